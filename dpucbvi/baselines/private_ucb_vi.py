@@ -1,0 +1,78 @@
+"""Private-UCB-VI (Chowdhury & Zhou, AAAI 2022, Algorithm 2): UCBVI-CH on raw private counts.
+
+With noisy counts N̂, R̂ used as they are (no projection: P̃ need not be a distribution) and widths
+|N̂(s,a) - N(s,a)|, |R̂ - R| ≤ E1, |N̂(s,a,s') - N(s,a,s')| ≤ E2, all with probability 1 - β:
+
+    D = max(N̂(s,a) + E1, 1),   r̃ = R̂/D,   P̃ = N̂(s,a,s')/D
+    b = √(2ℓ/D) + 3 E1/D   +   H √(2ℓ/D) + H (S E2 + 2 E1)/D,        ℓ = ln(4SAT/β)
+    Q_h = r̃ + Σ P̃ V_{h+1} + b cut to [0, H-h+1],   V_h = max_a Q_h      (no minimum with the last episode's Q)
+
+Widths as printed, for a noise of n Laplace terms of scale B: E1 = B √(8n ln(6SAT/β)), E2 = B √(8n ln(6S²AT/β));
+Central has B = 3HL/ε and n = L (the paper's (3H/ε) √(8 log³K ln(...))), Local B = 3H/ε and n = K. Widths and
+constants were reconstructed from papers that reuse this construction [D10]. `scale` multiplies b, 1 in the paper.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpucbvi.algorithm1 import Algorithm, Plan
+from dpucbvi.baselines.episodes import episodes
+from dpucbvi.bonus import expectation
+from dpucbvi.confidence import Problem
+from dpucbvi.privatizers import Counts, Privatizer
+
+
+class PrivateUcbViConstants(NamedTuple):
+    """b = `root`/√D + `width`/D."""
+
+    root: float  # (1 + H) √(2ℓ)
+    width: float  # 3 E1 + H (S E2 + 2 E1)
+    E1: float
+    scale: float
+
+
+def printed_widths(problem: Problem, noise_scale: float, terms: int) -> tuple[float, float]:
+    """E1 and E2 as printed, for counters whose noise is a sum of `terms` Laplace variates."""
+    SAT = problem.S * problem.A * problem.T
+    return (
+        noise_scale * math.sqrt(8.0 * terms * math.log(6.0 * SAT / problem.beta)),
+        noise_scale * math.sqrt(8.0 * terms * math.log(6.0 * problem.S * SAT / problem.beta)),
+    )
+
+
+def private_ucb_vi_constants(
+    problem: Problem, E1: float, E2: float, scale: float = 1.0
+) -> PrivateUcbViConstants:
+    H, S = problem.H, problem.S
+    ell = math.log(4.0 * S * problem.A * problem.T / problem.beta)
+    return PrivateUcbViConstants(
+        root=(1.0 + H) * math.sqrt(2.0 * ell),
+        width=3.0 * E1 + H * (S * E2 + 2.0 * E1),
+        E1=E1,
+        scale=scale,
+    )
+
+
+def private_ucb_vi(problem: Problem, privatizer: Privatizer, c: PrivateUcbViConstants) -> Algorithm:
+    """Private-UCB-VI on the privatizer's noisy counts."""
+    H, S, A = problem.H, problem.S, problem.A
+
+    def plan(counts: Counts) -> Plan:
+        Q = np.zeros((H, S, A))
+        V = np.zeros((H + 1, S))
+        for h in reversed(range(H)):
+            g = h % counts.G
+            for s, a in np.ndindex(S, A):
+                D = max(counts.N_sa[g, s, a] + c.E1, 1.0)
+                target = (
+                    counts.R[g, s, a] / D
+                    + expectation(counts.N_sas[g, s, a] / D, V[h + 1])
+                    + c.scale * (c.root / math.sqrt(D) + c.width / D)
+                )
+                Q[h, s, a] = min(max(target, 0.0), float(H - h))
+            V[h] = Q[h].max(axis=-1)
+        return Plan(Q.argmax(axis=-1), Q, V)
+
+    return episodes(problem.K, privatizer, plan)

@@ -1,0 +1,105 @@
+"""The exploration bonus of Algorithm 1, line 7, term by term, with the paper's constants by name.
+
+    b = 2 √(Var_{P̃}(Ṽ_{h+1}) ι / Ñ)                                                variance
+      + √(2ι / Ñ)                                                                 reward
+      + 20 H S E ι / Ñ                                                            privacy
+      + 4 √ι √( Σ_{s'} P̃(s') min{ 1000² H³ S A ι²        / Ñ_{h+1}(s')
+                                 + 1000² H⁴ S⁴ A² E² ι⁴ / Ñ_{h+1}(s')²
+                                 + 1000² H⁶ S⁴ A² ι⁴    / Ñ_{h+1}(s')², H² } / Ñ )    next value
+
+with Ñ = Ñ_h(s,a), Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a) and ι = log(30HSAT/β). `scale` multiplies the whole
+bonus and is 1 in the paper.
+
+Where the formula is undefined (paper/DEVIATIONS.md): Ñ = 0 makes the bonus infinite [D1];
+Ñ_{h+1}(s') = 0 makes the minimum H²; at h = H there is no Ñ_{H+1}, and since V_{H+1} = 0 has no error
+to make up for, the fourth term is 0 [D2].
+"""
+
+import math
+from typing import NamedTuple
+
+from dpucbvi.confidence import Problem
+from dpucbvi.mdp import Floats
+
+VARIANCE = 2.0
+REWARD = 2.0
+PRIVACY = 20.0
+NEXT_VALUE = 4.0
+REGRET = 1000.0  # the constant of the regret bound [Lem.C.9], squared inside the minimum
+IOTA = 30.0
+
+
+class BernsteinConstants(NamedTuple):
+    """Line 7's constants with everything that does not change during a run multiplied in."""
+
+    iota: float
+    reward: float  # 2ι
+    privacy: float  # 20HSEι
+    next_value: float  # 4√ι
+    gap_1: float  # over Ñ_{h+1}(s')
+    gap_2: float  # over Ñ_{h+1}(s')²
+    gap_most: float  # H²
+    scale: float
+
+
+class BonusTerms(NamedTuple):
+    """The four summands of line 7, unscaled."""
+
+    variance: float
+    reward: float
+    privacy: float
+    next_value: float
+
+
+def log_iota(problem: Problem) -> float:
+    """ι = log(30HSAT/β), natural logarithm [Alg.1 L2]."""
+    return math.log(IOTA * problem.H * problem.S * problem.A * problem.T / problem.beta)
+
+
+def bernstein_constants(problem: Problem, E: float, scale: float = 1.0) -> BernsteinConstants:
+    """The constants of line 7 for one run."""
+    H, S, A, iota = problem.H, problem.S, problem.A, log_iota(problem)
+    return BernsteinConstants(
+        iota=iota,
+        reward=REWARD * iota,
+        privacy=PRIVACY * H * S * E * iota,
+        next_value=NEXT_VALUE * math.sqrt(iota),
+        gap_1=REGRET**2 * H**3 * S * A * iota**2,
+        gap_2=REGRET**2 * H**4 * S**4 * A**2 * E**2 * iota**4 + REGRET**2 * H**6 * S**4 * A**2 * iota**4,
+        gap_most=float(H**2),
+        scale=scale,
+    )
+
+
+def next_value_gap(N_next: float, c: BernsteinConstants) -> float:
+    """min{...} of line 7: a bound on (Ṽ_{h+1}(s') - V*_{h+1}(s'))² from Ñ_{h+1}(s')."""
+    if N_next <= 0.0:
+        return c.gap_most
+    return min(c.gap_1 / N_next + c.gap_2 / (N_next * N_next), c.gap_most)
+
+
+def bernstein_terms(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> BonusTerms:
+    """The four terms of line 7 at one (h, s, a). Requires Ñ > 0."""
+    mean = expectation(P, V_next)
+    variance = expectation(P, (V_next - mean) ** 2)
+    return BonusTerms(
+        VARIANCE * math.sqrt(variance * c.iota / N),
+        math.sqrt(c.reward / N),
+        c.privacy / N,
+        c.next_value * math.sqrt(expectation(P, gap_next) / N),
+    )
+
+
+def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> float:
+    """b_h(s,a) of line 7 times the scale; infinite while Ñ_h(s,a) = 0 [D1]."""
+    if N <= 0.0:
+        return math.inf
+    return c.scale * sum(bernstein_terms(N, P, V_next, gap_next, c))
+
+
+def expectation(p: Floats, V: Floats) -> float:
+    """Σ_{s'} p(s') V(s'), added in order so that the compiled twin gives the same bits."""
+    total = 0.0
+    for s in range(len(p)):
+        total += p[s] * V[s]
+    return total

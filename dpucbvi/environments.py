@@ -1,0 +1,104 @@
+"""The environments, by name: RiverSwim as published (twice), random MDPs, and the user's own.
+
+RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
+small reward waits at the left end, reward 1 at the right end, and only a policy that swims right
+through many failures finds it.
+
+    variant            s=0 stay/up   inside down/stay/up   last down/stay   r(0,left)   start
+    chowdhury_zhou     .4 / .6       .05 / .6 / .35        .4 / .6          .005        s=0
+    strehl_littman     .7 / .3       .1  / .6 / .3         .7 / .3          .0005       s=1 or 2
+
+Sources: `chowdhury_zhou` is the environment of the paper's Section 7 (Chowdhury & Zhou, AAAI 2022,
+after Osband et al., 2013); `strehl_littman` is the original (Strehl & Littman, JCSS 2008), its rewards
+5 and 10000 divided by 10000.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
+
+LEFT, RIGHT = 0, 1
+
+
+class Current(NamedTuple):
+    """How the river treats `right`: (stay, up) at the left end, (down, stay, up) inside, (down, stay) last."""
+
+    first: tuple[float, float]
+    inside: tuple[float, float, float]
+    last: tuple[float, float]
+    left_reward: float
+    start: tuple[int, ...]
+
+
+RIVERSWIM = {
+    "chowdhury_zhou": Current((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6), 0.005, (0,)),
+    "strehl_littman": Current((0.7, 0.3), (0.1, 0.6, 0.3), (0.7, 0.3), 0.0005, (1, 2)),
+}
+
+
+def riverswim(
+    S: int = 6, H: int = 20, variant: str = "chowdhury_zhou", rewards: str = "deterministic"
+) -> TabularMDP:
+    """RiverSwim with S states (at least 2, and enough for the variant's start) and horizon H."""
+    if variant not in RIVERSWIM:
+        raise InputError(f"env.variant: {variant!r} is not one of {', '.join(RIVERSWIM)}")
+    current = RIVERSWIM[variant]
+    least = max(2, 1 + max(current.start))
+    if S < least:
+        raise InputError(f"env.S: {S} is below {least}, the least for variant {variant}")
+    P = np.zeros((S, 2, S))
+    r = np.zeros((S, 2))
+    for s in range(S):
+        P[s, LEFT, max(s - 1, 0)] = 1.0
+    P[0, RIGHT, :2] = current.first
+    for s in range(1, S - 1):
+        P[s, RIGHT, s - 1 : s + 2] = current.inside
+    P[S - 1, RIGHT, S - 2 :] = current.last
+    r[0, LEFT] = current.left_reward
+    r[S - 1, RIGHT] = 1.0
+    initial = np.zeros(S)
+    initial[list(current.start)] = 1.0 / len(current.start)
+    return stationary_mdp(f"riverswim-{variant}", P, r, initial, H, rewards)
+
+
+def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
+    """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.ones(S), size=(H, S, A))
+    r = rng.random((H, S, A))
+    initial = np.zeros(S)
+    initial[0] = 1.0
+    return TabularMDP(f"random-{seed}", P, r, initial, rewards)
+
+
+def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
+    """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
+    if not Path(path).is_file():
+        raise InputError(f"env.path: no file {path!r}; it must be an .npz with P, r and initial")
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            arrays = [data[key] for key in ("P", "r", "initial")]
+    except (KeyError, ValueError, OSError, AttributeError) as error:
+        raise InputError(f"env.path: {path!r} is not an .npz with P, r and initial ({error})") from None
+    return TabularMDP(Path(path).stem, *arrays, rewards)
+
+
+def stationary_mdp(
+    name: str, P: np.ndarray, r: np.ndarray, initial: np.ndarray, H: int, rewards: str
+) -> TabularMDP:
+    """The MDP whose every step has the same P[s,a,s'] and r[s,a]."""
+    if H < 1:
+        raise InputError(f"env.H: {H} is not an integer >= 1")
+    return TabularMDP(name, np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards)
+
+
+ENVIRONMENTS: dict[str, Callable[..., TabularMDP]] = {
+    "riverswim": riverswim,
+    "random": random_mdp,
+    "file": from_file,
+}

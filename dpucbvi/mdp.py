@@ -1,0 +1,135 @@
+"""The tabular MDP of Section 2: P_h(s'|s,a), r_h(s,a), an initial distribution, and one episode of it.
+
+The step axis h leads every array and is 0-based: `P[h, s, a, s']` is the paper's P_{h+1}(s'|s,a).
+Rewards lie in [0, 1]; they are paid as they are (`deterministic`) or as a coin with that mean
+(`bernoulli`).
+
+Randomness enters through uniforms drawn outside, a fixed number per episode whatever the policy
+does: two algorithms that get the same uniforms meet the same environment.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpucbvi.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+REWARD_KINDS = ("deterministic", "bernoulli")
+
+
+class Trajectory(NamedTuple):
+    """One user's data (s_1, a_1, r_1, ..., s_{H+1}): `s` has H+1 entries, `a` and `r` have H."""
+
+    s: Ints
+    a: Ints
+    r: Floats
+
+
+@dataclass(frozen=True)
+class TabularMDP:
+    """A finite-horizon MDP; its arrays are read-only.
+
+    Requires: P[h,s,a,:] and `initial` are distributions, r is in [0,1]; anything else raises
+    InputError with the first offending index.
+    """
+
+    name: str
+    P: Floats
+    r: Floats
+    initial: Floats
+    rewards: str = "deterministic"
+
+    def __post_init__(self) -> None:
+        for field in ("P", "r", "initial"):
+            array = np.array(getattr(self, field), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, field, array)
+        self._check_shapes()
+        if self.rewards not in REWARD_KINDS:
+            raise InputError(f"rewards: {self.rewards!r} is not one of {', '.join(REWARD_KINDS)}")
+        _check_distribution("P", self.P)
+        _check_distribution("initial", self.initial)
+        _check_entries("r", self.r, (self.r >= 0) & (self.r <= 1), "in [0, 1]")
+
+    def _check_shapes(self) -> None:
+        P, r = self.P, self.r
+        if P.ndim != 4 or P.shape[1] != P.shape[3] or 0 in P.shape:
+            raise InputError(f"P: shape {P.shape} is not (H, S, A, S) with H, S, A >= 1")
+        if r.shape != P.shape[:3]:
+            raise InputError(f"r: shape {r.shape} is not (H, S, A) = {P.shape[:3]}")
+        if self.initial.shape != (P.shape[1],):
+            raise InputError(f"initial: shape {self.initial.shape} is not (S,) = ({P.shape[1]},)")
+
+    @property
+    def H(self) -> int:
+        return self.P.shape[0]
+
+    @property
+    def S(self) -> int:
+        return self.P.shape[1]
+
+    @property
+    def A(self) -> int:
+        return self.P.shape[2]
+
+    @property
+    def stationary(self) -> bool:
+        """True if P and r are the same at every step: pooling counts over h is then sound."""
+        return bool((self.P == self.P[0]).all() and (self.r == self.r[0]).all())
+
+
+def uniforms_per_episode(H: int) -> int:
+    """1 for s_1, then (action, next state, reward) for each step, whether used or not."""
+    return 1 + 3 * H
+
+
+def rollout(mdp: TabularMDP, pi: NDArray, u: Floats) -> Trajectory:
+    """Run one episode of the policy on the uniforms `u` (inverse CDF, lowest index first).
+
+    `pi[h, s]` is an action, or `pi[h, s, a]` a probability.
+    """
+    s = np.zeros(mdp.H + 1, dtype=np.int64)
+    a = np.zeros(mdp.H, dtype=np.int64)
+    r = np.zeros(mdp.H)
+    s[0] = draw(mdp.initial, u[0])
+    for h in range(mdp.H):
+        u_action, u_state, u_reward = u[1 + 3 * h : 4 + 3 * h]
+        a[h] = pi[h, s[h]] if pi.ndim == 2 else draw(pi[h, s[h]], u_action)
+        mean = mdp.r[h, s[h], a[h]]
+        r[h] = mean if mdp.rewards == "deterministic" else float(u_reward < mean)
+        s[h + 1] = draw(mdp.P[h, s[h], a[h]], u_state)
+    return Trajectory(s, a, r)
+
+
+def draw(p: Floats, u: float) -> int:
+    """The smallest i with u < p_0 + ... + p_i; the last i of positive mass if rounding leaves none."""
+    cumulative = 0.0
+    last = 0
+    for i in range(len(p)):
+        if p[i] > 0.0:
+            cumulative += p[i]
+            last = i
+            if u < cumulative:
+                break
+    return last
+
+
+def _check_entries(name: str, array: Floats, good: NDArray, accepted: str) -> None:
+    if not good.all():
+        index = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise InputError(f"{name}{list(index)} = {array[index]}: every entry must be {accepted}")
+
+
+def _check_distribution(name: str, p: Floats) -> None:
+    _check_entries(name, p, p >= 0, "a number >= 0")
+    total = p.sum(axis=-1)
+    bad = np.abs(total - 1) > 1e-9
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0]) if p.ndim > 1 else ()
+        where = f"{name}{list(index)}" if index else name
+        raise InputError(f"{where} sums to {total[index]:.12g}: it must sum to 1")

@@ -1,0 +1,33 @@
+"""Exact values by backward induction: V*, V^π, and the regret of a policy.
+
+    Q*_h(s,a) = r_h(s,a) + Σ_{s'} P_h(s'|s,a) V*_{h+1}(s'),   V*_h(s) = max_a Q*_h(s,a)
+    V^π_h(s)  = r_h(s,π_h(s)) + Σ_{s'} P_h(s'|s,π_h(s)) V^π_{h+1}(s')
+
+`V[H]` is the paper's V_{H+1} = 0. Nothing here is sampled: Regret(K) = Σ_k V*_1(s_1^k) - V^{π_k}_1(s_1^k)
+is exact up to rounding.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpucbvi.mdp import Floats, TabularMDP
+
+
+def optimal_values(mdp: TabularMDP) -> tuple[Floats, Floats]:
+    """V*[h, s] and Q*[h, s, a]."""
+    V = np.zeros((mdp.H + 1, mdp.S))
+    Q = np.zeros((mdp.H, mdp.S, mdp.A))
+    for h in reversed(range(mdp.H)):
+        Q[h] = mdp.r[h] + mdp.P[h] @ V[h + 1]
+        V[h] = Q[h].max(axis=-1)
+    return V, Q
+
+
+def policy_values(mdp: TabularMDP, pi: NDArray) -> Floats:
+    """V^π[h, s] for a policy of actions `pi[h, s]` or of probabilities `pi[h, s, a]`."""
+    probabilities = pi if pi.ndim == 3 else np.eye(mdp.A)[pi]
+    V = np.zeros((mdp.H + 1, mdp.S))
+    for h in reversed(range(mdp.H)):
+        Q = mdp.r[h] + mdp.P[h] @ V[h + 1]
+        V[h] = (probabilities[h] * Q).sum(axis=-1)
+    return V

@@ -1,0 +1,1 @@
+"""What a run's privacy is: accounting of what it certifies."""
