@@ -94,7 +94,8 @@ def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: Be
     """b_h(s,a) of line 7 times the scale; infinite while Ñ_h(s,a) = 0 [D1]."""
     if N <= 0.0:
         return math.inf
-    return c.scale * sum(bernstein_terms(N, P, V_next, gap_next, c))
+    term = bernstein_terms(N, P, V_next, gap_next, c)
+    return c.scale * (term.variance + term.reward + term.privacy + term.next_value)
 
 
 def expectation(p: Floats, V: Floats) -> float:

@@ -13,9 +13,11 @@ after Osband et al., 2013); `strehl_littman` is the original (Strehl & Littman, 
 5 and 10000 divided by 10000.
 """
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -82,10 +84,10 @@ def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
         raise InputError(f"env.path: no file {path!r}; it must be an .npz with P, r and initial")
     try:
         with np.load(path, allow_pickle=False) as data:
-            arrays = [data[key] for key in ("P", "r", "initial")]
-    except (KeyError, ValueError, OSError, AttributeError) as error:
+            P, r, initial = (data[key].astype(np.float64, casting="same_kind") for key in ("P", "r", "initial"))
+    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
         raise InputError(f"env.path: {path!r} is not an .npz with P, r and initial ({error})") from None
-    return TabularMDP(Path(path).stem, *arrays, rewards)
+    return TabularMDP(Path(path).stem, P, r, initial, rewards)
 
 
 def stationary_mdp(

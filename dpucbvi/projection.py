@@ -55,7 +55,7 @@ def closed_form(N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
     S = N_hat_sas.shape[-1]
     x = np.zeros_like(N_hat_sas)
     for index in np.ndindex(N_hat_sa.shape):
-        x[index] = project_row(N_hat_sas[index], N_hat_sa[index], E / 4)
+        x[index] = project_row(N_hat_sas[index], float(N_hat_sa[index]), E / 4)
     return shift(x, E, S, N_hat_sa)
 
 
@@ -72,20 +72,22 @@ def project_row(y: Floats, n: float, w: float) -> Floats:
 
 
 def threshold(y: Floats, target: float) -> float:
-    """The λ with Σ max(y - λ, 0) = target ≥ 0.
+    """The λ with Σ max(y - λ, 0) = target ≥ 0 (Michelot, 1986).
 
-    If the m largest entries stay positive then λ = (y_(1) + ... + y_(m) - target)/m; m is right when
-    λ < y_(m), and the last such m is the one. For target = 0 it is λ = y_(1).
+    If the entries in a set stay positive then λ = (their sum - target)/(their number). Start with all; an entry
+    below that λ does not stay positive and is dropped, which raises λ; so none comes back, and when none is
+    dropped λ is right.
     """
-    descending = np.sort(y)[::-1]
-    partial, value = 0.0, 0.0
-    for m, entry in enumerate(descending, start=1):
-        candidate = (partial + entry - target) / m
-        if m > 1 and candidate >= entry:
-            break
-        partial += entry
-        value = candidate
-    return value
+    value, active = -np.inf, len(y) + 1
+    while True:
+        total, count = 0.0, 0
+        for entry in y:
+            if entry >= value:
+                total += entry
+                count += 1
+        if count in (active, 0):  # 0: rounding has put λ above the largest entry, all that was left
+            return value
+        value, active = (total - target) / count, count
 
 
 def shift(x: Floats, E: float, S: int, N_hat_sa: Floats) -> Postprocessed:

@@ -9,7 +9,7 @@ With noisy counts N̂, R̂ used as they are (no projection: P̃ need not be a di
 
 Widths as printed, for a noise of n Laplace terms of scale B: E1 = B √(8n ln(6SAT/β)), E2 = B √(8n ln(6S²AT/β));
 Central has B = 3HL/ε and n = L (the paper's (3H/ε) √(8 log³K ln(...))), Local B = 3H/ε and n = K. Widths and
-constants were reconstructed from papers that reuse this construction [D10]. `scale` multiplies b, 1 in the paper.
+constants were reconstructed from papers that reuse this construction [D10]. `scale` multiplies b, 1 as printed.
 """
 
 import math

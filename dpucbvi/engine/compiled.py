@@ -1,0 +1,32 @@
+"""How the engine is compiled: the decorator, and a cache that any change of the sources empties.
+
+numba's own cache notices a change only in the file of the cached function, not in the functions it calls; so
+the cache lies in a folder named by a hash of every source that is compiled in.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_PACKAGE = Path(__file__).parent.parent
+_COMPILED_IN = ("engine/*.py", "baselines/*.py", "bonus.py", "noise.py")
+
+
+def _cache_folder() -> Path:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for pattern in _COMPILED_IN:
+        for source in sorted(_PACKAGE.glob(pattern)):
+            digest.update(source.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "dpucbvi" / digest.hexdigest()[:16]
+
+
+numba.config.CACHE_DIR = str(_cache_folder())
+
+# IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
+# error model leaves out Python's checks for division by zero.
+jit = numba.njit(cache=True, error_model="numpy")
+OPTIONS: Any = {"error_model": "numpy"}

@@ -1,0 +1,101 @@
+"""The compiled episode loop: plan, evaluate, deploy, release, post-process, for any algorithm and release."""
+
+from typing import Any
+
+from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.plans import plan
+from dpucbvi.engine.projection import closed_form
+from dpucbvi.engine.release import release
+from dpucbvi.engine.state import CHANGES, EPISODE, FALLBACKS, RECORDED, Memory, Private, Record, World
+from dpucbvi.mdp import Floats, Ints
+
+
+@jit
+def draw(p: Floats, u: float) -> int:
+    """The smallest i with u < p_0 + ... + p_i."""
+    cumulative = 0.0
+    last = 0
+    for i in range(p.size):
+        if p[i] > 0.0:
+            cumulative += p[i]
+            last = i
+            if u < cumulative:
+                break
+    return last
+
+
+@jit
+def evaluate(P: Floats, r: Floats, pi: Ints, V: Floats) -> None:
+    """V^π by backward induction."""
+    H, S = pi.shape
+    for h in range(H - 1, -1, -1):
+        for s in range(S):
+            a = pi[h, s]
+            total = 0.0
+            for s_next in range(S):
+                total += P[h, s, a, s_next] * V[h + 1, s_next]
+            V[h, s] = r[h, s, a] + total
+
+
+@jit
+def deploy(world: World, private: Private, memory: Memory, u: Floats) -> int:
+    """[Alg.1 L16] One trajectory into `sigma`; returns s_1."""
+    H = memory.pi.shape[0]
+    G, S, A = private.N_sa.shape
+    pairs = G * S * A
+    s = first = draw(world.initial, u[0])
+    for h in range(H):
+        a = memory.pi[h, s]
+        r = world.r[h, s, a]
+        if world.bernoulli:
+            r = 1.0 if u[3 + 3 * h] < r else 0.0
+        s_next = draw(world.P[h, s, a], u[2 + 3 * h])
+        pair = ((h % G) * S + s) * A + a
+        memory.N_visits[h, s, a] += 1.0
+        memory.cells[3 * h] = pair
+        memory.cells[3 * h + 1] = pairs + pair * S + s_next
+        memory.cells[3 * h + 2] = pairs + pairs * S + pair
+        memory.sigma[pair] += 1.0
+        memory.sigma[pairs + pair * S + s_next] += 1.0
+        memory.sigma[pairs + pairs * S + pair] += r
+        s = s_next
+    return first
+
+
+@jit
+def run_episodes(
+    world: World,
+    constants: Any,
+    state: Any,
+    E: float,
+    postprocess: bool,
+    private: Private,
+    memory: Memory,
+    record: Record,
+    uniforms: Floats,
+    K: int,
+) -> None:
+    """One episode per row of `uniforms`, from where `memory` stands."""
+    tally = memory.tally
+    for row in range(uniforms.shape[0]):
+        k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
+        changed = plan(constants, private, memory)  # [Alg.1 L4-L15]
+        if changed or k == 1:
+            evaluate(world.P, world.r, memory.pi, memory.V_pi)
+        if k > 1:
+            tally[CHANGES] += changed
+        s1 = deploy(world, private, memory, uniforms[row])  # [Alg.1 L16]
+        memory.total[0] += world.V_star[s1] - memory.V_pi[0, s1]
+        if k == record.episodes[tally[RECORDED]]:
+            record.regret[tally[RECORDED]] = memory.total[0]
+            record.changes[tally[RECORDED]] = tally[CHANGES]
+            record.fallbacks[tally[RECORDED]] = tally[FALLBACKS]
+            tally[RECORDED] += 1
+        if k < K:  # [Alg.1 L17]; the counts after the last episode are never released [D4]
+            release(state, k, memory.sigma, private.flat)
+            if postprocess:
+                tally[FALLBACKS] += closed_form(
+                    private.N_hat_sa, private.N_hat_sas, E, private.N_sa, private.N_sas
+                )
+        for i in range(memory.cells.size):
+            memory.sigma[memory.cells[i]] = 0.0

@@ -1,0 +1,60 @@
+"""What a compiled run holds, as tuples of arrays that outlive a call.
+
+A run can be stopped and saved between any two calls of the kernel and go on as if nothing had happened.
+"""
+
+from typing import NamedTuple
+
+from dpucbvi.mdp import Floats, Ints
+
+# Slots of Memory.tally.
+EPISODE, CHANGES, FALLBACKS, RECORDED = range(4)
+
+
+class World(NamedTuple):
+    """The MDP, its optimal values at the first step, and whether rewards are coins."""
+
+    P: Floats
+    r: Floats
+    initial: Floats
+    V_star: Floats
+    bernoulli: bool
+
+
+class Private(NamedTuple):
+    """What the algorithm may see: noisy counts N̂ and R̂ (`flat` holds all three) and Ñ.
+
+    Without post-processing N_sa and N_sas are N̂ itself.
+    """
+
+    flat: Floats
+    N_hat_sa: Floats
+    N_hat_sas: Floats
+    R: Floats
+    N_sa: Floats
+    N_sas: Floats
+
+
+class Memory(NamedTuple):
+    """Everything else that lasts from one episode to the next."""
+
+    Q: Floats
+    V: Floats
+    pi: Ints
+    V_pi: Floats
+    sigma: Floats  # one user's statistics, all zero between episodes
+    cells: Ints  # where sigma is not zero
+    N_visits: Floats  # true visits N_h(s,a), for the trace only
+    tally: Ints
+    total: Floats  # total[0]: the regret so far
+    P: Floats  # scratch, one row of P̃
+    gap: Floats  # scratch, one entry per next state
+
+
+class Record(NamedTuple):
+    """The trace: values after the episodes of `episodes`."""
+
+    episodes: Ints
+    regret: Floats
+    changes: Ints
+    fallbacks: Ints

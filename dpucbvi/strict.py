@@ -1,0 +1,71 @@
+"""Plain data to typed settings, strictly: an unknown key or a wrong type is an InputError, told in one line."""
+
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from dpucbvi.errors import InputError
+
+T = TypeVar("T")
+
+MISSING = "???"  # OmegaConf's mark of a value that the user must give
+WANTED = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+
+
+def build(kind: type[T], tree: Any, at: str = "") -> T:
+    """The dataclass with these values; `at` is the key under which they stand in the config."""
+    hints = get_type_hints(kind)
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    check_keys(tree, names, at)
+    return kind(**{key: _value(hints[key], value, join(at, key)) for key, value in tree.items()})
+
+
+def check_keys(tree: Any, accepted: list[str], at: str = "") -> None:
+    """Raise InputError unless `tree` is a mapping with no other keys than these."""
+    if not isinstance(tree, dict):
+        raise InputError(f"{at}: {show(tree)} is not accepted; it has the keys {', '.join(accepted)}")
+    for key in tree:
+        if key not in accepted:
+            raise InputError(f"{join(at, str(key))}: no such key; {nearest(str(key), accepted)}")
+
+
+def nearest(word: str, accepted: list[str]) -> str:
+    """What to say after a wrong word: the one that was meant, or all of them."""
+    close = get_close_matches(word, accepted, 1)
+    return f"did you mean {close[0]}?" if close else f"it is one of {', '.join(accepted)}"
+
+
+def join(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key
+
+
+def show(value: Any) -> str:
+    """A value as the user may have typed it."""
+    return {None: "null", True: "true", False: "false"}.get(value, repr(value)) if _plain(value) else "a group"
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _value(hint: Any, value: Any, at: str) -> Any:
+    if value == MISSING:
+        raise InputError(f"{at}: a value is needed")
+    if is_dataclass(hint):
+        return build(hint, value, at)  # type: ignore[arg-type]
+    if isinstance(hint, UnionType):  # T | None
+        if value is None:
+            return None
+        (hint,) = (kind for kind in get_args(hint) if kind is not NoneType)
+    return _scalar(hint, value, at)
+
+
+def _scalar(kind: type, value: Any, at: str) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)  # 1 and 1.0 are the same setting
+    if kind is int and type(value) is float and value.is_integer():
+        return int(value)  # so that K=1e5 works
+    if type(value) is not kind:
+        raise InputError(f"{at}: {show(value)} is not accepted; it must be {WANTED[kind]}")
+    return value

@@ -1,0 +1,186 @@
+"""The environments are the published ones, at any size, and a user's file is read or refused in one line."""
+
+import numpy as np
+import pytest
+
+from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT, from_file, random_mdp, riverswim
+from dpucbvi.errors import InputError
+from dpucbvi.planning import optimal_values
+
+
+def test_chowdhury_zhou_has_the_published_optimal_values():
+    """V*_1 of every state at H = 20, as printed to four decimals."""
+    V = optimal_values(riverswim())[0][0]
+    assert V == pytest.approx([3.3973, 4.0527, 5.3019, 6.6784, 8.0940, 9.5214], abs=5e-5)
+
+
+def test_chowdhury_zhou_table():
+    mdp = riverswim()
+    assert (mdp.S, mdp.A, mdp.H, mdp.rewards) == (6, 2, 20, "deterministic")
+    left = np.array(
+        [
+            [1, 0, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, 0],
+            [0, 1, 0, 0, 0, 0],
+            [0, 0, 1, 0, 0, 0],
+            [0, 0, 0, 1, 0, 0],
+            [0, 0, 0, 0, 1, 0],
+        ]
+    )
+    right = np.array(
+        [
+            [0.40, 0.60, 0, 0, 0, 0],
+            [0.05, 0.60, 0.35, 0, 0, 0],
+            [0, 0.05, 0.60, 0.35, 0, 0],
+            [0, 0, 0.05, 0.60, 0.35, 0],
+            [0, 0, 0, 0.05, 0.60, 0.35],
+            [0, 0, 0, 0, 0.40, 0.60],
+        ]
+    )
+    r = np.zeros((6, 2))
+    r[0, LEFT], r[5, RIGHT] = 0.005, 1.0
+    assert (LEFT, RIGHT) == (0, 1)
+    for h in range(20):
+        assert np.array_equal(mdp.P[h, :, LEFT], left)
+        assert np.array_equal(mdp.P[h, :, RIGHT], right)
+        assert np.array_equal(mdp.r[h], r)
+    assert mdp.initial.tolist() == [1, 0, 0, 0, 0, 0]
+    assert mdp.stationary
+
+
+def test_strehl_littman_table():
+    mdp = riverswim(variant="strehl_littman")
+    right = np.array(
+        [
+            [0.7, 0.3, 0, 0, 0, 0],
+            [0.1, 0.6, 0.3, 0, 0, 0],
+            [0, 0.1, 0.6, 0.3, 0, 0],
+            [0, 0, 0.1, 0.6, 0.3, 0],
+            [0, 0, 0, 0.1, 0.6, 0.3],
+            [0, 0, 0, 0, 0.7, 0.3],
+        ]
+    )
+    assert np.array_equal(mdp.P[7, :, RIGHT], right)
+    assert np.array_equal(mdp.P[7, :, LEFT], riverswim().P[0, :, LEFT])
+    assert mdp.r[7, 0, LEFT] * 10_000 == pytest.approx(5)
+    assert mdp.r[7, 5, RIGHT] * 10_000 == 10_000
+    assert np.count_nonzero(mdp.r[7]) == 2
+    assert mdp.initial.tolist() == [0, 0.5, 0.5, 0, 0, 0]
+
+
+@pytest.mark.parametrize("variant", ["chowdhury_zhou", "strehl_littman"])
+@pytest.mark.parametrize(("S", "H"), [(3, 1), (4, 7), (12, 3)])
+def test_size_and_horizon_are_free(variant, S, H):
+    mdp = riverswim(S=S, H=H, variant=variant, rewards="bernoulli")
+    assert mdp.P.shape == (H, S, 2, S) and mdp.rewards == "bernoulli"
+    assert mdp.r[H - 1, S - 1, RIGHT] == 1.0 and mdp.r.sum() == pytest.approx(H * (1 + mdp.r[0, 0, LEFT]))
+    inside = mdp.P[0, 1, RIGHT, :3]
+    assert inside == pytest.approx([0.05, 0.6, 0.35] if variant == "chowdhury_zhou" else [0.1, 0.6, 0.3])
+
+
+def test_two_states_have_two_ends_and_no_inside():
+    mdp = riverswim(S=2, H=1)
+    assert mdp.P[0].tolist() == [[[1, 0], [0.4, 0.6]], [[1, 0], [0.4, 0.6]]]
+    assert mdp.r[0].tolist() == [[0.005, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"S": 1}, "env.S: 1 is below 2"),
+        ({"S": 2, "variant": "strehl_littman"}, "env.S: 2 is below 3"),
+        ({"H": 0}, "env.H: 0 is not an integer >= 1"),
+        ({"variant": "osband"}, "env.variant: 'osband' is not one of chowdhury_zhou, strehl_littman"),
+        ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of"),
+    ],
+)
+def test_riverswim_refuses_what_it_cannot_build(parameters, message):
+    with pytest.raises(InputError) as error:
+        riverswim(**parameters)
+    assert str(error.value).startswith(message)
+
+
+def test_a_random_mdp_is_named_by_its_seed():
+    one, same, other = random_mdp(seed=4), random_mdp(seed=4), random_mdp(seed=5)
+    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r) and one.name == same.name
+    assert not np.array_equal(one.P, other.P) and one.name != other.name
+    assert one.P.shape == (10, 5, 3, 5) and one.rewards == "bernoulli"
+    assert not one.stationary
+    assert random_mdp(S=1, A=1, H=1).P.tolist() == [[[[1.0]]]]
+
+
+def test_a_file_gives_back_the_mdp_that_was_saved(tmp_path):
+    mdp = random_mdp(S=3, A=2, H=4, seed=1)
+    path = tmp_path / "mine.npz"
+    np.savez(path, P=mdp.P, r=mdp.r, initial=mdp.initial)
+    read = from_file(str(path), rewards="bernoulli")
+    assert read.name == "mine" and read.rewards == "bernoulli"
+    for key in ("P", "r", "initial"):
+        assert np.array_equal(getattr(read, key), getattr(mdp, key))
+
+
+def test_a_file_of_integers_is_an_mdp_too(tmp_path):
+    path = tmp_path / "integers.npz"
+    np.savez(path, P=np.ones((1, 1, 1, 1), int), r=np.ones((1, 1, 1), int), initial=np.ones(1, int))
+    assert from_file(str(path)).r.tolist() == [[[1.0]]]
+
+
+def write_missing(path):
+    np.savez(path, P=np.ones((1, 1, 1, 1)), initial=np.ones(1))
+
+
+def write_text_arrays(path):
+    np.savez(path, P=np.array("a"), r=np.array("b"), initial=np.array("c"))
+
+
+def write_complex(path):
+    np.savez(path, P=np.ones((1, 1, 1, 1), complex), r=np.zeros((1, 1, 1)), initial=np.ones(1))
+
+
+def write_objects(path):
+    np.savez(path, P=np.array([None]), r=np.zeros(1), initial=np.zeros(1))
+
+
+def write_single_array(path):
+    with open(path, "wb") as file:
+        np.save(file, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        write_missing,
+        write_text_arrays,
+        write_complex,
+        write_objects,
+        write_single_array,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"not numpy"),
+        lambda path: path.write_bytes(b"PK\x03\x04 a broken archive"),
+    ],
+    ids=["missing", "text", "complex", "objects", "npy", "empty", "no numpy", "broken zip"],
+)
+def test_a_file_that_holds_no_mdp_is_refused_in_one_line(tmp_path, write):
+    path = tmp_path / "bad.npz"
+    write(path)
+    with pytest.raises(InputError) as error:
+        from_file(str(path))
+    assert str(error.value).startswith("env.path: ") and "bad.npz" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_with_a_bad_mdp_is_refused_by_index(tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez(path, P=np.full((1, 1, 1, 1), 0.5), r=np.zeros((1, 1, 1)), initial=np.ones(1))
+    with pytest.raises(InputError, match=r"^P\[0, 0, 0\] sums to 0.5"):
+        from_file(str(path))
+
+
+@pytest.mark.parametrize("path", ["", "no/such/file.npz", "/"])
+def test_a_missing_file_is_told(path):
+    with pytest.raises(InputError, match=r"^env\.path: no file"):
+        from_file(path)
+
+
+def test_every_environment_can_be_named():
+    assert set(ENVIRONMENTS) == {"riverswim", "random", "file"}

@@ -1,0 +1,102 @@
+"""V* and V^π against enumeration: every policy, every path."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpucbvi.environments import random_mdp
+from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
+from dpucbvi.planning import optimal_values, policy_values
+
+CHECKED = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+
+
+@st.composite
+def small_mdps(draw):
+    """At most 2^9 policies; rows of P may be near corners of the simplex, rewards may tie."""
+    H, S, A = draw(
+        st.sampled_from([(1, 1, 1), (1, 3, 3), (2, 2, 2), (2, 3, 2), (3, 2, 2), (3, 3, 2), (2, 1, 3)])
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    concentration = draw(st.sampled_from([0.05, 1.0]))
+    P = rng.dirichlet(np.full(S, concentration), size=(H, S, A))
+    r = np.round(rng.random((H, S, A)), draw(st.sampled_from([0, 1, 6])))
+    return TabularMDP("drawn", P, r, np.full(S, 1 / S))
+
+
+def path_value(mdp, pi, s, h=0):
+    """V^π_h(s) by walking the whole tree: the mean over every path of its summed reward."""
+    if h == mdp.H:
+        return 0.0
+    value = 0.0
+    for a in range(mdp.A):
+        if pi[h, s, a] > 0:
+            later = sum(p * path_value(mdp, pi, s_next, h + 1) for s_next, p in enumerate(mdp.P[h, s, a]))
+            value += pi[h, s, a] * (mdp.r[h, s, a] + later)
+    return value
+
+
+def all_policies(mdp):
+    for actions in product(range(mdp.A), repeat=mdp.H * mdp.S):
+        yield np.array(actions).reshape(mdp.H, mdp.S)
+
+
+@CHECKED
+@given(small_mdps(), st.integers(0, 2**32 - 1))
+def test_policy_values_are_the_mean_over_every_path(mdp, seed):
+    pi = np.random.default_rng(seed).dirichlet(np.ones(mdp.A), size=(mdp.H, mdp.S))
+    V = policy_values(mdp, pi)
+    assert V.shape == (mdp.H + 1, mdp.S) and not V[mdp.H].any()
+    for h, s in product(range(mdp.H), range(mdp.S)):
+        assert abs(V[h, s] - path_value(mdp, pi, s, h)) < 1e-12
+
+
+@CHECKED
+@given(small_mdps())
+def test_optimal_values_are_the_best_of_all_policies(mdp):
+    V_star, Q_star = optimal_values(mdp)
+    best = np.max([policy_values(mdp, pi) for pi in all_policies(mdp)], axis=0)
+    assert np.abs(V_star - best).max() < 1e-12
+    assert np.array_equal(V_star[: mdp.H], Q_star.max(axis=-1))
+    greedy = policy_values(mdp, Q_star.argmax(axis=-1))
+    assert np.abs(V_star - greedy).max() < 1e-12
+
+
+@CHECKED
+@given(small_mdps(), st.integers(0, 2**32 - 1))
+def test_regret_is_never_negative(mdp, seed):
+    rng = np.random.default_rng(seed)
+    V_star = optimal_values(mdp)[0]
+    for pi in (rng.integers(mdp.A, size=(mdp.H, mdp.S)), rng.dirichlet(np.ones(mdp.A), size=(mdp.H, mdp.S))):
+        assert (V_star - policy_values(mdp, pi)).min() >= -1e-12
+
+
+def test_a_deterministic_policy_is_a_stochastic_one_with_all_its_mass_on_one_action():
+    mdp = random_mdp(S=4, A=3, H=5, seed=8)
+    pi = np.random.default_rng(8).integers(3, size=(5, 4))
+    assert np.array_equal(policy_values(mdp, pi), policy_values(mdp, np.eye(3)[pi]))
+
+
+def test_values_by_hand():
+    """One state, two steps: action 0 pays (.5, .25), action 1 pays (.2, .8)."""
+    mdp = TabularMDP("hand", np.ones((2, 1, 2, 1)), np.array([[[0.5, 0.2]], [[0.25, 0.8]]]), np.ones(1))
+    V_star, Q_star = optimal_values(mdp)
+    assert np.allclose(V_star[:, 0], [1.3, 0.8, 0.0])
+    assert np.allclose(Q_star[:, 0], [[1.3, 1.0], [0.25, 0.8]])
+    assert np.allclose(policy_values(mdp, np.array([[1], [0]]))[:, 0], [0.45, 0.25, 0.0])
+    half = np.full((2, 1, 2), 0.5)
+    assert np.allclose(policy_values(mdp, half)[:, 0], [0.875, 0.525, 0.0])
+
+
+def test_rollouts_pay_the_policy_value_on_average():
+    """Mean of 20,000 episodes within 5 standard errors (false alarms below 1e-6); a value 2% off is refused."""
+    mdp = random_mdp(S=3, A=2, H=4, seed=9)
+    pi = np.random.default_rng(9).integers(2, size=(4, 3))
+    u = np.random.default_rng(10).random((20_000, uniforms_per_episode(4)))
+    paid = np.array([rollout(mdp, pi, row).r.sum() for row in u])
+    error = 5 * paid.std() / np.sqrt(len(paid))
+    V = policy_values(mdp, pi)[0, 0]
+    assert abs(paid.mean() - V) < error
+    assert abs(paid.mean() - 1.02 * V) > error
