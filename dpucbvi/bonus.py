@@ -95,7 +95,7 @@ def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: Be
     if N <= 0.0:
         return math.inf
     term = bernstein_terms(N, P, V_next, gap_next, c)
-    return c.scale * (term.variance + term.reward + term.privacy + term.next_value)
+    return c.scale * (term.reward + term.privacy + term.next_value + term.variance)
 
 
 def expectation(p: Floats, V: Floats) -> float:

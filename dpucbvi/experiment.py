@@ -1,5 +1,6 @@
 """From the composed config to what will be run: arms and seeds, all of them checked before anything starts."""
 
+import math
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -11,11 +12,11 @@ from dpucbvi.config import RunConfig
 from dpucbvi.errors import InputError
 from dpucbvi.factory import Setup, set_up
 from dpucbvi.figures import KINDS
+from dpucbvi.printed import printed_curves
 from dpucbvi.strict import build, check_keys, nearest
 
-RUN_KEYS = [f.name for f in fields(RunConfig)]
-ARM_ONLY_KEYS = ["label", "printed"]
-NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+AXES = ("log", "linear")
+FILE_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
 @dataclass
@@ -30,7 +31,7 @@ class RuntimeConfig:
 
 @dataclass
 class FigureConfig:
-    """The drawing function and the scales of its axes."""
+    """The drawing function, and the scales of its axes."""
 
     kind: str = "regret"
     x: str = "log"
@@ -39,19 +40,23 @@ class FigureConfig:
 
 @dataclass
 class ExperimentConfig:
-    """What stands beside the run settings at the top of the config."""
+    """What stands beside the settings of a run and the arms."""
 
     name: str = "single"
     runs: int = 5
     seed: int = 0
-    arms: dict[str, Any] = field(default_factory=dict)
     figure: FigureConfig = field(default_factory=FigureConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
 
 
+RUN_KEYS = [f.name for f in fields(RunConfig)]
+ARM_KEYS = ["label", "printed", *RUN_KEYS]
+TOP_KEYS = ["arms", *(f.name for f in fields(ExperimentConfig)), *RUN_KEYS]
+
+
 @dataclass
 class Arm:
-    """One curve: its name on the command line, its name in figures, the printed curve beside it, its settings."""
+    """One curve: its key in the config, its name in figures, the printed curve beside it, its settings."""
 
     key: str
     label: str
@@ -61,7 +66,7 @@ class Arm:
 
 @dataclass
 class Experiment:
-    """Arms × seeds, with absolute paths."""
+    """Arms × seeds, and where their results go (absolute paths)."""
 
     name: str
     arms: list[Arm]
@@ -76,22 +81,89 @@ class Experiment:
 def experiment_from(config: DictConfig, root: Path) -> Experiment:
     """The experiment that a composed config describes; relative folders lie in `root`.
 
-    Raises InputError for anything that could not run, in any arm.
+    Raises InputError if any arm could not run.
     """
-    tree = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)
-    experiment_keys = [f.name for f in fields(ExperimentConfig)]
-    check_keys(tree, RUN_KEYS + experiment_keys)
-    assert isinstance(tree, dict)
-    base = {key: value for key, value in tree.items() if key in RUN_KEYS}
-    rest = build(ExperimentConfig, {key: value for key, value in tree.items() if key not in RUN_KEYS})
-    _check(rest)
+    tree: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)
+    check_keys(tree, TOP_KEYS)
+    run = {key: value for key, value in tree.items() if key in RUN_KEYS}
+    rest = {key: value for key, value in tree.items() if key not in RUN_KEYS}
+    arms = rest.pop("arms", None) or {}
+    settings = build(ExperimentConfig, rest)
+    _check(settings)
     return Experiment(
-        name=rest.name,
-        arms=_arms(base, rest),
-        seeds=[rest.seed + i for i in range(rest.runs)],
-        figure=rest.figure,
-        results=root / Path(rest.runtime.results).expanduser(),
-        figures=root / Path(rest.runtime.figures).expanduser(),
-        workers=rest.runtime.workers,
-        progress=rest.runtime.progress,
+        settings.name,
+        _arms(run, arms),
+        [settings.seed + i for i in range(settings.runs)],
+        settings.figure,
+        root / Path(settings.runtime.results).expanduser(),
+        root / Path(settings.runtime.figures).expanduser(),
+        settings.runtime.workers,
+        settings.runtime.progress,
     )
+
+
+def _check(c: ExperimentConfig) -> None:
+    rules = [
+        ("name", c.name, FILE_NAME.fullmatch(c.name), "letters, digits, '_', '-' and '.' (it names files)"),
+        ("runs", c.runs, c.runs >= 1, "an integer >= 1"),
+        ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
+        ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1"),
+        ("figure.kind", c.figure.kind, c.figure.kind in KINDS, f"one of {', '.join(KINDS)}"),
+        ("figure.x", c.figure.x, c.figure.x in AXES, f"one of {', '.join(AXES)}"),
+        ("figure.y", c.figure.y, c.figure.y in AXES, f"one of {', '.join(AXES)}"),
+    ]
+    for key, value, good, accepted in rules:
+        if not good:
+            raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+
+
+def _arms(run: dict[str, Any], arms: Any) -> list[Arm]:
+    """Every arm's settings merged over those of the experiment; without arms, these are the only arm."""
+    if not isinstance(arms, dict):
+        raise InputError(f"arms: {arms!r} is not accepted; it must be a group of arms")
+    if not arms:
+        config = build(RunConfig, run)
+        return [Arm(config.agent.name, config.agent.name, None, _set_up(config))]
+    return [_arm(run, str(key), arm) for key, arm in arms.items()]
+
+
+def _arm(run: dict[str, Any], key: str, arm: Any) -> Arm:
+    at = f"arms.{key}"
+    check_keys(arm, ARM_KEYS, at)
+    own = {name: value for name, value in arm.items() if name in RUN_KEYS}
+    label, printed = arm.get("label", key), arm.get("printed")
+    if not isinstance(label, str):
+        raise InputError(f"{at}.label: {label!r} is not accepted; it must be a text")
+    if printed is not None and printed not in printed_curves():
+        raise InputError(
+            f"{at}.printed: no such curve {printed!r}; {nearest(str(printed), [*printed_curves()])}"
+        )
+    merged: Any = OmegaConf.to_container(OmegaConf.merge(run, own))
+    try:
+        return Arm(key, label, printed, _set_up(build(RunConfig, merged)))
+    except InputError as error:
+        raise InputError(_place(str(error), at, own)) from None
+
+
+def _place(message: str, at: str, own: dict[str, Any]) -> str:
+    """Name the key as the user can set it: under the arm if the arm sets it, else at the top."""
+    path, _, _ = message.partition(": ")
+    branch: Any = own
+    for name in path.split("."):
+        if not isinstance(branch, dict) or name not in branch:
+            return f"{message} (in {at})"
+        branch = branch[name]
+    return f"{at}.{message}"
+
+
+def _set_up(config: RunConfig) -> Setup:
+    """The factory's checks, and that every number it works out is one."""
+    try:
+        setup = set_up(config)
+    except (OverflowError, MemoryError) as error:
+        raise InputError(f"env, K: too large for this machine ({error})") from None
+    if not (math.isfinite(setup.noise_scale) and math.isfinite(setup.E)):
+        raise InputError(
+            f"privatizer.epsilon: {config.privatizer.epsilon} is too small: the noise is not finite"
+        )
+    return setup

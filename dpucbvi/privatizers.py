@@ -45,10 +45,14 @@ def zero_counts(G: int, S: int, A: int) -> Counts:
 
 
 def as_counts(flat: Floats, G: int, S: int, A: int) -> Counts:
-    """The three families as views of one vector: all N(s,a), then all N(s,a,s'), then all R(s,a)."""
+    """The three families as views of one vector: N(s,a), then N(s,a,s') for each s' in turn, then R(s,a).
+
+    With s' outermost the compiled engine can treat all (h,s,a) of one s' side by side.
+    """
     n = G * S * A
     N_sa, N_sas, R = np.split(flat, [n, n + n * S])
-    return Counts(N_sa.reshape(G, S, A), N_sas.reshape(G, S, A, S), R.reshape(G, S, A))
+    by_next_state = N_sas.reshape(S, G, S, A)
+    return Counts(N_sa.reshape(G, S, A), np.moveaxis(by_next_state, 0, -1), R.reshape(G, S, A))
 
 
 def statistics(trajectory: Trajectory, G: int, S: int, A: int) -> Floats:

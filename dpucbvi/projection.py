@@ -85,7 +85,7 @@ def threshold(y: Floats, target: float) -> float:
             if entry >= value:
                 total += entry
                 count += 1
-        if count in (active, 0):  # 0: rounding has put λ above the largest entry, all that was left
+        if count >= active or count == 0:  # >, 0: by rounding, an entry at λ is back or all are below it
             return value
         value, active = (total - target) / count, count
 

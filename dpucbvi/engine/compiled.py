@@ -24,7 +24,7 @@ def _cache_folder() -> Path:
     return Path(home) / "dpucbvi" / digest.hexdigest()[:16]
 
 
-numba.config.CACHE_DIR = str(_cache_folder())
+setattr(numba.config, "CACHE_DIR", str(_cache_folder()))  # noqa: B010  (numba's stubs do not name it)
 
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
 # error model leaves out Python's checks for division by zero.

@@ -15,13 +15,13 @@ from dpucbvi.binary_mechanism import levels
 from dpucbvi.confidence import counters
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.lp_check import LpSample
+from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.release import CentralState, LocalState, NonPrivateState
 from dpucbvi.engine.state import EPISODE, Memory, Private, Record, World
 from dpucbvi.factory import Setup
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.noise import LaplaceStream, seed_stream
 from dpucbvi.planning import optimal_values
-from dpucbvi.privatizers import as_counts
 from dpucbvi.trace import Trace, recorded_episodes
 
 CHECKPOINT_SECONDS = 60.0
@@ -75,38 +75,42 @@ def run_fast(setup: Setup, seed: int, progress: Callable[[int], None], checkpoin
         run.record.changes,
         run.record.fallbacks,
         run.memory.N_visits,
-        run.memory.Q,
+        run.memory.Q.reshape(setup.mdp.r.shape),
         run.sample.check(setup.E),
     )
 
 
 def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
-    (H, S, A), K = setup.mdp.r.shape, setup.problem.K
-    size = counters(setup.G, S, A)
-    N_hat = np.zeros(size)
-    hat = as_counts(N_hat, setup.G, S, A)
+    (H, S, A), K, G = setup.mdp.r.shape, setup.problem.K, setup.G
+    pairs = S * A
+    flat = np.zeros(counters(G, S, A))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [G * pairs, G * pairs * (1 + S)])
+    hat = (N_hat_sa.reshape(G, pairs), N_hat_sas.reshape(S, G, pairs))
     processed = setup.config.postprocess.name != "none"
-    N_sa, N_sas = (np.zeros_like(hat.N_sa), np.zeros_like(hat.N_sas)) if processed else hat[:2]
+    tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed else hat
     episodes = recorded_episodes(K, setup.config.trace_points)
     V_star = optimal_values(setup.mdp)[0][0]
     checks = setup.config.engine.lp_checks if processed else 0
     return FastRun(
         setup,
         World(setup.mdp.P, setup.mdp.r, setup.mdp.initial, V_star, setup.mdp.rewards == "bernoulli"),
-        _release_state(setup, seed, size),
-        Private(N_hat, *hat, N_sa, N_sas),
+        _release_state(setup, seed, flat.size),
+        Private(flat, *hat, R.reshape(G, pairs), *tilde),
         Memory(
-            Q=np.full((H, S, A), float(H)),
+            Q=np.full((H, pairs), float(H)),
             V=np.zeros((H + 1, S)),
             pi=np.zeros((H, S), dtype=np.int64),
             V_pi=np.zeros((H + 1, S)),
-            sigma=np.zeros(size),
+            sigma=np.zeros(flat.size),
             cells=np.zeros(3 * H, dtype=np.int64),
             N_visits=np.zeros((H, S, A)),
             tally=np.zeros(4, dtype=np.int64),
             total=np.zeros(1),
-            P=np.zeros(S),
+            P=np.zeros((S, pairs)),
+            mean=np.zeros(pairs),
+            spread=np.zeros(pairs),
+            gap_mean=np.zeros(pairs),
             gap=np.zeros(S),
         ),
         Record(
@@ -127,6 +131,7 @@ def run_chunks(run: FastRun, seed: int) -> Iterator[int]:
     environment.advance(int(tally[EPISODE]) * width)  # one step of PCG64 per uniform
     uniforms = np.random.Generator(environment)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size))
+    rows = Rows.empty(run.private.N_sa.size)
     while (done := int(tally[EPISODE])) < K:
         ahead = run.sample.moments[run.sample.moments > done]
         stop = min(done + chunk, K, *ahead[:1])
@@ -141,6 +146,7 @@ def run_chunks(run: FastRun, seed: int) -> Iterator[int]:
             run.record,
             uniforms.random((stop - done, width)),
             K,
+            rows,
         )
         if stop in ahead[:1]:
             x = run.private.N_sas - setup.E / (2 * S)  # without the shift of Eq.5

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpucbvi.engine.compiled import jit
 from dpucbvi.engine.plans import plan
-from dpucbvi.engine.projection import closed_form
+from dpucbvi.engine.projection import Rows, closed_form
 from dpucbvi.engine.release import release
 from dpucbvi.engine.state import CHANGES, EPISODE, FALLBACKS, RECORDED, Memory, Private, Record, World
 from dpucbvi.mdp import Floats, Ints
@@ -38,11 +38,17 @@ def evaluate(P: Floats, r: Floats, pi: Ints, V: Floats) -> None:
 
 
 @jit
+def flat_rows(N_sas: Floats) -> Floats:
+    """[s', g, row] as [s', all rows]."""
+    return N_sas.reshape((N_sas.shape[0], N_sas.shape[1] * N_sas.shape[2]))
+
+
+@jit
 def deploy(world: World, private: Private, memory: Memory, u: Floats) -> int:
     """[Alg.1 L16] One trajectory into `sigma`; returns s_1."""
-    H = memory.pi.shape[0]
-    G, S, A = private.N_sa.shape
-    pairs = G * S * A
+    H, S = memory.pi.shape
+    G, pairs = private.N_sa.shape
+    N_cells = G * pairs
     s = first = draw(world.initial, u[0])
     for h in range(H):
         a = memory.pi[h, s]
@@ -50,16 +56,19 @@ def deploy(world: World, private: Private, memory: Memory, u: Floats) -> int:
         if world.bernoulli:
             r = 1.0 if u[3 + 3 * h] < r else 0.0
         s_next = draw(world.P[h, s, a], u[2 + 3 * h])
-        pair = ((h % G) * S + s) * A + a
+        pair = (h % G) * pairs + s * (pairs // S) + a
         memory.N_visits[h, s, a] += 1.0
-        memory.cells[3 * h] = pair
-        memory.cells[3 * h + 1] = pairs + pair * S + s_next
-        memory.cells[3 * h + 2] = pairs + pairs * S + pair
-        memory.sigma[pair] += 1.0
-        memory.sigma[pairs + pair * S + s_next] += 1.0
-        memory.sigma[pairs + pairs * S + pair] += r
+        visit(memory, 3 * h, pair, 1.0)
+        visit(memory, 3 * h + 1, N_cells * (1 + s_next) + pair, 1.0)
+        visit(memory, 3 * h + 2, N_cells * (1 + S) + pair, r)
         s = s_next
     return first
+
+
+@jit
+def visit(memory: Memory, i: int, cell: int, amount: float) -> None:
+    memory.cells[i] = cell
+    memory.sigma[cell] += amount
 
 
 @jit
@@ -74,6 +83,7 @@ def run_episodes(
     record: Record,
     uniforms: Floats,
     K: int,
+    rows: Rows,
 ) -> None:
     """One episode per row of `uniforms`, from where `memory` stands."""
     tally = memory.tally
@@ -95,7 +105,12 @@ def run_episodes(
             release(state, k, memory.sigma, private.flat)
             if postprocess:
                 tally[FALLBACKS] += closed_form(
-                    private.N_hat_sa, private.N_hat_sas, E, private.N_sa, private.N_sas
+                    private.N_hat_sa.ravel(),
+                    flat_rows(private.N_hat_sas),
+                    E,
+                    private.N_sa.ravel(),
+                    flat_rows(private.N_sas),
+                    rows,
                 )
         for i in range(memory.cells.size):
             memory.sigma[memory.cells[i]] = 0.0

@@ -35,9 +35,9 @@ class LpSample(NamedTuple):
         )
 
     def take(self, episode: int, seed: int, N_hat_sa: Floats, N_hat_sas: Floats, x: Floats) -> None:
-        """Keep rows of the counts released after this episode."""
-        S = N_hat_sas.shape[-1]
-        y, n, x = N_hat_sas.reshape(-1, S), N_hat_sa.reshape(-1), x.reshape(-1, S)
+        """Keep rows of the counts released after this episode; N_hat_sas and x have the next state first."""
+        S = N_hat_sas.shape[0]
+        y, n, x = N_hat_sas.reshape(S, -1).T, N_hat_sa.reshape(-1), x.reshape(S, -1).T
         off = y.sum(axis=1) - n
         extreme = [
             n.argmin(),

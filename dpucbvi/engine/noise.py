@@ -25,13 +25,13 @@ C21, C19, C17, C15, C13, C11, C9, C7, C5, C3, C1 = ARTANH_SERIES
 
 
 @intrinsic
-def bits_of(_context: Any, x: Any) -> Any:
+def bits_of(_context: Any, x: Any = None) -> Any:
     """The 64 bits of a double."""
     return types.uint64(types.float64), lambda _c, b, _s, args: b.bitcast(args[0], ir.IntType(64))
 
 
 @intrinsic
-def double_of(_context: Any, x: Any) -> Any:
+def double_of(_context: Any, x: Any = None) -> Any:
     """The double that 64 bits encode."""
     return types.float64(types.uint64), lambda _c, b, _s, args: b.bitcast(args[0], ir.DoubleType())
 
@@ -51,7 +51,7 @@ def next_words(state: Words, out: Words) -> None:
 
 
 @jit
-def laplace_from_word(word: np.uint64) -> float:
+def laplace_from_word(word: Any) -> float:
     """A standard Laplace variate from one word; no branch and no call, so loops over it become SIMD code."""
     U = 2.0 - double_of((word >> np.uint64(12)) | ONE_BITS)
     shifted = bits_of(U) + ROOT_SHIFT

@@ -1,6 +1,8 @@
 """Compiled twins of the planning of every algorithm: Algorithm 1's lines 4-15 and the baselines' own.
 
-An algorithm is known by the type of its constants; `plan` picks the code by that type when it is compiled.
+An algorithm is known by the type of its constants; `plan` picks the code by that type when it is compiled. The
+pairs (s,a) of a step lie side by side as `row`s, so that the inner loops become SIMD code; each row sees the
+same operations in the same order as in the reference. Where Ñ = 0 the row's numbers are not finite and unused.
 """
 
 import math
@@ -17,165 +19,156 @@ from dpucbvi.mdp import Floats, Ints
 
 
 @jit
-def expectation(p: Floats, V: Floats) -> float:
-    """Σ_{s'} p(s') V(s')."""
+def backup(N: Floats, N_sas: Floats, g: int, V: Floats, P: Floats, mean: Floats) -> None:
+    """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a) and Σ_{s'} P̃ V(s'), for the pairs of step g."""
+    S, rows = P.shape
+    mean[:] = 0.0
+    for s in range(S):
+        V_s = V[s]  # a scalar, so that the compiler need not ask whether V and mean overlap
+        for row in range(rows):
+            p = N_sas[s, g, row] / N[row]
+            P[s, row] = p
+            mean[row] += p * V_s
+
+
+@jit
+def spreads(P: Floats, V: Floats, gap: Floats, mean: Floats, spread: Floats, gap_mean: Floats) -> None:
+    """Var_{P̃} V = Σ_{s'} P̃ (V(s') - mean)² and Σ_{s'} P̃ gap(s'), for all pairs."""
+    S, rows = P.shape
+    spread[:] = 0.0
+    gap_mean[:] = 0.0
+    for s in range(S):
+        V_s, gap_s = V[s], gap[s]
+        for row in range(rows):
+            p = P[s, row]
+            spread[row] += p * ((V_s - mean[row]) * (V_s - mean[row]))
+            gap_mean[row] += p * gap_s
+
+
+@jit
+def visits(N: Floats, s: int, A: int) -> float:
+    """Ñ(s) = Σ_a Ñ(s,a)."""
     total = 0.0
-    for s in range(p.size):
-        total += p[s] * V[s]
+    for a in range(A):
+        total += N[s * A + a]
     return total
 
 
 @jit
-def variance(p: Floats, V: Floats, mean: float) -> float:
-    """Σ_{s'} p(s') (V(s') - mean)²."""
-    total = 0.0
-    for s in range(p.size):
-        total += p[s] * ((V[s] - mean) * (V[s] - mean))
-    return total
-
-
-@jit
-def estimate(N: float, N_sas: Floats, P: Floats) -> None:
-    """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a)."""
-    for s in range(P.size):
-        P[s] = N_sas[s] / N
-
-
-@jit
-def visits(N_a: Floats) -> float:
-    """Ñ(s') = Σ_a Ñ(s',a)."""
-    total = 0.0
-    for a in range(N_a.size):
-        total += N_a[a]
-    return total
+def cut_to_unit(x: float) -> float:
+    return min(max(x, 0.0), 1.0)
 
 
 @jit
 def greedy(Q: Floats, V: Floats, pi: Ints) -> bool:
-    """[Alg.1 L11-L14] V_h(s) = max_a Q_h(s,a), π_h(s) = argmax, ties to the lowest action."""
+    """[Alg.1 L11-L14] V_h(s) = max_a Q_h(s,a), π_h(s) = argmax, ties to the lowest action; has π_h changed?"""
+    A = Q.size // V.size
     changed = False
     for s in range(V.size):
         best = 0
-        for a in range(1, Q.shape[1]):
-            if Q[s, a] > Q[s, best]:
+        for a in range(1, A):
+            if Q[s * A + a] > Q[s * A + best]:
                 best = a
-        V[s] = Q[s, best]
+        V[s] = Q[s * A + best]
         changed |= pi[s] != best
         pi[s] = best
     return changed
 
 
 def plan_dp_ucbvi(c: BernsteinConstants, private: Private, memory: Memory) -> bool:
-    """[Alg.1 L4-L15]
-
-    A row whose reward and privacy terms alone reach the old Q̃ cannot lower it, since every other summand is
-    ≥ 0 and rounding is monotone: line 9 then leaves Q̃ as it is, and the row is passed over.
-    """
-    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
-    Q, V, pi, P = memory.Q, memory.V, memory.pi, memory.P
-    H, S, A = Q.shape
-    G, gap = N_sa.shape[0], memory.gap
+    """[Alg.1 L4-L15]"""
+    N_sa, Q, V, gap = private.N_sa, memory.Q, memory.V, memory.gap
+    mean, spread, gap_mean = memory.mean, memory.spread, memory.gap_mean
+    (H, rows), S, G = Q.shape, gap.size, N_sa.shape[0]
     changed = False
     for h in range(H - 1, -1, -1):  # [Alg.1 L5]
         g = h % G
+        N, R = N_sa[g], private.R[g]
+        backup(N, private.N_sas, g, V[h + 1], memory.P, mean)  # [Alg.1 L6]
         for s in range(S):
             gap[s] = 0.0  # [D2]
             if h + 1 < H:
-                N_next = visits(N_sa[(h + 1) % G, s])
+                N_next = visits(N_sa[(h + 1) % G], s, rows // S)
                 gap[s] = c.gap_most
                 if N_next > 0.0:
                     gap[s] = min(c.gap_1 / N_next + c.gap_2 / (N_next * N_next), c.gap_most)
-        for s in range(S):  # [Alg.1 L8]
-            for a in range(A):
-                N = N_sa[g, s, a]
-                reward, privacy = math.sqrt(c.reward / N), c.privacy / N
-                if N <= 0.0 or c.scale * (reward + privacy) >= Q[h, s, a]:
-                    continue
-                estimate(N, N_sas[g, s, a], P)  # [Alg.1 L6]
-                r = min(max(R[g, s, a] / N, 0.0), 1.0)
-                mean = expectation(P, V[h + 1])
-                b = c.scale * (  # [Alg.1 L7]
-                    VARIANCE * math.sqrt(variance(P, V[h + 1], mean) * c.iota / N)
-                    + reward
-                    + privacy
-                    + c.next_value * math.sqrt(expectation(P, gap) / N)
-                )
-                Q[h, s, a] = min(Q[h, s, a], r + mean + b)  # [Alg.1 L9], Q̃ ≤ H from the start
-        changed |= greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
+        spreads(memory.P, V[h + 1], gap, mean, spread, gap_mean)
+        for row in range(rows):  # [Alg.1 L8]
+            b = c.scale * (  # [Alg.1 L7]
+                math.sqrt(c.reward / N[row])
+                + c.privacy / N[row]
+                + c.next_value * math.sqrt(gap_mean[row] / N[row])
+                + VARIANCE * math.sqrt(spread[row] * c.iota / N[row])
+            )
+            target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+            if N[row] > 0.0 and target < Q[h, row]:
+                Q[h, row] = target  # [Alg.1 L9]; Q̃ ≤ H from the start
+        changed |= greedy(Q[h], V[h], memory.pi[h])  # [Alg.1 L11-L14]
     return changed
 
 
 def plan_ucbvi_ch(c: HoeffdingConstants, private: Private, memory: Memory) -> bool:
     """UCBVI with bonus 1 (baselines/ucbvi.py)."""
-    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
-    Q, V, pi, P = memory.Q, memory.V, memory.pi, memory.P
-    H, S, A = Q.shape
+    Q, V, mean = memory.Q, memory.V, memory.mean
+    H, rows = Q.shape
     changed = False
     for h in range(H - 1, -1, -1):
-        g = h % N_sa.shape[0]
-        for s in range(S):
-            for a in range(A):
-                N = N_sa[g, s, a]
-                b = c.scale * (c.width * math.sqrt(1.0 / N))
-                if N <= 0.0 or b >= Q[h, s, a]:
-                    continue
-                estimate(N, N_sas[g, s, a], P)
-                r = min(max(R[g, s, a] / N, 0.0), 1.0)
-                Q[h, s, a] = min(Q[h, s, a], r + expectation(P, V[h + 1]) + b)
-        changed |= greedy(Q[h], V[h], pi[h])
+        g = h % private.N_sa.shape[0]
+        N, R = private.N_sa[g], private.R[g]
+        backup(N, private.N_sas, g, V[h + 1], memory.P, mean)
+        for row in range(rows):
+            b = c.scale * (c.width * math.sqrt(1.0 / N[row]))
+            target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+            if N[row] > 0.0 and target < Q[h, row]:
+                Q[h, row] = target
+        changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed
 
 
 def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory) -> bool:
     """UCBVI with bonus 2 (baselines/ucbvi.py)."""
-    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
-    Q, V, pi, P = memory.Q, memory.V, memory.pi, memory.P
-    H, S, A = Q.shape
-    G, gap = N_sa.shape[0], memory.gap
+    N_sa, Q, V, gap = private.N_sa, memory.Q, memory.V, memory.gap
+    mean, spread, gap_mean = memory.mean, memory.spread, memory.gap_mean
+    (H, rows), S, G = Q.shape, gap.size, N_sa.shape[0]
     changed = False
     for h in range(H - 1, -1, -1):
         g = h % G
+        N, R = N_sa[g], private.R[g]
+        backup(N, private.N_sas, g, V[h + 1], memory.P, mean)
         for s in range(S):
             gap[s] = 0.0  # [D2]
             if h + 1 < H:
-                N_next = visits(N_sa[(h + 1) % G, s])
+                N_next = visits(N_sa[(h + 1) % G], s, rows // S)
                 gap[s] = min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
-        for s in range(S):
-            for a in range(A):
-                N = N_sa[g, s, a]
-                correction = c.correction / N
-                if N <= 0.0 or c.scale * correction >= Q[h, s, a]:
-                    continue
-                estimate(N, N_sas[g, s, a], P)
-                r = min(max(R[g, s, a] / N, 0.0), 1.0)
-                mean = expectation(P, V[h + 1])
-                b = c.scale * (
-                    math.sqrt(c.variance * variance(P, V[h + 1], mean) / N)
-                    + correction
-                    + math.sqrt(c.next_value * expectation(P, gap) / N)
-                )
-                Q[h, s, a] = min(Q[h, s, a], r + mean + b)
-        changed |= greedy(Q[h], V[h], pi[h])
+        spreads(memory.P, V[h + 1], gap, mean, spread, gap_mean)
+        for row in range(rows):
+            b = c.scale * (
+                math.sqrt(c.variance * spread[row] / N[row])
+                + c.correction / N[row]
+                + math.sqrt(c.next_value * gap_mean[row] / N[row])
+            )
+            target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+            if N[row] > 0.0 and target < Q[h, row]:
+                Q[h, row] = target
+        changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed
 
 
 def plan_private_ucb_vi(c: PrivateUcbViConstants, private: Private, memory: Memory) -> bool:
     """Private-UCB-VI on noisy counts as they are (baselines/private_ucb_vi.py)."""
-    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
-    Q, V, pi, P = memory.Q, memory.V, memory.pi, memory.P
-    H, S, A = Q.shape
+    Q, V, mean, D = memory.Q, memory.V, memory.mean, memory.spread
+    H, rows = Q.shape
     changed = False
     for h in range(H - 1, -1, -1):
-        g = h % N_sa.shape[0]
-        for s in range(S):
-            for a in range(A):
-                D = max(N_sa[g, s, a] + c.E1, 1.0)
-                estimate(D, N_sas[g, s, a], P)
-                target = (
-                    R[g, s, a] / D + expectation(P, V[h + 1]) + c.scale * (c.root / math.sqrt(D) + c.width / D)
-                )
-                Q[h, s, a] = min(max(target, 0.0), float(H - h))
-        changed |= greedy(Q[h], V[h], pi[h])
+        g = h % private.N_sa.shape[0]
+        N, R = private.N_sa[g], private.R[g]
+        for row in range(rows):
+            D[row] = max(N[row] + c.E1, 1.0)
+        backup(D, private.N_sas, g, V[h + 1], memory.P, mean)
+        for row in range(rows):
+            b = c.scale * (c.root / math.sqrt(D[row]) + c.width / D[row])
+            Q[h, row] = min(max(R[row] / D[row] + mean[row] + b, 0.0), float(H - h))
+        changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed
 
 

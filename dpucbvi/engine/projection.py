@@ -1,4 +1,10 @@
-"""Compiled twin of dpucbvi/projection.py: the closed form of Eq.4 and the shift of Eq.5, row by row."""
+"""Compiled twin of dpucbvi/projection.py: the closed form of Eq.4 and the shift of Eq.5, all rows side by side.
+
+Arrays have the next state first and the rows (h,s,a) last, so that the inner loops become SIMD code; each row
+sees the same operations in the same order as in the reference.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -6,53 +12,78 @@ from dpucbvi.engine.compiled import jit
 from dpucbvi.mdp import Floats
 
 
+class Rows(NamedTuple):
+    """Scratch of the projection, one entry per row."""
+
+    threshold: Floats  # λ
+    target: Floats  # what Σ max(y - λ, 0) must be; unused inside the band
+    total: Floats
+    number: Floats  # how many entries stay
+    active: Floats  # the last `number`; -1 inside the band, where λ stays 0
+
+    @staticmethod
+    def empty(rows: int) -> "Rows":
+        return Rows(*(np.zeros(rows) for _ in Rows._fields))
+
+
 @jit
-def closed_form(N_hat_sa: Floats, N_hat_sas: Floats, E: float, N_sa: Floats, N_sas: Floats) -> int:
-    """Put Ñ(s,a) and Ñ(s,a,s') in place; returns how many LPs were infeasible."""
-    G, S, A = N_hat_sa.shape
+def closed_form(n: Floats, y: Floats, E: float, N_sa: Floats, x: Floats, work: Rows) -> int:
+    """From N̂(s,a) = n, N̂(s,a,s') = y[s'] to Ñ(s,a), Ñ(s,a,s') = x[s']; returns how many LPs were infeasible."""
+    S, rows = y.shape
+    if start_rows(n, y, E / 4, work):
+        while michelot_step(y, work):
+            pass
+    threshold = work.threshold
+    N_sa[:] = 0.0
+    for s in range(S):
+        for row in range(rows):
+            value = y[s, row] - threshold[row]  # [Eq.4]
+            value = value if value > 0.0 else 0.0
+            N_sa[row] += value
+            x[s, row] = value + E / (2 * S)  # [Eq.5]
     fallbacks = 0
-    for g in range(G):
-        for s in range(S):
-            for a in range(A):
-                x = N_sas[g, s, a]
-                n = N_hat_sa[g, s, a]
-                total = project_row(N_hat_sas[g, s, a], n, E / 4, x)
-                for s_next in range(S):
-                    x[s_next] += E / (2 * S)  # [Eq.5]
-                N_sa[g, s, a] = total + E / 2  # [Eq.5]
-                fallbacks += n < -E / 4
+    for row in range(rows):
+        N_sa[row] += E / 2  # [Eq.5]
+        fallbacks += n[row] < -E / 4
     return fallbacks
 
 
 @jit
-def project_row(y: Floats, n: float, w: float, x: Floats) -> float:
-    """x* = max(y - λ, 0) with the least |λ| for which |Σx* - n| ≤ w; 0 if there is none. Returns Σx*."""
-    n = max(n, -w)
-    total = 0.0
-    for s in range(y.size):
-        x[s] = max(y[s], 0.0)
-        total += x[s]
-    if abs(total - n) <= w:
-        return total
-    target = n + w if total > n else n - w
-    value = threshold(y, target)
-    total = 0.0
-    for s in range(y.size):
-        x[s] = max(y[s] - value, 0.0)
-        total += x[s]
-    return total
+def start_rows(n: Floats, y: Floats, w: float, work: Rows) -> bool:
+    """λ = 0 for rows within the band, -∞ (all entries stay) for the others; returns whether there are any."""
+    S, rows = y.shape
+    total = work.total
+    total[:] = 0.0
+    for s in range(S):
+        for row in range(rows):
+            total[row] += y[s, row] if y[s, row] > 0.0 else 0.0
+    outside = 0
+    for row in range(rows):
+        middle = n[row] if n[row] > -w else -w
+        inside = abs(total[row] - middle) <= w
+        work.target[row] = middle + w if total[row] > middle else middle - w
+        work.threshold[row] = 0.0 if inside else -np.inf
+        work.active[row] = -1.0 if inside else S + 1.0
+        outside += not inside
+    return outside > 0
 
 
 @jit
-def threshold(y: Floats, target: float) -> float:
-    """The λ with Σ max(y - λ, 0) = target ≥ 0 (Michelot, 1986)."""
-    value, active = -np.inf, y.size + 1
-    while True:
-        total, count = 0.0, 0
-        for s in range(y.size):
-            stays = y[s] >= value
-            total += y[s] if stays else 0.0
-            count += stays
-        if count == active or count == 0:
-            return value
-        value, active = (total - target) / count, count
+def michelot_step(y: Floats, work: Rows) -> bool:
+    """Drop the entries below λ and raise λ, in every row outside the band; returns whether any λ moved."""
+    S, rows = y.shape
+    threshold, total, count, active = work.threshold, work.total, work.number, work.active
+    total[:] = 0.0
+    count[:] = 0.0
+    for s in range(S):
+        for row in range(rows):
+            stays = y[s, row] >= threshold[row]
+            total[row] += y[s, row] if stays else 0.0
+            count[row] += 1.0 if stays else 0.0
+    moved = 0
+    for row in range(rows):
+        moves = active[row] > count[row] and count[row] > 0.0
+        threshold[row] = (total[row] - work.target[row]) / count[row] if moves else threshold[row]
+        active[row] = count[row] if moves else active[row]
+        moved += moves
+    return moved > 0

@@ -1,6 +1,7 @@
 """What a compiled run holds, as tuples of arrays that outlive a call.
 
-A run can be stopped and saved between any two calls of the kernel and go on as if nothing had happened.
+A run can be stopped and saved between any two calls of the kernel and go on as if nothing had happened. The
+pairs (s,a) are one axis here, `row` = s·A + a, and the next state leads (see privatizers.as_counts).
 """
 
 from typing import NamedTuple
@@ -22,33 +23,36 @@ class World(NamedTuple):
 
 
 class Private(NamedTuple):
-    """What the algorithm may see: noisy counts N̂ and R̂ (`flat` holds all three) and Ñ.
+    """What the algorithm may see: the noisy counts (`flat` holds all three families) and Ñ.
 
     Without post-processing N_sa and N_sas are N̂ itself.
     """
 
     flat: Floats
-    N_hat_sa: Floats
-    N_hat_sas: Floats
-    R: Floats
+    N_hat_sa: Floats  # [g, row]
+    N_hat_sas: Floats  # [s', g, row]
+    R: Floats  # [g, row]
     N_sa: Floats
     N_sas: Floats
 
 
 class Memory(NamedTuple):
-    """Everything else that lasts from one episode to the next."""
+    """Everything else that lasts from one episode to the next, and scratch for the plan."""
 
-    Q: Floats
-    V: Floats
-    pi: Ints
-    V_pi: Floats
-    sigma: Floats  # one user's statistics, all zero between episodes
+    Q: Floats  # [h, row]
+    V: Floats  # [h, s]
+    pi: Ints  # [h, s]
+    V_pi: Floats  # [h, s]
+    sigma: Floats  # one user's statistics in the order of `flat`, all zero between episodes
     cells: Ints  # where sigma is not zero
     N_visits: Floats  # true visits N_h(s,a), for the trace only
     tally: Ints
     total: Floats  # total[0]: the regret so far
-    P: Floats  # scratch, one row of P̃
-    gap: Floats  # scratch, one entry per next state
+    P: Floats  # scratch [s', row]
+    mean: Floats  # scratch [row]
+    spread: Floats  # scratch [row]
+    gap_mean: Floats  # scratch [row]
+    gap: Floats  # scratch [s']
 
 
 class Record(NamedTuple):

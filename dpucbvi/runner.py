@@ -1,0 +1,95 @@
+"""Arms × seeds: what is stored is kept, the rest is computed, here or by worker processes.
+
+A run's result depends on its settings and seed alone: never on who computes it, nor on how many do.
+"""
+
+import time
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from joblib import Parallel, delayed
+
+from dpucbvi.config import RunConfig
+from dpucbvi.engine import run
+from dpucbvi.experiment import Arm, Experiment
+from dpucbvi.factory import set_up
+from dpucbvi.progress import counter, progress_board
+from dpucbvi.provenance import provenance
+from dpucbvi.store import Store, identity, run_id
+
+
+class WorkerDied(RuntimeError):
+    """A worker process was killed; the message says what is stored."""
+
+
+class Task(NamedTuple):
+    """One run to compute."""
+
+    config: RunConfig
+    seed: int
+
+
+class Tally(NamedTuple):
+    """How many runs of an experiment were computed and how many were already stored."""
+
+    computed: int
+    loaded: int
+
+    def __str__(self) -> str:
+        return f"{self.computed} runs computed, {self.loaded} loaded"
+
+
+def run_experiment(experiment: Experiment) -> Tally:
+    """Compute the runs that are not stored, then write the experiment's index."""
+    store = Store(experiment.results)
+    tasks = _tasks(experiment)
+    missing = [task for id, task in tasks.items() if not store.has(id)]
+    _compute(experiment, missing)
+    arms = {
+        arm.key: {"label": arm.label, "printed": arm.printed, "runs": [*_runs(arm, experiment)]}
+        for arm in experiment.arms
+    }
+    store.save_experiment(experiment.name, asdict(experiment.figure), arms)
+    return Tally(len(missing), len(tasks) - len(missing))
+
+
+def _runs(arm: Arm, experiment: Experiment) -> dict[str, Task]:
+    """The arm's runs by id."""
+    return {run_id(identity(arm.setup, seed)): Task(arm.setup.config, seed) for seed in experiment.seeds}
+
+
+def _tasks(experiment: Experiment) -> dict[str, Task]:
+    """All runs by id: arms with equal settings share theirs."""
+    return {id: task for arm in experiment.arms for id, task in _runs(arm, experiment).items()}
+
+
+def _compute(experiment: Experiment, tasks: list[Task]) -> None:
+    origin = provenance() if tasks else {}
+    workers = min(experiment.workers, len(tasks))
+    with progress_board(experiment.name, [task.config.K for task in tasks], experiment.progress) as board:
+        jobs = [(task, experiment.results, origin, board, slot) for slot, task in enumerate(tasks)]
+        if workers <= 1:
+            for job in jobs:
+                run_one(*job)
+            return
+        try:
+            Parallel(n_jobs=workers, batch_size=1)(delayed(run_one)(*job) for job in jobs)
+        except BrokenProcessPool:
+            raise WorkerDied(_what_is_left(experiment)) from None
+
+
+def _what_is_left(experiment: Experiment) -> str:
+    store, tasks = Store(experiment.results), _tasks(experiment)
+    stored = sum(store.has(id) for id in tasks)
+    return f"a worker was killed (out of memory?); {stored} of {len(tasks)} runs are stored, run again to go on"
+
+
+def run_one(task: Task, results: Path, origin: dict[str, Any], board: Path, slot: int) -> None:
+    """Compute and store one run: what a worker does."""
+    store, setup = Store(results), set_up(task.config)
+    start = time.perf_counter()
+    checkpoint = store.checkpoint(run_id(identity(setup, task.seed)))
+    trace = run(setup, task.seed, counter(board, slot), checkpoint)
+    store.save(setup, task.seed, trace, time.perf_counter() - start, origin)
