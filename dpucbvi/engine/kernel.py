@@ -102,7 +102,7 @@ def run_episodes(
             record.fallbacks[tally[RECORDED]] = tally[FALLBACKS]
             tally[RECORDED] += 1
         if k < K:  # [Alg.1 L17]; the counts after the last episode are never released [D4]
-            release(state, k, memory.sigma, private.flat)
+            release(state, k, memory.sigma, memory.cells, private.flat)
             if postprocess:
                 tally[FALLBACKS] += closed_form(
                     private.N_hat_sa.ravel(),
@@ -112,5 +112,3 @@ def run_episodes(
                     flat_rows(private.N_sas),
                     rows,
                 )
-        for i in range(memory.cells.size):
-            memory.sigma[memory.cells[i]] = 0.0

@@ -9,7 +9,7 @@ from numba.extending import overload
 
 from dpucbvi.engine.compiled import OPTIONS, jit
 from dpucbvi.engine.noise import laplace_from_word, next_words
-from dpucbvi.mdp import Floats
+from dpucbvi.mdp import Floats, Ints
 from dpucbvi.noise import Words
 
 
@@ -52,35 +52,46 @@ def trailing_zeros(t: int) -> int:
     return i
 
 
-def release_non_private(state: NonPrivateState, t: int, sigma: Floats, N_hat: Floats) -> None:
-    for c in range(sigma.size):
-        state.sum[c] += sigma[c]
-        N_hat[c] = state.sum[c]
+@jit
+def add(total: Floats, sigma: Floats, cells: Ints) -> None:
+    """total += sigma, then sigma = 0; `cells` holds every place where sigma is not zero, some twice."""
+    for i in range(cells.size):
+        c = cells[i]
+        total[c] += sigma[c]
+        sigma[c] = 0.0
 
 
-def release_central(state: CentralState, t: int, sigma: Floats, N_hat: Floats) -> None:
+def release_non_private(state: NonPrivateState, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
+    add(state.sum, sigma, cells)
+    for i in range(cells.size):
+        N_hat[cells[i]] = state.sum[cells[i]]
+
+
+def release_central(state: CentralState, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
     """The Binary Mechanism's step t for every counter [Sec.5.1 (1), (3)]."""
     next_words(state.generator, state.words)
     closed = state.cumulative[trailing_zeros(t)]
     rest = t & (t - 1)
     if rest == 0:
-        for c in range(sigma.size):
+        for c in range(N_hat.size):
             closed[c] = state.scale * laplace_from_word(state.words[c])
     else:
         above = state.cumulative[trailing_zeros(rest)]
-        for c in range(sigma.size):
+        for c in range(N_hat.size):
             closed[c] = above[c] + state.scale * laplace_from_word(state.words[c])
-    for c in range(sigma.size):
-        state.sum[c] += sigma[c]
+    add(state.sum, sigma, cells)
+    for c in range(N_hat.size):
         N_hat[c] = state.sum[c] + closed[c]
 
 
-def release_local(state: LocalState, t: int, sigma: Floats, N_hat: Floats) -> None:
+def release_local(state: LocalState, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
     """The user perturbs every statistic, the server adds [Sec.5.2 (1)-(3)]."""
     next_words(state.generator, state.words)
-    for c in range(sigma.size):
+    for c in range(N_hat.size):
         state.sum[c] += sigma[c] + state.scale * laplace_from_word(state.words[c])
         N_hat[c] = state.sum[c]
+    for i in range(cells.size):
+        sigma[cells[i]] = 0.0
 
 
 RELEASES: dict[type, Any] = {
@@ -90,11 +101,11 @@ RELEASES: dict[type, Any] = {
 }
 
 
-def release(state: Any, t: int, sigma: Floats, N_hat: Floats) -> None:
-    """Take user t and put the noisy counts of users 1..t into N_hat."""
-    RELEASES[type(state)](state, t, sigma, N_hat)
+def release(state: Any, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
+    """Take user t, put the noisy counts of users 1..t into N_hat and empty sigma, non-zero at cells."""
+    RELEASES[type(state)](state, t, sigma, cells, N_hat)
 
 
 @overload(release, strict=False, jit_options=OPTIONS)
-def _release(state: Any, t: Any, sigma: Any, N_hat: Any) -> Any:
+def _release(state: Any, t: Any, sigma: Any, cells: Any, N_hat: Any) -> Any:
     return RELEASES[state.instance_class]

@@ -1,0 +1,248 @@
+"""How fast the compiled engine is, as ratios measured in one process; written to results/bench.json.
+
+    python experiments/bench.py            about 4 minutes on 2 cores
+    python experiments/bench.py --no-exp   without (g), the whole +exp=riverswim job
+
+A machine's speed varies from minute to minute, so each ratio is the median of rounds that time both sides one
+right after the other.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dpucbvi import factory
+from dpucbvi.baselines.ucbvi import ucbvi_bernstein_constants
+from dpucbvi.confidence import counters
+from dpucbvi.config import (
+    AgentConfig,
+    BonusConfig,
+    ConfidenceConfig,
+    EngineConfig,
+    EnvConfig,
+    PostprocessConfig,
+    PrivatizerConfig,
+    RunConfig,
+)
+from dpucbvi.engine import fast, reference
+from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.projection import CvxpyPostprocess
+
+ROOT = Path(__file__).resolve().parent.parent
+ROUNDS = 7
+# ε = 100 and these scales make DP-UCBVI learn within the run: most Q̃ leave H, most rows leave the LP's band,
+# the policy keeps changing. It is the dearest regime; with the literal constants an episode costs less.
+LEARNING = RunConfig(
+    privatizer=PrivatizerConfig("central", 100.0),
+    bonus=BonusConfig(0.001),
+    confidence=ConfidenceConfig(scale=0.001),
+    engine=EngineConfig("fast", 0),
+    K=8_000,
+)
+LITERAL = replace(
+    LEARNING, privatizer=PrivatizerConfig("central", 1.0), bonus=BonusConfig(), confidence=ConfidenceConfig()
+)
+UCBVI = replace(
+    LEARNING,
+    agent=AgentConfig("ucbvi_bf"),
+    privatizer=PrivatizerConfig("non_private"),
+    postprocess=PostprocessConfig("none"),
+    bonus=BonusConfig(0.01),
+)
+
+
+def local(config: RunConfig) -> RunConfig:
+    return replace(config, privatizer=replace(config.privatizer, name="local"))
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def episode_seconds(config: RunConfig) -> float:
+    """Seconds per episode of a whole compiled run (after compilation)."""
+    run = fast.start(factory.set_up(config), 0)
+    return seconds(lambda: list(fast.run_chunks(run, 0))) / config.K
+
+
+def numpy_noise_seconds(size: int, draws: int = 1_000) -> float:
+    """Seconds that numpy takes to draw one episode's noise."""
+    rng = np.random.default_rng(0)
+
+    def draw() -> None:
+        for _ in range(draws):
+            rng.laplace(0.0, 60.0, size)
+
+    return seconds(draw) / draws
+
+
+def ratio(above: Callable[[], float], below: Callable[[], float]) -> float:
+    """The median over rounds of above/below, each round timing both; one unmeasured round first, to compile."""
+    above(), below()
+    return float(np.median([above() / below() for _ in range(ROUNDS)]))
+
+
+def against_noise(config: RunConfig) -> float:
+    """An episode's time over the time numpy takes to draw its HSA(S+2) variates."""
+    mdp = factory.set_up(config).mdp
+    size = counters(mdp.H, mdp.S, mdp.A)
+    return ratio(lambda: episode_seconds(config), lambda: numpy_noise_seconds(size))
+
+
+def vectorised_ucbvi_seconds(episodes: int = 300) -> float:
+    """Seconds per episode of UCBVI-BF written with whole-array numpy operations, a loop over h and over k."""
+    setup = factory.set_up(UCBVI)
+    mdp, c = setup.mdp, ucbvi_bernstein_constants(setup.problem, UCBVI.bonus.scale)
+    H, S, A = mdp.r.shape
+    N_sas, R = np.zeros((H, S, A, S)), np.zeros((H, S, A))
+    Q, V, V_star = np.full((H, S, A), float(H)), np.zeros((H + 1, S)), optimal_values(mdp)[0][0]
+    rng, steps, regret = np.random.default_rng(0), np.arange(H), 0.0
+
+    def episode() -> float:
+        N = N_sas.sum(axis=-1)
+        P, r = N_sas / np.maximum(N, 1)[..., None], np.clip(R / np.maximum(N, 1), 0, 1)
+        N_state = np.append(N.sum(axis=-1)[1:], np.full((1, S), np.inf), axis=0)
+        gap = np.minimum(c.gap / np.maximum(N_state, 1e-9), c.gap_most)
+        for h in range(H - 1, -1, -1):
+            mean = P[h] @ V[h + 1]
+            spread = (P[h] * (V[h + 1] - mean[..., None]) ** 2).sum(axis=-1)
+            n = np.maximum(N[h], 1)
+            b = (
+                np.sqrt(c.variance * spread / n)
+                + c.correction / n
+                + np.sqrt(c.next_value * (P[h] @ gap[h]) / n)
+            )
+            Q[h] = np.where(N[h] > 0, np.minimum(Q[h], r[h] + mean + c.scale * b), Q[h])
+            V[h] = Q[h].max(axis=-1)
+        pi = Q.argmax(axis=-1)
+        u, s = rng.random((H,)), np.zeros(H + 1, dtype=np.int64)
+        for h in range(H):
+            cumulative = mdp.P[h, s[h], pi[h, s[h]]].cumsum()
+            s[h + 1] = min(np.searchsorted(cumulative, u[h], side="right"), S - 1)
+        a = pi[steps, s[:-1]]
+        N_sas[steps, s[:-1], a, s[1:]] += 1
+        R[steps, s[:-1], a] += mdp.r[steps, s[:-1], a]
+        return float(V_star[0] - policy_values(mdp, pi)[0, 0])
+
+    def run() -> None:
+        nonlocal regret
+        for _ in range(episodes):
+            regret += episode()
+
+    return seconds(run) / episodes
+
+
+def reference_cvxpy_seconds(episodes: int = 12) -> float:
+    """Seconds per episode of the reference engine with the LPs through cvxpy."""
+    exact = replace(
+        LEARNING, K=episodes, engine=EngineConfig("reference"), postprocess=PostprocessConfig("cvxpy")
+    )
+    setup = factory.set_up(exact)
+    return seconds(lambda: reference.run_reference(setup, 0, lambda _: None)) / episodes
+
+
+def single_lps_seconds() -> float:
+    """Seconds of one episode's 240 LPs through cvxpy, one small problem after another."""
+    mdp = factory.set_up(LEARNING).mdp
+    rng, one = np.random.default_rng(0), CvxpyPostprocess(canonical=False)
+    y, n = rng.laplace(5.0, 20.0, (mdp.r.size, mdp.S)), rng.laplace(30.0, 20.0, mdp.r.size)
+    return seconds(lambda: [one.solve(y[i : i + 1], n[i : i + 1], 5.0) for i in range(mdp.r.size)])
+
+
+def growth(factor: str) -> float:
+    """By how much an episode's time (for K: a run's time) grows when S, H or K doubles."""
+    small = replace(LEARNING, K=4_000)
+    large = {
+        "S": replace(small, env=EnvConfig(S=12)),
+        "H": replace(small, env=EnvConfig(H=40)),
+        "K": replace(small, K=8_000),
+    }[factor]
+    return ratio(lambda: episode_seconds(large) * large.K, lambda: episode_seconds(small) * small.K)
+
+
+def peak_megabytes(K: int) -> float:
+    """Peak resident memory of a process that makes one run of K episodes."""
+    code = (
+        "import resource; from dataclasses import replace; from experiments import bench;"
+        f"bench.episode_seconds(replace(bench.LEARNING, K={K}));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return float(done.stdout)
+
+
+def experiment_seconds() -> float:
+    """Wall time of the whole +exp=riverswim job into an empty folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "experiments/run.py", "+exp=riverswim", f"runtime.results={folder}"]
+        return seconds(lambda: subprocess.run(command, capture_output=True, check=True, cwd=ROOT))
+
+
+def measure(with_experiment: bool) -> dict[str, object]:
+    figures: dict[str, object] = {}
+
+    def put(key: str, value: float, text: str) -> None:
+        figures[key] = {"value": round(value, 4), "what": text}
+        print(f"{value:12.2f}  {key:24s} {text}", flush=True)
+
+    put(
+        "a_central",
+        against_noise(LEARNING),
+        "(a) DP-UCBVI Central episode / numpy drawing its noise, at most 1",
+    )
+    put("a_central_literal", against_noise(LITERAL), "    the same with the literal constants, ε = 1")
+    put(
+        "b_local",
+        against_noise(local(LEARNING)),
+        "(b) DP-UCBVI Local episode / numpy drawing its noise, at most 1",
+    )
+    put(
+        "c_numpy",
+        ratio(vectorised_ucbvi_seconds, lambda: episode_seconds(UCBVI)),
+        "(c) UCBVI in vectorised numpy / compiled, at least 100",
+    )
+    put(
+        "d_reference_cvxpy",
+        ratio(reference_cvxpy_seconds, lambda: episode_seconds(LEARNING)),
+        "(d) reference with cvxpy, an episode's LPs in one problem / compiled",
+    )
+    put(
+        "d_single_lps",
+        ratio(single_lps_seconds, lambda: episode_seconds(LEARNING)),
+        "(d) an episode's LPs one by one through cvxpy / whole compiled episode, at least 5000",
+    )
+    for letter, most in (("S", 4), ("H", 2), ("K", 2)):
+        put(f"e_{letter}", growth(letter), f"(e) growth when {letter} doubles, at most {most}")
+    small, large = peak_megabytes(100_000), peak_megabytes(1_000_000)
+    put("f_memory", large / small, f"(f) peak memory, K = 10^6 / K = 10^5 ({small:.0f} MB), at most 1.1")
+    if with_experiment:
+        whole = experiment_seconds()
+        put("g_minutes", whole / 60, "(g) +exp=riverswim, minutes on this machine")
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--no-exp", action="store_true", help="leave out (g), the whole +exp=riverswim job")
+    figures = measure(not parser.parse_args().no_exp)
+    target = ROOT / "results" / "bench.json"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(
+        json.dumps({"machine": platform.platform(), "rounds": ROUNDS, "figures": figures}, indent=2)
+    )
+    print(f"written to {target.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
