@@ -23,6 +23,8 @@ class EnvConfig:
     variant: str | None = None
     seed: int | None = None
     path: str | None = None
+    depth: int | None = None
+    gap: float | None = None
     rewards: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""The environments, by name: RiverSwim as published (twice), random MDPs, and the user's own.
+"""The environments, by name: RiverSwim as published (twice), random MDPs, a hard instance, the user's own.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
 small reward waits at the left end, reward 1 at the right end, and only a policy that swims right
@@ -78,6 +78,41 @@ def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str 
     return TabularMDP(f"random-{seed}", P, r, initial, rewards)
 
 
+def hard_tree(
+    depth: int = 1, A: int = 2, H: int = 20, gap: float = 0.25, rewards: str = "deterministic"
+) -> TabularMDP:
+    """A hard instance of the lower bound Ω(√(SAH²T)) (Domingues et al., ALT 2021, Section 3).
+
+    s=0 waits (action 0, for the first H/3 steps) or enters an A-ary tree of the given depth. Leaves lead to a good
+    state, paying 1 at every step of the last part, or to a bad one, each with probability 1/2; but for one leaf,
+    one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any other,
+    and there are (H/3)·A^(depth+1) to try.
+    """
+    if not 0.0 < gap <= 0.5:
+        raise InputError(f"env.gap: {gap} is not accepted; it must be a number in (0, 0.5]")
+    waiting = max(1, H // 3)
+    first_paid = waiting + depth + 1
+    if first_paid >= H or A < 2 or depth < 1:
+        raise InputError(f"env.H: {H} is not accepted; hard_tree needs A >= 2, depth >= 1 and H > {first_paid}")
+    nodes = (A ** (depth + 1) - 1) // (A - 1)  # states 1..nodes, breadth first; the last A^depth are leaves
+    S = nodes + 3
+    leaves = range(nodes - A**depth + 1, nodes + 1)
+    good, bad = nodes + 1, nodes + 2
+    P, r = np.zeros((H, S, A, S)), np.zeros((H, S, A))
+    P[:, 0, :, 1] = 1.0
+    P[: waiting - 1, 0, 0] = np.eye(S)[0]
+    for node in range(1, leaves[0]):
+        for a in range(A):
+            P[:, node, a, A * (node - 1) + 2 + a] = 1.0
+    for leaf in leaves:
+        P[:, leaf, :, good] = P[:, leaf, :, bad] = 0.5
+    P[waiting - 1 + depth, leaves[-1], A - 1, [good, bad]] += [gap, -gap]  # entered at the last waiting step
+    P[:, good, :, good] = P[:, bad, :, bad] = 1.0
+    r[first_paid:, good] = 1.0
+    initial = np.eye(S)[0]
+    return TabularMDP(f"hard-tree-{depth}", P, r, initial, rewards)
+
+
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
     """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
     if not Path(path).is_file():
@@ -102,5 +137,6 @@ def stationary_mdp(
 ENVIRONMENTS: dict[str, Callable[..., TabularMDP]] = {
     "riverswim": riverswim,
     "random": random_mdp,
+    "hard_tree": hard_tree,
     "file": from_file,
 }

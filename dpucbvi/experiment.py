@@ -15,6 +15,7 @@ from dpucbvi.figures import KINDS
 from dpucbvi.printed import printed_curves
 from dpucbvi.strict import build, check_keys, nearest
 
+MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
 AXES = ("log", "linear")
 FILE_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
@@ -158,10 +159,12 @@ def _place(message: str, at: str, own: dict[str, Any]) -> str:
 
 def _set_up(config: RunConfig) -> Setup:
     """The factory's checks, and that every number it works out is one."""
+    if config.K > MOST_EPISODES:
+        raise InputError(f"K: {config.K} is not accepted; it must be at most {MOST_EPISODES}")
     try:
         setup = set_up(config)
     except (OverflowError, MemoryError) as error:
-        raise InputError(f"env, K: too large for this machine ({error})") from None
+        raise InputError(f"env: too large for this machine ({error})") from None
     if not (math.isfinite(setup.noise_scale) and math.isfinite(setup.E)):
         raise InputError(
             f"privatizer.epsilon: {config.privatizer.epsilon} is too small: the noise is not finite"

@@ -1,57 +1,60 @@
 """Hydra's and OmegaConf's complaints about the command line, each in one line that names the key."""
 
-from argparse import Namespace
+from traceback import walk_tb
 from typing import NoReturn
 
 from hydra._internal.utils import get_args_parser
-from hydra.errors import (
-    ConfigCompositionException,
-    HydraException,
-    MissingConfigException,
-    OverrideParseException,
-)
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
 from dpucbvi.errors import InputError
-from dpucbvi.strict import nearest
+from dpucbvi.strict import closest, nearest
 
-BAD_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+
+def is_bad_input(error: Exception) -> bool:
+    """Whether the user caused it, rather than a mistake in this code."""
+    told = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
+    return told or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
 
 
 def check_flags() -> None:
-    """Raise InputError for flags that Hydra would answer with its usage or a traceback."""
+    """Raise InputError for flags that argparse would answer with its usage."""
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
-    flags: Namespace = parser.parse_args()
-    modes = [flags.run, flags.multirun, flags.shell_completion, flags.cfg is not None, flags.info is not None]
-    if sum(map(bool, modes)) > 1:
-        raise InputError("give only one of --run, --multirun, --cfg, --info and --shell-completion")
-    if flags.resolve and not (flags.cfg or flags.help):
-        raise InputError("--resolve goes with --cfg")
+    parser.parse_args()
 
 
 def one_line(error: Exception) -> str:
     """The message of a bad input, without line breaks."""
     if isinstance(error, OverrideParseException):
-        return f"{error.override!r} is not of the form key=value ({_first_line(error.message)})"
+        return f"{error.override!r} is not of the form key=value ({error.message.strip().splitlines()[0]})"
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         return _no_option(error.missing_cfg_file, list(error.options))
-    cause = error.__cause__
-    if isinstance(error, ConfigCompositionException) and isinstance(cause, OmegaConfBaseException):
-        if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
-            return _no_key(cause)
-        return " ".join(f"{error} {cause.msg or cause}".split())
-    return " ".join(str(error).split())
+    cause = error.__cause__ if isinstance(error, HydraException) else error
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError):
+        return _no_key(cause)
+    if isinstance(cause, OmegaConfBaseException):
+        return f"{cause.full_key or 'config'}: {_join_lines(cause.msg or cause)}"
+    message = _join_lines(error)
+    if message.startswith("Ambiguous value for argument "):
+        return f"{message.split()[4]}: several values need --multirun"
+    return message
+
+
+def _raised_in(error: Exception) -> str:
+    """The name of the module that raised it."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__"))
 
 
 def _refuse(message: str) -> NoReturn:
     raise InputError(f"{message} (see --help)")
 
 
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else ""
+def _join_lines(text: object) -> str:
+    return " ".join(str(text).split())
 
 
 def _no_option(path: str, options: list[str]) -> str:
@@ -60,8 +63,9 @@ def _no_option(path: str, options: list[str]) -> str:
 
 
 def _no_key(cause: ConfigKeyError | ConfigAttributeError) -> str:
-    parent = cause.parent_node
-    keys = [str(key) for key in parent] if isinstance(parent, DictConfig) else []
-    hint = f"; {nearest(str(cause.key), keys)}" if keys else ""
-    add = f"; write +{cause.full_key} to add it" if str(cause.full_key).startswith("arms.") else ""
-    return f"{cause.full_key}: no such key{hint}{add}"
+    """An arm holds differences only: there the key may be right and need a plus sign."""
+    parent, name = cause.parent_node, str(cause.full_key)
+    keys = [str(key) for key in parent if key != "hydra"] if isinstance(parent, DictConfig) else []
+    if name.startswith("arms.") and closest(str(cause.key), keys) is None:
+        return f"{name}: the arm does not set it yet; write +{name}=... to add it"
+    return f"{name}: no such key; {nearest(str(cause.key), keys)}"

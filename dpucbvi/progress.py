@@ -49,8 +49,9 @@ def _bar(console: Console, title: str, board: Path, episodes: list[int]) -> Iter
         TextColumn(title),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
-        TextColumn("episodes, {task.fields[finished]} runs, left"),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        TextColumn("episodes, {task.fields[finished]} runs,"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
     )
     counts = np.memmap(board, dtype=np.int64, mode="r")
     done = threading.Event()

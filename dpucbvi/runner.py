@@ -7,12 +7,14 @@ import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
 from dpucbvi.config import RunConfig
 from dpucbvi.engine import run
+from dpucbvi.errors import InputError
 from dpucbvi.experiment import Arm, Experiment
 from dpucbvi.factory import set_up
 from dpucbvi.progress import counter, progress_board
@@ -38,31 +40,50 @@ class Tally(NamedTuple):
     loaded: int
 
     def __str__(self) -> str:
-        return f"{self.computed} runs computed, {self.loaded} loaded"
+        return f"{self.computed} run{'s' * (self.computed != 1)} computed, {self.loaded} loaded"
 
 
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
+    _make_folders(experiment)
     store = Store(experiment.results)
     tasks = _tasks(experiment)
     missing = [task for id, task in tasks.items() if not store.has(id)]
     _compute(experiment, missing)
     arms = {
-        arm.key: {"label": arm.label, "printed": arm.printed, "runs": [*_runs(arm, experiment)]}
+        arm.key: {
+            "label": arm.label,
+            "printed": arm.printed,
+            "runs": [_id(arm, seed) for seed in experiment.seeds],
+        }
         for arm in experiment.arms
     }
     store.save_experiment(experiment.name, asdict(experiment.figure), arms)
     return Tally(len(missing), len(tasks) - len(missing))
 
 
-def _runs(arm: Arm, experiment: Experiment) -> dict[str, Task]:
-    """The arm's runs by id."""
-    return {run_id(identity(arm.setup, seed)): Task(arm.setup.config, seed) for seed in experiment.seeds}
+def _make_folders(experiment: Experiment) -> None:
+    """Before hours of work, see that its results can be written."""
+    for key, folder in (("results", experiment.results), ("figures", experiment.figures)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise InputError(f"runtime.{key}: cannot write in {folder} ({error.strerror})") from None
+
+
+def _id(arm: Arm, seed: int) -> str:
+    return run_id(identity(arm.setup, seed))
 
 
 def _tasks(experiment: Experiment) -> dict[str, Task]:
-    """All runs by id: arms with equal settings share theirs."""
-    return {id: task for arm in experiment.arms for id, task in _runs(arm, experiment).items()}
+    """All runs by id; arms with equal settings share theirs.
+
+    Every arm's first run comes before any second one, so that the time left is estimated from all arms.
+    """
+    return {
+        _id(arm, seed): Task(arm.setup.config, seed) for seed in experiment.seeds for arm in experiment.arms
+    }
 
 
 def _compute(experiment: Experiment, tasks: list[Task]) -> None:

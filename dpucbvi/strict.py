@@ -1,5 +1,6 @@
 """Plain data to typed settings, strictly: an unknown key or a wrong type is an InputError, told in one line."""
 
+import json
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from types import NoneType, UnionType
@@ -32,8 +33,12 @@ def check_keys(tree: Any, accepted: list[str], at: str = "") -> None:
 
 def nearest(word: str, accepted: list[str]) -> str:
     """What to say after a wrong word: the one that was meant, or all of them."""
-    close = get_close_matches(word, accepted, 1)
-    return f"did you mean {close[0]}?" if close else f"it is one of {', '.join(accepted)}"
+    close = closest(word, accepted)
+    return f"did you mean {close}?" if close else f"it is one of {', '.join(accepted)}"
+
+
+def closest(word: str, accepted: list[str]) -> str | None:
+    return next(iter(get_close_matches(word, accepted, 1)), None)
 
 
 def join(at: str, key: str) -> str:
@@ -42,11 +47,9 @@ def join(at: str, key: str) -> str:
 
 def show(value: Any) -> str:
     """A value as the user may have typed it."""
-    return {None: "null", True: "true", False: "false"}.get(value, repr(value)) if _plain(value) else "a group"
-
-
-def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
+    if isinstance(value, dict | list):
+        return "a group or list"
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
 def _value(hint: Any, value: Any, at: str) -> Any:

@@ -22,12 +22,16 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
     certificate = arm.runs[0].certificate
     return (
         arm.key,
-        f"{final.mean:,.0f}",
-        "-" if np.isnan(final.half_width) else f"{final.half_width:,.0f}",
+        _regret(float(final.mean)),
+        "-" if np.isnan(final.half_width) else _regret(float(final.half_width)),
         certificate.model,
         _epsilon(certificate.add_remove),
         _epsilon(certificate.replace_one),
     )
+
+
+def _regret(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _epsilon(value: float) -> str:

@@ -151,7 +151,8 @@ def test_rollout_follows_its_uniforms():
 def test_the_number_of_uniforms_does_not_depend_on_the_policy():
     """The same generator meets the same environment under any policy: 1 + 3H uniforms per episode."""
     assert [uniforms_per_episode(h) for h in (1, 2, 20)] == [4, 7, 61]
-    mdp = random_mdp(S=3, A=2, H=4, seed=3)
+    drawn = random_mdp(S=3, A=2, H=4, seed=3)
+    mdp = TabularMDP("any start", drawn.P, drawn.r, np.full(3, 1 / 3), "bernoulli")
     n = uniforms_per_episode(mdp.H)
     used = np.zeros(n, dtype=bool)
     rng = np.random.default_rng(4)

@@ -1,0 +1,1 @@
+"""Drawing functions, one file per kind of figure; figures.py is their index."""

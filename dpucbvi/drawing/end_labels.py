@@ -1,0 +1,63 @@
+"""Labels at the right ends of curves, moved apart just enough not to overlap."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.optimize import isotonic_regression
+
+from dpucbvi.drawing.style import MARKER, QUIET
+from dpucbvi.mdp import Floats
+
+POINTS_A_LABEL = 26.0  # two lines of text and some air
+
+
+class EndLabel(NamedTuple):
+    """A name, a quieter second line, how the curve is drawn, and its last point in data coordinates."""
+
+    name: str
+    detail: str
+    colour: str
+    marker: str
+    x: float
+    y: float
+
+
+def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
+    """The positions nearest to the wanted ones (least squares) that are `gap` apart, in the same order.
+
+    With y_i = z_i + i·gap the condition reads z_1 ≤ z_2 ≤ ...: an isotonic regression. The outermost are then
+    kept within [low, high] if there is room.
+    """
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    z = isotonic_regression(wanted[order] - steps).x
+    placed = np.empty_like(wanted)
+    placed[order] = np.clip(z, low, max(low, high - gap * (len(wanted) - 1))) + steps
+    return placed
+
+
+def draw_end_labels(axes: Axes, labels: list[EndLabel]) -> None:
+    """Write the labels right of the axes, with a thin line from each to its curve."""
+    to_axes = axes.transAxes.inverted()
+    ends = to_axes.transform(axes.transData.transform([(label.x, label.y) for label in labels]))
+    figure = axes.get_figure()
+    assert figure is not None
+    height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
+    gap = POINTS_A_LABEL / height
+    for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0), strict=True):
+        axes.plot(
+            [end[0] + 0.005, 1.035, 1.055],
+            [end[1], y, y],
+            transform=axes.transAxes,
+            color=label.colour,
+            linewidth=0.6,
+            clip_on=False,
+            marker=label.marker,
+            markevery=[2],
+            **MARKER,
+        )
+        at = (1.075, y)
+        style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+        axes.annotate(label.name, at, (0, 1), color=label.colour, fontsize=8.5, va="bottom", **style)
+        axes.annotate(label.detail, at, (0, -1), color=QUIET, fontsize=7, va="top", **style)

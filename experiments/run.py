@@ -1,0 +1,78 @@
+"""Run an experiment, draw its figure, print its table: python experiments/run.py +exp=riverswim (or --help)."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import NoReturn
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from dpucbvi.one_line import check_flags, is_bad_input, one_line
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@hydra.main(version_base="1.3", config_path=str(ROOT / "conf"), config_name="config")
+def run(config: DictConfig) -> None:
+    """Check everything, run what is not stored, draw, print."""
+    from dpucbvi.experiment import experiment_from  # slow to import: --help and --cfg do without
+    from dpucbvi.figures import draw
+    from dpucbvi.runner import WorkerDied, run_experiment
+    from dpucbvi.store import Store
+    from dpucbvi.tables import table
+
+    try:
+        start = perf_counter()
+        experiment = experiment_from(_with_job_name(config), ROOT)
+        tally = run_experiment(experiment)
+        stored = Store(experiment.results).load_experiment(experiment.name)
+        files = draw(stored, experiment.figures)
+        print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
+        print(f"figure  {' and '.join(map(str, files))}")
+    except WorkerDied as error:
+        stop(str(error), 1)
+    except Exception as error:
+        stop_if_bad_input(error)  # here, or Hydra would say a line of its own
+        raise
+
+
+def main() -> None:
+    """Every bad input ends in one line and exit code 2, Ctrl-C in one line and 130."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
+    try:
+        check_flags()
+        with tempfile.TemporaryDirectory() as scratch:
+            OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+            run()
+    except Exception as error:
+        stop_if_bad_input(error)
+        raise
+    except KeyboardInterrupt:
+        stop("interrupted; finished runs are stored, run again to go on", 130)
+
+
+def stop_if_bad_input(error: Exception) -> None:
+    if is_bad_input(error):
+        stop(one_line(error), 2)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _with_job_name(config: DictConfig) -> DictConfig:
+    """In a multirun, number the experiments, or each would overwrite the figure of the last."""
+    job = HydraConfig.get()
+    named = any(override.startswith("name=") for override in job.overrides.task)
+    if job.mode == hydra.types.RunMode.MULTIRUN and not named:
+        config.name = f"{config.name}-{job.job.num}"
+    return config
+
+
+if __name__ == "__main__":
+    main()

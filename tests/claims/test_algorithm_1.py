@@ -1,0 +1,445 @@
+"""Algorithm 1, line by line: its tags, each line's effect on numbers worked out by hand, and Lemma C.11.
+
+The hand-worked problem: H = S = A = 2, K = 5 and β = 2400 e^{-9}, so that T = 10 and
+
+    ι = log(30 H S A T / β) = log(30·2·2·2·10 / β) = log(2400 / β) = 9.
+
+Steps are the paper's (1 and 2) in the comments and 0-based in the arrays.
+"""
+
+import ast
+import inspect
+import io
+import math
+import re
+import tokenize
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpucbvi import algorithm1
+from dpucbvi.algorithm1 import bernstein_bonuses, dp_ucbvi, private_estimates
+from dpucbvi.binary_mechanism import BinaryMechanism, levels
+from dpucbvi.bonus import bernstein_constants, bernstein_terms, log_iota, next_value_gap
+from dpucbvi.confidence import Problem, counters, proven_central, proven_local
+from dpucbvi.environments import random_mdp, riverswim
+from dpucbvi.mdp import TabularMDP, Trajectory, rollout, uniforms_per_episode
+from dpucbvi.noise import LaplaceStream, seed_stream
+from dpucbvi.planning import optimal_values
+from dpucbvi.privatizers import (
+    Counts,
+    Local,
+    LocalRandomizer,
+    NonPrivate,
+    Privatizer,
+    central_scale,
+    local_scale,
+)
+from dpucbvi.projection import CvxpyPostprocess, closed_form, no_postprocess
+
+# --- the tags ---------------------------------------------------------------------------------------
+
+
+def tagged_lines():
+    """(n, source line, AST node that starts there or None) for each comment [Alg.1 Ln] inside dp_ucbvi."""
+    source = inspect.getsource(algorithm1)
+    (function,) = (
+        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == "dp_ucbvi"
+    )
+    statements = {node.lineno: node for node in ast.walk(function) if isinstance(node, ast.stmt)}
+    tags = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        line = token.start[0]
+        if token.type == tokenize.COMMENT and function.lineno <= line <= function.end_lineno + 1:
+            for n in re.findall(r"\[Alg\.1 L(\d+)\]", token.string):
+                tags.append((int(n), line, statements.get(line)))
+    return tags
+
+
+def test_every_line_of_algorithm_1_is_tagged_once_and_in_order():
+    """Lines as the printed algorithm numbers them: 1 Input, 2 Initialize, 3 for k, ..., 18 the last end."""
+    assert [n for n, _, _ in tagged_lines()] == list(range(1, 19))
+    assert sorted(line for _, line, _ in tagged_lines()) == [line for _, line, _ in tagged_lines()]
+
+
+def test_a_tag_sits_on_the_statement_it_names():
+    node = {n: statement for n, _, statement in tagged_lines()}
+    text = {n: ast.unparse(statement) if statement else None for n, statement in node.items()}
+    for n in (3, 5, 8, 11):
+        assert isinstance(node[n], ast.For)
+    for n in (10, 14, 15, 18):  # `end for` has no statement of its own
+        assert node[n] is None
+    assert text[2].startswith("counts = zero_counts(")
+    assert text[4] == "V_tilde[H] = 0.0"
+    assert text[6].startswith("(P_tilde, r_tilde) = private_estimates(") or text[6].startswith(
+        "P_tilde, r_tilde ="
+    )
+    assert text[7].startswith("b = bernstein_bonuses(")
+    assert re.match(r"Q_tilde\[.*\] = min\(Q_tilde\[.*\], H, target\)$", text[9])
+    assert re.match(r"V_tilde\[h, s\] = .*max\(\)$", text[12])
+    assert re.match(r"pi\[h, s\] = .*argmax\(\)$", text[13])
+    assert "yield Plan(" in text[16]
+    assert text[17] == "counts = privatizer.update(trajectory)"
+
+
+# --- by hand ----------------------------------------------------------------------------------------
+
+H = S = A = 2
+HAND = Problem(H, S, A, K=5, beta=2400 * math.exp(-9))
+ROOT_18 = math.sqrt(18)  # √(2ι)
+
+
+def trajectory(s, a, r):
+    return Trajectory(np.array(s), np.array(a), np.array(r, dtype=float))
+
+
+FIRST = trajectory((0, 1, 0), (0, 0), (0.5, 0.0))
+SECOND = trajectory((0, 1, 1), (0, 1), (0.5, 0.2))
+THIRD = trajectory((0, 1, 0), (1, 1), (0.0, 1.0))
+FOURTH = trajectory((0, 0, 0), (0, 0), (0.5, 0.0))
+
+
+def non_private():
+    return Privatizer(NonPrivate(counters(H, S, A)), no_postprocess, 0.0, H, S, A)
+
+
+def counts_after(*trajectories, privatizer=None):
+    privatizer = privatizer or non_private()
+    for t in trajectories:
+        counts = privatizer.update(t)
+    return counts
+
+
+def test_iota():
+    assert log_iota(HAND) == pytest.approx(9.0, rel=1e-14)
+
+
+def test_episode_1_has_no_counts_and_is_optimistic_everywhere():
+    """L2, L6, L7: zero counts make the bonus infinite, so Q = H (L9), V = H (L12), the lowest action (L13).
+
+    A division by zero would be an error here: RuntimeWarnings are.
+    """
+    plan = next(dp_ucbvi(HAND, non_private()))
+    assert np.array_equal(plan.Q, np.full((2, 2, 2), 2.0))
+    assert np.array_equal(plan.V, [[2, 2], [2, 2], [0, 0]])  # L4: V_{H+1} = 0
+    assert np.array_equal(plan.pi, np.zeros((2, 2)))
+
+
+def test_episode_2_with_the_printed_constants():
+    """After FIRST: N_1(0,0) = N_1(0,0,1) = 1, R_1(0,0) = .5; N_2(1,0) = N_2(1,0,0) = 1, R_2(1,0) = 0."""
+    counts = counts_after(FIRST)
+    constants = bernstein_constants(HAND, E=0.0)
+
+    # Step 2. L6: P(.|1,0) = (1, 0), r(1,0) = 0; nothing is known elsewhere.
+    P, r = private_estimates(counts, 1)
+    assert P.tolist() == [[[0, 0], [0, 0]], [[1, 0], [0, 0]]]
+    assert r.tolist() == [[0, 0], [0, 0]]
+    # L7: V_3 = 0, so no variance; √(2ι/1) = √18; E = 0; the fourth term is 0 at h = H. Infinite without counts.
+    b = bernstein_bonuses(counts, P, np.zeros(2), 1, H, constants)
+    assert b == pytest.approx(np.array([[np.inf, np.inf], [ROOT_18, np.inf]]))
+
+    # Step 1. L6: P(.|0,0) = (0, 1), r(0,0) = .5.
+    P, r = private_estimates(counts, 0)
+    assert P[0, 0].tolist() == [0, 1] and r[0, 0] == 0.5
+    # L7: V_2 = (2, 2) has no variance; √18; 0; N_2(1) = 1 makes the minimum H² = 4, so 4·√9·√(4/1) = 24.
+    terms = bernstein_terms(1.0, P[0, 0], np.array([2.0, 2.0]), np.array([4.0, 4.0]), constants)
+    assert terms == pytest.approx((0.0, ROOT_18, 0.0, 24.0))
+    b = bernstein_bonuses(counts, P, np.array([2.0, 2.0]), 0, H, constants)
+    assert b[0, 0] == pytest.approx(28.242640687119284)  # 24 + 4.242640687119285
+
+    # L9: .5 + 2 + 28.2 and 0 + 0 + 4.2 are above H: at the printed scale nothing has been learnt.
+    algorithm = dp_ucbvi(HAND, non_private())
+    next(algorithm)
+    plan = algorithm.send(FIRST)
+    assert np.array_equal(plan.Q, np.full((2, 2, 2), 2.0)) and not plan.pi.any()
+
+
+def test_five_episodes_with_a_small_bonus():
+    """The bonus times .01: Q leaves H, the policy turns, and the minimum with the last episode's Q acts."""
+    algorithm = dp_ucbvi(HAND, non_private(), scale=0.01)
+    assert np.array_equal(next(algorithm).Q, np.full((2, 2, 2), 2.0))
+
+    # k = 2. Step 2: Q(1,0) = 0 + 0 + .01·√18 = .0424264; Q(1,1) = 2 is unvisited and now the best: pi(1) = 1.
+    # Step 1: Q(0,0) = min(2, 2, .5 + 2 + .01·28.2426407) = 2; all tie, so the lowest action.
+    plan = algorithm.send(FIRST)
+    assert plan.Q[1] == pytest.approx(np.array([[2, 2], [0.0424264, 2]]), abs=1e-7)
+    assert plan.Q[0].tolist() == [[2, 2], [2, 2]]
+    assert plan.V[1].tolist() == [2, 2] and plan.V[0].tolist() == [2, 2]
+    assert plan.pi.tolist() == [[0, 0], [0, 1]]
+
+    # k = 3, SECOND: Step 2: Q(1,1) = .2 + .0424264 = .2424264; V = (2, .2424264); pi(1) = 1.
+    # Step 1: N(0,0) = 2, r = .5, P = (0, 1): mean .2424264, variance 0; √(18/2) = 3; 12·√(4/2) = 16.9705627;
+    # Q(0,0) = .5 + .2424264 + .01·19.9705627 = .9421320; Q(0,1) = 2 is the best: pi(0) = 1.
+    plan = algorithm.send(SECOND)
+    assert plan.Q[1] == pytest.approx(np.array([[2, 2], [0.0424264, 0.2424264]]), abs=1e-7)
+    assert plan.Q[0] == pytest.approx(np.array([[0.9421320, 2], [2, 2]]), abs=1e-7)
+    assert plan.V[:2] == pytest.approx(np.array([[2, 2], [2, 0.2424264]]), abs=1e-7)
+    assert plan.pi.tolist() == [[1, 0], [0, 1]]
+
+    # k = 4, THIRD: Step 2: N(1,1) = 2, r = 1.2/2 = .6, bonus .01·3: .63, but the last Q was .2424264 and stays.
+    # Step 1: Q(0,1) = 0 + .2424264 + .01·(4.2426407 + 24) = .5248528; Q(0,0) is as it was and best: pi(0) = 0.
+    plan = algorithm.send(THIRD)
+    assert plan.Q[1, 1] == pytest.approx([0.0424264, 0.2424264], abs=1e-7)
+    assert plan.Q[0, 0] == pytest.approx([0.9421320, 0.5248528], abs=1e-7)
+    assert plan.V[0, 0] == pytest.approx(0.9421320, abs=1e-7)
+    assert plan.pi.tolist() == [[0, 0], [0, 1]]
+
+    # k = 5, FOURTH: Step 2: Q(0,0) = 0 + .0424264; V(0) = Q(0,1) = 2, pi(0) = 1.
+    # Step 1: N(0,0) = 3, r = .5, P = (1/3, 2/3); V = (2, .2424264) has mean .8282843 and variance
+    # (2/9)·(1.7575736)² = .6864589; terms 2√(.6864589·9/3) = 2.8701057, √(18/3) = 2.4494897, 0 and
+    # 12·√(4/3) = 13.8564065; so .5 + .8282843 + .1917600 = 1.5200443, above the last Q, which stays.
+    plan = algorithm.send(FOURTH)
+    assert plan.Q[1, 0] == pytest.approx([0.0424264, 2], abs=1e-7) and plan.pi[1].tolist() == [1, 1]
+    assert plan.Q[0, 0] == pytest.approx([0.9421320, 0.5248528], abs=1e-7)
+    counts = counts_after(FIRST, SECOND, THIRD, FOURTH)
+    P, r = private_estimates(counts, 0)
+    assert P[0, 0] == pytest.approx([1 / 3, 2 / 3]) and r[0, 0] == pytest.approx(0.5)
+    constants = bernstein_constants(HAND, 0.0)
+    terms = bernstein_terms(3.0, P[0, 0], plan.V[1], np.array([4.0, 4.0]), constants)
+    assert terms == pytest.approx((2.8701057, 2.4494897, 0.0, 13.8564065), abs=1e-6)
+    b = bernstein_bonuses(counts, P, plan.V[1], 0, H, constants._replace(scale=0.01))
+    assert b[0, 0] == pytest.approx(0.1917600, abs=1e-7)
+
+    with pytest.raises(StopIteration):  # L18: five episodes and no more
+        algorithm.send(FOURTH)
+
+
+def test_private_counts_by_hand():
+    """FIRST with E = 8 and no noise: Eq.5 adds E/2 = 4 to N(s,a), E/(2S) = 2 to N(s,a,s'), nothing to R."""
+    privatizer = Privatizer(NonPrivate(counters(H, S, A)), closed_form, 8.0, H, S, A)
+    counts = counts_after(FIRST, privatizer=privatizer)
+    P, r = private_estimates(counts, 0)
+    assert P.tolist() == [[[0.4, 0.6], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]  # (2, 3)/5 and (2, 2)/4
+    assert r.tolist() == [[0.1, 0], [0, 0]]  # .5/5
+    # N = 5: V = (2, 1) has variance .24; 2√(.24·9/5), √(18/5), 20·2·2·8·9/5 = 1152 and 12·√(4/5).
+    terms = bernstein_terms(
+        5.0, P[0, 0], np.array([2.0, 1.0]), np.array([4.0, 4.0]), bernstein_constants(HAND, privatizer.E)
+    )
+    expected = (2 * math.sqrt(0.432), math.sqrt(3.6), 1152.0, 12 * math.sqrt(0.8))
+    assert terms == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_minimum_below_h_squared_by_hand():
+    """ι = 9: 1000²·H³SA·ι² = 2.592e9; 1000²·H⁴S⁴A²·ι⁴ = 6.718464e12 times E²; 1000²·H⁶S⁴A²·ι⁴ = 2.6873856e13.
+
+    With E = 100 and N_{h+1}(s') = 1e9: 2.592 + .06718464 + .000026873856.
+    """
+    constants = bernstein_constants(HAND, E=100.0)
+    assert next_value_gap(1e9, constants) == pytest.approx(2.592 + 0.06718464 + 2.6873856e-5, rel=1e-12)
+    assert next_value_gap(1e8, constants) == 4.0  # 25.9 and more: H²
+    assert next_value_gap(0.0, constants) == 4.0
+
+
+def test_rewards_are_cut_to_the_unit_interval():
+    N_sa = np.full((1, 1, 3), 5.0)
+    counts = Counts(N_sa, np.full((1, 1, 3, 1), 5.0), np.array([[[-3.0, 2.0, 7.0]]]))
+    assert private_estimates(counts, 0)[1].tolist() == [[0.0, 0.4, 1.0]]
+
+
+# --- the bonus against the printed formula ------------------------------------------------------------
+
+
+def printed_bonus(N_sa, N_sas, V_next, h, problem, E):
+    """Line 7 as printed, vectorised, from all counts N_sa[h, s, a], N_sas[h, s, a, s']; D2 at the last step."""
+    H, S, A, K, beta = problem
+    iota = np.log(30 * H * S * A * (H * K) / beta)
+    N = N_sa[h]
+    P = N_sas[h] / N[..., None]
+    variance = np.einsum("sat,t->sa", P, V_next**2) - np.einsum("sat,t->sa", P, V_next) ** 2
+    if h + 1 < H:
+        n = N_sa[h + 1].sum(axis=1)
+        inner = (
+            1000**2 * H**3 * S * A * iota**2 / n
+            + 1000**2 * H**4 * S**4 * A**2 * E**2 * iota**4 / n**2
+            + 1000**2 * H**6 * S**4 * A**2 * iota**4 / n**2
+        )
+        fourth = 4 * np.sqrt(iota) * np.sqrt(P @ np.minimum(inner, H**2) / N)
+    else:
+        fourth = 0.0
+    return (
+        2 * np.sqrt(np.maximum(variance, 0) * iota / N)
+        + np.sqrt(2 * iota / N)
+        + 20 * H * S * E * iota / N
+        + fourth
+    )
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(
+    sizes=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3)),
+    K=st.integers(1, 10**6),
+    beta=st.floats(1e-6, 0.99),
+    E=st.sampled_from([0.0, 0.3, 50.0, 1e5]),
+    size=st.sampled_from([10.0, 1e6, 1e13]),
+    scale=st.sampled_from([1.0, 0.01]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_bonus_is_line_7(sizes, K, beta, E, size, scale, seed):
+    """`size` 1e13 makes the minimum leave H²."""
+    H, S, A = sizes
+    problem = Problem(H, S, A, K, beta)
+    rng = np.random.default_rng(seed)
+    N_sas = rng.exponential(size, (H, S, A, S)) + 1e-3
+    N_sa = N_sas.sum(axis=-1)
+    V_next = rng.random(S) * H
+    h = int(rng.integers(H))
+    counts = Counts(N_sa, N_sas, rng.random((H, S, A)))
+    P, _ = private_estimates(counts, h)
+    b = bernstein_bonuses(counts, P, V_next, h, H, bernstein_constants(problem, E, scale))
+    expected = scale * printed_bonus(N_sa, N_sas, V_next, h, problem, E)
+    # √ of a variance that is 0 up to rounding: 1e-8 of H at worst
+    slack = scale * 2 * np.sqrt(1e-15 * H**2 * log_iota(problem) / N_sa[h])
+    assert (np.abs(b - expected) <= 1e-9 * expected + slack).all()
+
+
+def test_the_fourth_term_is_zero_at_the_last_step_only():
+    counts = Counts(np.full((3, 2, 2), 4.0), np.full((3, 2, 2, 2), 2.0), np.zeros((3, 2, 2)))
+    problem = Problem(3, 2, 2, 10, 0.1)
+    c = bernstein_constants(problem, 0.0)
+    P, _ = private_estimates(counts, 0)
+    reward = math.sqrt(2 * c.iota / 4)
+    for h, fourth in ((0, True), (1, True), (2, False)):
+        b = bernstein_bonuses(counts, P, np.zeros(2), h, 3, c)
+        next_value = 4 * math.sqrt(c.iota) * math.sqrt(9 / 4) if fourth else 0.0
+        assert b == pytest.approx(np.full((2, 2), reward + next_value), rel=1e-12)
+
+
+def test_pooled_counts_serve_every_step():
+    """G = 1: step h reads the one table, the last step still has no fourth term."""
+    rng = np.random.default_rng(2)
+    N_sas = rng.random((1, 2, 2, 2)) * 1e12
+    pooled = Counts(N_sas.sum(axis=-1), N_sas, rng.random((1, 2, 2)) * 1e12)
+    stacked = Counts(*(np.repeat(family, 3, axis=0) for family in pooled))
+    constants = bernstein_constants(Problem(3, 2, 2, 100, 0.1), E=5.0)
+    V = rng.random(2)
+    for h in range(3):
+        (P, r), (P_h, r_h) = private_estimates(pooled, h), private_estimates(stacked, h)
+        assert np.array_equal(P, P_h) and np.array_equal(r, r_h)
+        b = bernstein_bonuses(pooled, P, V, h, 3, constants)
+        assert np.array_equal(b, bernstein_bonuses(stacked, P, V, h, 3, constants))
+
+
+# --- whole runs -----------------------------------------------------------------------------------------
+
+
+def plans(mdp, privatizer, problem, seed, scale=1.0):
+    """The plan of every episode of one run."""
+    rng = np.random.default_rng(seed_stream(seed, "environment"))
+    algorithm = dp_ucbvi(problem, privatizer, scale)
+    plan = next(algorithm)
+    made = [plan]
+    for _ in range(problem.K - 1):
+        plan = algorithm.send(rollout(mdp, plan.pi, rng.random(uniforms_per_episode(mdp.H))))
+        made.append(plan)
+    return made
+
+
+def make_privatizer(name, problem, seed, epsilon=None, postprocess=closed_form, G=None):
+    """Central or Local with their own noise and E, or without either if ε is None; or NonPrivate."""
+    H, S, A, K, _ = problem
+    G = G or H
+    size = counters(G, S, A)
+    stream = LaplaceStream(seed_stream(seed, "privacy"))
+    if name == "non_private":
+        return Privatizer(NonPrivate(size), no_postprocess, 0.0, G, S, A)
+    if name == "central":
+        scale = central_scale(epsilon, H, K) if epsilon else 0.0
+        release, E = BinaryMechanism(size, levels(K), scale, stream), proven_central(problem, G, scale)
+    else:
+        scale = local_scale(epsilon, H) if epsilon else 0.0
+        release, E = Local(size, LocalRandomizer(scale, stream)), proven_local(problem, G, scale)
+    return Privatizer(release, postprocess, E, G, S, A)
+
+
+def same(one, other):
+    return all(
+        np.array_equal(a.Q, b.Q) and np.array_equal(a.V, b.V) and np.array_equal(a.pi, b.pi)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", ["central", "local"])
+@pytest.mark.parametrize(
+    ("mdp", "G"),
+    [(random_mdp(3, 2, 3, seed=1), 3), (riverswim(4, 5), 5), (riverswim(4, 5), 1)],
+    ids=["bernoulli", "riverswim", "pooled"],
+)
+def test_zero_noise_and_zero_e_reproduce_the_non_private_run_exactly(name, mdp, G):
+    """Every plan of 80 episodes, bit for bit. Control: noise of scale 1e-6 does not."""
+    problem = Problem(mdp.H, mdp.S, mdp.A, 80, 0.1)
+    expected = plans(mdp, make_privatizer("non_private", problem, 3, G=G), problem, 3, scale=0.01)
+    silent = make_privatizer(name, problem, 3, G=G)
+    assert silent.E == 0.0
+    assert same(plans(mdp, silent, problem, 3, scale=0.01), expected)
+    assert (expected[-1].Q < mdp.H).any() and expected[-1].pi.any()  # the run did learn something
+    noisy = make_privatizer(name, problem, 3, G=G)
+    noise = noisy._release if name == "central" else noisy._release.randomizer
+    noise.scale = 1e-6
+    assert not same(plans(mdp, noisy, problem, 3, scale=0.01), expected)
+
+
+def test_zero_noise_through_cvxpy_is_the_non_private_run_to_its_tolerance():
+    mdp = random_mdp(2, 2, 2, seed=1)
+    problem = Problem(2, 2, 2, 12, 0.1)
+    expected = plans(mdp, make_privatizer("non_private", problem, 3), problem, 3, scale=0.01)
+    solved = make_privatizer("central", problem, 3, postprocess=CvxpyPostprocess())
+    for one, other in zip(plans(mdp, solved, problem, 3, scale=0.01), expected, strict=True):
+        assert np.array_equal(one.pi, other.pi) and one.Q == pytest.approx(other.Q, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["non_private", "central", "local"])
+def test_q_never_increases_and_the_policy_is_greedy_with_ties_to_the_lowest(name):
+    mdp = random_mdp(3, 3, 3, seed=2)
+    problem = Problem(3, 3, 3, 150, 0.1)
+    privatizer = make_privatizer(name, problem, 4, epsilon=1e5)
+    made = plans(mdp, privatizer, problem, 4, scale=0.003)
+    for last, plan in zip([None, *made[:-1]], made, strict=True):
+        assert plan.Q.max() <= mdp.H and (last is None or (plan.Q <= last.Q).all())
+        assert np.array_equal(plan.V[:-1], plan.Q.max(axis=-1)) and not plan.V[-1].any()
+        for h, s in np.ndindex(3, 3):
+            best = min(a for a in range(3) if plan.Q[h, s, a] == plan.V[h, s])
+            assert plan.pi[h, s] == best
+    assert (made[-1].Q[1:] < mdp.H).all()  # at step 1 only one state is ever met
+
+
+def test_a_plan_is_not_changed_by_later_episodes():
+    mdp = random_mdp(2, 2, 2, seed=1)
+    problem = Problem(2, 2, 2, 30, 0.1)
+    rng = np.random.default_rng(1)
+    algorithm = dp_ucbvi(problem, make_privatizer("non_private", problem, 1), scale=0.001)
+    plan = next(algorithm)
+    kept = [array.copy() for array in plan]
+    moved = plan
+    for _ in range(29):
+        moved = algorithm.send(rollout(mdp, moved.pi, rng.random(uniforms_per_episode(2))))
+    assert all(np.array_equal(a, b) for a, b in zip(plan, kept, strict=True))
+    assert not np.array_equal(moved.Q, plan.Q)
+
+
+def optimism_gaps(name, seed, K, scale=1.0, beta=1e-5):
+    """The least Q̃ - Q* of a run on a random MDP with small rewards, and the least Q̃ it ends with, by step."""
+    drawn = random_mdp(2, 2, 2, seed=seed)
+    mdp = TabularMDP("poor", drawn.P, 0.2 * drawn.r, drawn.initial, "bernoulli")
+    problem = Problem(2, 2, 2, K, beta)
+    Q_star = optimal_values(mdp)[1]
+    made = plans(mdp, make_privatizer(name, problem, seed, epsilon=1e5), problem, seed, scale)
+    return min((plan.Q - Q_star).min() for plan in made), made[-1].Q.min(axis=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "K", "seeds"), [("non_private", 3500, 5), ("central", 700, 4), ("local", 700, 4)]
+)
+def test_lemma_c_11_optimism_with_the_printed_constants(name, K, seeds):
+    """Q̃ ≥ Q* at every (k, h, s, a). The lemma fails with probability β = 1e-5 a run: false alarms below 1e-4.
+
+    The runs are long enough for Q̃ to have left H, the longest at both steps. Control: with a thousandth of the
+    bonus every run breaks it.
+    """
+    for seed in range(seeds):
+        gap, least = optimism_gaps(name, seed, K)
+        assert gap >= -1e-12
+        assert least[1] < 1.9
+        assert least[0] < 1.9 or K < 3500
+    assert all(optimism_gaps(name, seed, 300, scale=0.001)[0] < -0.01 for seed in range(4))

@@ -1,0 +1,234 @@
+"""The command line as a newcomer meets it: what works, and one clear line for what does not."""
+
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "experiments" / "run.py"
+FIGURES = ROOT / "experiments" / "figures.py"
+
+
+def module(path: Path):
+    spec = importlib.util.spec_from_file_location(f"cli_{path.stem}", path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Run a script in this process, in an empty folder; gives (exit code, stdout, stderr)."""
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def call(*arguments: str, script: Path = RUN):
+        monkeypatch.setattr(sys, "argv", [str(script), *arguments])
+        try:
+            module(script).main()
+            code = 0
+        except SystemExit as stopped:
+            code = stopped.code or 0
+        return code, *capsys.readouterr()
+
+    return call
+
+
+TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.workers=1")
+
+BAD = {
+    # keys and options
+    "foo=1": "foo: no such key",
+    "+foo=1": "foo: no such key",
+    "bta=0.1": "bta: no such key; did you mean beta?",
+    "env.foo=1": "env.foo: no such key; it is one of name, S, H, variant, rewards",
+    "env.path=x.npz": "env.path: no such key",
+    "agent=ucbvi": "agent: no option 'ucbvi'; did you mean ucbvi_",
+    "+exp=river": "exp: no option 'river'; did you mean riverswim?",
+    "hydra/launcher=cloud": "hydra/launcher: no option 'cloud'",
+    "~arms.ldp": "'arms.ldp' does not exist",
+    "+exp=riverswim arms.jdp_eps1.K=5": "write +arms.jdp_eps1.K=... to add it",
+    "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
+    # types
+    "K=many": "K: 'many' is not accepted; it must be an integer",
+    "K=2.5": "K: 2.5 is not accepted; it must be an integer",
+    "K=": "K: '' is not accepted",
+    "K=null": "K: null is not accepted",
+    "beta=true": "beta: true is not accepted; it must be a number",
+    "env.variant=3": "env.variant: 3 is not accepted; it must be a text",
+    "runtime.progress=1": "runtime.progress: 1 is not accepted; it must be true or false",
+    "env=null": "must be a string or a list",
+    "K=${no_such}": "no_such",
+    # values
+    "K=0": "K: 0 is not accepted; it must be an integer >= 1",
+    "K=1e20": "K: 100000000000000000000 is not accepted; it must be at most",
+    "beta=0": "beta: 0.0 is not accepted; it must be a number in (0, 1)",
+    "beta=1": "beta: 1.0 is not accepted; it must be a number in (0, 1)",
+    "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
+    "privatizer.epsilon=-1": "privatizer.epsilon: -1.0 is not accepted; it must be a number > 0",
+    "privatizer.epsilon=nan": "privatizer.epsilon: nan is not accepted",
+    "privatizer.epsilon=1e-320": "privatizer.epsilon: 1e-320 is too small",
+    "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
+    "env.S=1": "env.S: 1 is below 2",
+    "env.variant=nile": "env.variant: 'nile' is not one of",
+    "runs=0": "runs: 0 is not accepted; it must be an integer >= 1",
+    "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
+    "runtime.workers=0": "runtime.workers: 0 is not accepted",
+    "name=a/b": "name: 'a/b' is not accepted",
+    "figure.kind=pie": "figure.kind: 'pie' is not accepted; it must be one of regret",
+    "agent=ucbvi_bf": "privatizer.name: ucbvi_bf is not private; it takes non_private",
+    "postprocess=cvxpy": "postprocess.name: engine fast takes closed_form",
+    "+exp=riverswim arms.jdp_eps1.privatizer.epsilon=0": "arms.jdp_eps1.privatizer.epsilon: 0.0 is not",
+    "+exp=riverswim K=0": "K: 0 is not accepted",
+    "-m K=0,5": "K: 0 is not accepted",
+    # files
+    "env=file": "env.path: a value is needed",
+    "env=file env.path=nowhere.npz": "env.path: no file 'nowhere.npz'",
+    "--config-dir nowhere": "nowhere' not found",
+    # syntax and flags
+    "K": "'K' is not of the form key=value",
+    "K=[1": "'K=[1' is not of the form key=value",
+    "K=1,2": "'K=1,2': several values need --multirun",
+    "--verbose": "unrecognized arguments: --verbose",
+    "--cfg all -m": "Only one of",
+}
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_bad_input_is_one_line_and_exit_code_2(cli, tmp_path, command):
+    code, out, err = cli(*command.split(), f"runtime.results={tmp_path / 'results'}")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+    assert BAD[command] in err
+    assert [path.name for path in tmp_path.rglob("*")] == ["here"]  # nothing was written
+
+
+def test_results_that_cannot_be_written(cli, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    code, _, err = cli(*TINY, f"runtime.results={tmp_path / 'taken'}")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("error: runtime.results: cannot write in ")
+
+
+def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_path):
+    def broken(*_):
+        raise ValueError("a mistake")
+
+    monkeypatch.setattr("dpucbvi.runner.run_experiment", broken)
+    with pytest.raises(ValueError, match="a mistake"):
+        cli(*TINY, f"runtime.results={tmp_path}")
+
+
+def test_a_small_run_then_the_same_again(cli, tmp_path):
+    arguments = (*TINY, "+arms={one: {label: One}, two: {privatizer: {epsilon: 2}}}")
+    results = tmp_path / "results"
+    code, out, err = cli(*arguments, f"runtime.results={results}")
+    assert (code, err) == (0, "")
+    assert out.startswith("single: 4 runs computed, 0 loaded, ")
+    assert re.search(r"^arm +regret +95% ± +privacy +ε add/remove +ε replace-one$", out, re.MULTILINE)
+    assert re.search(r"^two +[\d.,]+ +[\d.,]+ +JDP +2 +4$", out, re.MULTILINE)
+    assert f"figure  {results}/figures/single.png and {results}/figures/single.pdf" in out
+    assert (results / "figures" / "single.png").read_bytes().startswith(b"\x89PNG")
+    assert (results / "figures" / "single.pdf").read_bytes().startswith(b"%PDF")
+    again = cli(*arguments, f"runtime.results={results}")[1]
+    assert again.startswith("single: 0 runs computed, 4 loaded, ")
+    assert again.split("\n", 1)[1] == out.split("\n", 1)[1]
+
+
+def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatch):
+    cli(*TINY, f"runtime.results={tmp_path}")
+    drawn = tmp_path / "figures" / "single.png"
+    before = drawn.read_bytes()
+    shutil.rmtree(drawn.parent)
+    monkeypatch.setattr("dpucbvi.engine.run", None)
+    code, out, _ = cli("--results", str(tmp_path), script=FIGURES)
+    assert (code, out.splitlines()[0]) == (0, str(drawn))
+    assert drawn.read_bytes() == before
+    code, _, err = cli("--results", str(tmp_path), "nothing", script=FIGURES)
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path):
+    code, _, err = cli("-m", *TINY, "K=5,6", f"runtime.results={tmp_path / 'results'}")
+    assert (code, err) == (0, "")
+    assert {path.name for path in (tmp_path / "results" / "experiments").iterdir()} == {
+        "single-0.json",
+        "single-1.json",
+    }
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
+    code, out, err = cli("--cfg", "job", "+exp=riverswim", "K=123", f"runtime.results={tmp_path / 'results'}")
+    assert (code, err) == (0, "")
+    assert "K: 123" in out and "jdp_eps1:" in out and "hydra:" not in out
+    assert not (tmp_path / "results").exists()
+
+
+def test_help_names_the_groups_and_a_command(cli):
+    code, out, _ = cli("--help")
+    assert code == 0
+    assert (
+        "python experiments/run.py +exp=riverswim" in out and "privatizer: central, local, non_private" in out
+    )
+
+
+def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
+    """A real process, two workers, the compiled engine; the config and the results lie beside the script."""
+    repository, here = tmp_path / "repository", tmp_path / "here"
+    here.mkdir()
+    shutil.copytree(ROOT / "conf", repository / "conf")
+    (repository / "experiments").mkdir()
+    shutil.copy(RUN, repository / "experiments")
+    command = [sys.executable, str(repository / "experiments" / "run.py"), "K=200", "runs=2"]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 runs computed" in done.stdout
+    assert "\x1b" not in done.stdout  # no progress bar where there is no terminal
+    assert (repository / "results" / "figures" / "single.png").exists()
+    assert list(here.iterdir()) == []
+
+
+def workers_of(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid), "-f", "popen_loky"], capture_output=True, text=True).stdout
+    return [int(line) for line in found.split()]
+
+
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="needs pgrep")
+@pytest.mark.parametrize(
+    ("end", "code", "message"),
+    [
+        (lambda process: os.killpg(process.pid, signal.SIGINT), 130, "interrupted; finished runs are stored"),
+        (lambda process: os.kill(workers_of(process.pid)[0], signal.SIGKILL), 1, "a worker was killed"),
+    ],
+    ids=["Ctrl-C", "killed worker"],
+)
+def test_what_is_finished_survives(tmp_path, end, code, message):
+    arms = "+arms={quick: {K: 5}, slow: {K: 1e9}, slower: {K: 2e9}}"
+    settings = ["engine=reference", "env.S=3", "env.H=3", "runs=1", f"runtime.results={tmp_path}"]
+    command = [sys.executable, str(RUN), arms, *settings]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not list(tmp_path.glob("runs/[!.]*")) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.1)
+        end(process)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+    assert message in err
+    (kept,) = tmp_path.glob("runs/[!.]*")
+    assert {path.name for path in kept.iterdir()} == {"config.yaml", "provenance.json", "trace.npz"}

@@ -1,0 +1,221 @@
+"""The config folder: every option composes, every key is read, every experiment runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from dpucbvi.config import RunConfig, to_dict
+from dpucbvi.errors import InputError
+from dpucbvi.experiment import Experiment, experiment_from
+from dpucbvi.figures import draw
+from dpucbvi.runner import run_experiment
+from dpucbvi.store import Store, identity, run_id
+from dpucbvi.strict import build
+
+ROOT = Path(__file__).resolve().parents[2]
+CONF = ROOT / "conf"
+GROUPS = ["env", "agent", "privatizer", "postprocess", "confidence", "bonus", "engine"]
+OPTIONS = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+EXPERIMENTS = sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
+
+# What an option needs beside it to be a run.
+NEEDS = {
+    "ucbvi_ch": ["privatizer=non_private", "postprocess=none"],
+    "ucbvi_bf": ["privatizer=non_private", "postprocess=none"],
+    "private_ucb_vi": ["postprocess=none"],
+    "none": ["agent=private_ucb_vi"],
+    "cvxpy": ["engine=reference"],
+    "file": ["env.path=FILE"],
+}
+
+
+def composed(*overrides: str):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("config", list(overrides))
+
+
+def experiment(*overrides: str) -> Experiment:
+    return experiment_from(composed(*overrides), ROOT)
+
+
+@pytest.fixture
+def mdp_file(tmp_path):
+    import numpy as np
+
+    path = tmp_path / "mdp.npz"
+    np.savez(path, P=np.ones((2, 1, 1, 1)), r=np.ones((2, 1, 1)), initial=np.ones(1))
+    return path
+
+
+def leaves(tree, at=()):
+    if not isinstance(tree, dict):
+        return [at]
+    return [leaf for key, value in tree.items() for leaf in leaves(value, (*at, key))]
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_key_of_every_option_is_read(group, option, mdp_file):
+    """A key that the run does not read is dropped from its canonical settings: it must not be offered."""
+    needs = [need.replace("FILE", str(mdp_file)) for need in NEEDS.get(option, [])]
+    config = composed(f"{group}={option}", *needs)
+    (arm,) = experiment_from(config, ROOT).arms
+    read = to_dict(arm.setup.config)[group]
+    for key, value in OmegaConf.to_container(config[group]).items():
+        assert read.get(key) == value, f"{group}/{option}.yaml: {key} is not read"
+
+
+def test_options_are_the_names_the_factory_knows():
+    from dpucbvi import config, factory
+    from dpucbvi.environments import ENVIRONMENTS
+
+    known = {
+        "env": set(ENVIRONMENTS) | {"riverswim_strehl"},
+        "agent": set(factory.AGENTS),
+        "privatizer": set(config.PRIVATIZERS),
+        "postprocess": set(config.POSTPROCESSES),
+        "confidence": set(config.CONFIDENCES),
+        "engine": set(config.ENGINES),
+    }
+    for group, names in known.items():
+        assert {option for g, option in OPTIONS if g == group} == names
+
+
+def test_every_setting_of_a_run_can_be_set():
+    """The union over a group's options has every field of its dataclass."""
+    from dataclasses import fields, is_dataclass
+    from typing import get_type_hints
+
+    top = composed()
+    for name, hint in get_type_hints(RunConfig).items():
+        assert name in top
+        if is_dataclass(hint):
+            options = [composed(f"{name}={option}")[name] for group, option in OPTIONS if group == name]
+            assert {f.name for f in fields(hint)} == {str(key) for option in options for key in option}
+
+
+def test_defaults_are_the_literal_paper():
+    (arm,) = experiment().arms
+    config = arm.setup.config
+    assert (config.bonus.scale, config.confidence.scale, config.agent.pooled) == (1.0, 1.0, False)
+    assert (arm.key, arm.label, arm.printed) == ("dp_ucbvi", "dp_ucbvi", None)
+
+
+def test_nothing_in_the_config_names_code():
+    assert [path for path in CONF.rglob("*.yaml") if "_target_" in path.read_text()] == []
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_file_opens_with_its_command_and_minutes(name):
+    package, command = (CONF / "exp" / f"{name}.yaml").read_text().splitlines()[:2]
+    assert package == "# @package _global_"
+    assert re.match(rf"# python experiments/run\.py \+exp={name} +\(about \d+ min on 2 cores\)$", command)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_file_holds_only_differences(name):
+    tree = OmegaConf.to_container(OmegaConf.load(CONF / "exp" / f"{name}.yaml"))
+    tree.pop("defaults", None)
+    arms, base = tree.pop("arms", {}), composed()
+    for leaf in leaves(tree):
+        assert OmegaConf.select(base, ".".join(leaf)) != OmegaConf.select(
+            OmegaConf.create(tree), ".".join(leaf)
+        )
+    assert all(arms.values())
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
+    tiny = experiment(
+        f"+exp={name}", "K=12", "runs=1", f"engine={engine}", f"runtime.results={tmp_path}", "runtime.workers=1"
+    )
+    assert run_experiment(tiny).computed == len(tiny.arms)
+    stored = Store(tmp_path).load_experiment(tiny.name)
+    assert all(len(arm.runs) == 1 and arm.runs[0].trace.episodes[-1] == 12 for arm in stored.arms)
+    assert all(path.stat().st_size > 10_000 for path in draw(stored, tiny.figures))
+
+
+def test_riverswim_is_the_papers_figure():
+    figure = experiment("+exp=riverswim")
+    assert {arm.key for arm in figure.arms} >= {"ucbvi", "jdp_eps1", "jdp_eps2", "ldp_eps2", "puvi_jdp_eps1"}
+    for arm in figure.arms:
+        mdp, config = arm.setup.mdp, arm.setup.config
+        assert (mdp.S, mdp.A, mdp.H, config.K, len(figure.seeds)) == (6, 2, 20, 50_000, 5)
+        if arm.printed not in (None, "non_private"):
+            model, epsilon = re.fullmatch(r"(jdp|ldp)_eps(\d+)", arm.printed).groups()
+            assert arm.setup.certificate[:2] == (model.upper(), pytest.approx(float(epsilon)))
+
+
+def test_one_switch_turns_all_scales_back():
+    for arm in experiment("+exp=riverswim", "bonus=literal").arms:
+        assert (arm.setup.config.bonus.scale, arm.setup.config.confidence.scale) == (1.0, 1.0)
+
+
+def by_key(*overrides):
+    return {arm.key: arm.setup.config for arm in experiment("+exp=riverswim", *overrides).arms}
+
+
+def test_an_arm_is_changed_removed_and_added_on_the_command_line():
+    before = by_key()
+    after = by_key("arms.jdp_eps1.privatizer.epsilon=5", "~arms.ldp_eps2", "+arms.short={K: 100}")
+    assert after["jdp_eps1"].privatizer.epsilon == 5.0
+    assert after["jdp_eps2"] == before["jdp_eps2"]
+    assert set(before) - set(after) == {"ldp_eps2"}
+    assert after["short"].K == 100
+
+
+def test_the_base_reaches_every_arm():
+    assert {config.K for config in by_key("K=77").values()} == {77}
+    assert {config.env.H for config in by_key("env.H=3").values()} == {3}
+
+
+def test_seeds_start_at_seed():
+    assert experiment("seed=3", "runs=2").seeds == [3, 4]
+
+
+def test_folders_are_in_the_repository_unless_absolute(tmp_path):
+    relative, absolute = experiment(), experiment(f"runtime.results={tmp_path}")
+    assert (relative.results, relative.figures) == (ROOT / "results", ROOT / "results" / "figures")
+    assert (absolute.results, absolute.figures) == (tmp_path, tmp_path / "figures")
+
+
+def names(*overrides):
+    return [run_id(identity(arm.setup, 0)) for arm in experiment(*overrides).arms]
+
+
+def test_the_spelling_of_a_number_does_not_matter():
+    assert names("K=1000", "privatizer.epsilon=1") == names("K=1e3", "privatizer.epsilon=1.0")
+
+
+BAD_ARMS = {
+    "+arms.a.epsilon=1": "arms.a.epsilon: no such key",
+    "+arms.a.privatizer.epsilo=1": "arms.a.privatizer.epsilo: no such key; did you mean epsilon?",
+    "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it has the keys name",
+    "+arms.a.K=0": "arms.a.K: 0 is not accepted",
+    "+arms.a.K=many": "arms.a.K: 'many' is not accepted; it must be an integer",
+    "+arms.a.printed=jdp_eps3": "arms.a.printed: no such curve 'jdp_eps3'; did you mean jdp_eps",
+    "+arms.a.label=3": "arms.a.label: 3 is not accepted",
+    "+arms.a=3": "arms.a: 3 is not accepted",
+    "+arms.a.seed=3": "arms.a.seed: no such key",
+    "+arms.a.runs=3": "arms.a.runs: no such key",
+}
+
+
+@pytest.mark.parametrize(("override", "message"), BAD_ARMS.items())
+def test_a_bad_arm_is_named(override, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        experiment(override)
+
+
+def test_a_bad_base_value_is_named_at_the_top():
+    with pytest.raises(InputError, match=r"^K: 0 is not accepted.*\(in arms\.a\)$"):
+        experiment("+arms.a.beta=0.1", "K=0")
+
+
+@pytest.mark.parametrize("wrong", [True, 1.5, "1", None, [1], {"a": 1}])
+def test_only_whole_numbers_are_integers(wrong):
+    with pytest.raises(InputError, match=r"^K: "):
+        build(RunConfig, {"K": wrong})

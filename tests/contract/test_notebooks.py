@@ -1,0 +1,96 @@
+"""The notebooks run from top to bottom, leave nothing behind, and show the package's code, not a copy of it."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+
+notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def package_names() -> set[str]:
+    """The functions and classes of the package's modules."""
+    definitions = ast.FunctionDef | ast.ClassDef
+    modules = [ast.parse(path.read_text()) for path in (ROOT / "dpucbvi").rglob("*.py")]
+    return {node.name for module in modules for node in module.body if isinstance(node, definitions)}
+
+
+def bound_names(source: str) -> set[str]:
+    """The functions and classes that a script defines, at any depth, but for methods, and lambdas it names."""
+    tree = ast.parse(source)
+    methods = {item for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for item in node.body}
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node not in methods:
+            names.add(node.name)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+@notebooks
+def test_runs_as_a_script(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", path],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "a notebook writes no files"
+
+
+@pytest.mark.slow
+@notebooks
+def test_runs_in_a_kernel(path, tmp_path):
+    from nbclient import NotebookClient
+
+    notebook = jupytext.read(path)
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs), "no picture was shown"
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@notebooks
+def test_is_a_percent_notebook_with_a_kernel(path):
+    notebook = jupytext.read(path)
+    assert notebook.metadata["jupytext"]["text_representation"]["format_name"] == "percent"
+    assert notebook.metadata["kernelspec"]["name"] == "python3"
+    assert {cell.cell_type for cell in notebook.cells} == {"markdown", "code"}
+
+
+@notebooks
+def test_nothing_is_left_to_do(path):
+    assert "TODO" not in path.read_text()
+
+
+@notebooks
+def test_shows_the_package_and_no_copy_of_it(path):
+    source = path.read_text()
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    assert "dpucbvi" in {node.module.partition(".")[0] for node in imports}
+    assert bound_names(source) & package_names() == set()
+
+
+def test_a_copy_is_recognised():
+    assert {"dp_ucbvi", "project_row", "BinaryMechanism", "Privatizer", "bernstein_bonus"} <= package_names()
+    copy = "def f():\n    def project_row(y): ...\nclass Privatizer: ...\nbernstein_bonus = lambda n: n\n"
+    assert bound_names(copy) == {"f", "project_row", "Privatizer", "bernstein_bonus"}
+    assert bound_names("class MyPrivatizer:\n    def update(self): ...\n") == {"MyPrivatizer"}

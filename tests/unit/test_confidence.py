@@ -1,0 +1,159 @@
+"""E_{ε,β}: Chernoff's bound lies above the exact tail of a sum of Laplace variates, and not far above."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaincc
+from scipy.stats import binom
+
+from dpucbvi.confidence import (
+    Problem,
+    counters,
+    laplace_sum_bound,
+    laplace_sum_log_tail,
+    order_central,
+    order_local,
+    proven_central,
+    proven_local,
+)
+
+FIGURE = Problem(H=20, S=6, A=2, K=50_000, beta=0.05)
+CHECKED = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+
+def exact_tail(y, n):
+    """P(|Z| > y), Z the sum of n independent Lap(1): the density is e^{-|z|} times a polynomial in |z|,
+
+    f(z) = e^{-|z|} Σ_j (n-1+j)! / ((n-1)! (n-1-j)! j! 2^{n+j}) |z|^{n-1-j}   (Kotz et al., 2001)
+    """
+    tail = 0.0
+    for j in range(n):
+        m = n - 1 - j
+        log_weight = math.lgamma(n + j) - math.lgamma(n) - math.lgamma(j + 1) - (n + j) * math.log(2)
+        tail += 2 * math.exp(log_weight) * gammaincc(m + 1, y)  # ∫_y^∞ z^m e^{-z} dz = m! gammaincc(m+1, y)
+    return tail
+
+
+def test_the_exact_tail_is_exact():
+    y = np.linspace(0, 30, 61)
+    assert exact_tail(y, 1) == pytest.approx(np.exp(-y), rel=1e-12)
+    assert exact_tail(y, 2) == pytest.approx(np.exp(-y) * (1 + y / 2), rel=1e-12)
+    assert [exact_tail(0.0, n) for n in (3, 7, 16, 40)] == pytest.approx([1.0] * 4, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 5, 16])
+def test_the_exact_tail_is_what_is_sampled(n):
+    """Binomial test at 1e-6 of how many of 100,000 sums lie beyond y; half and twice the tail are refused."""
+    z = np.abs(np.random.default_rng(n).laplace(size=(100_000, n)).sum(axis=1))
+    for y in np.sqrt(2 * n) * np.array([0.5, 1.5, 3.0]):
+        beyond = int((z > y).sum())
+
+        def p_value(tail, beyond=beyond):
+            return 2 * min(binom.cdf(beyond, len(z), tail), binom.sf(beyond - 1, len(z), tail))
+
+        tail = exact_tail(y, n)
+        assert p_value(tail) > 1e-6
+        assert p_value(tail / 2) < 1e-6 and p_value(min(2 * tail, 1.0)) < 1e-6
+
+
+@CHECKED
+@given(st.floats(1e-6, 200), st.integers(1, 60))
+def test_chernoff_dominates_the_exact_tail(y, n):
+    assert laplace_sum_log_tail(y, n) >= math.log(exact_tail(y, n)) - 1e-9
+
+
+def test_chernoff_is_the_least_over_all_lambda():
+    """The closed-form λ against a fine grid of λ: none gives a smaller bound, one gives the same."""
+    u = np.linspace(0, 1, 200_001)[:-1]
+    for n, y in [(1, 0.5), (1, 20.0), (5, 3.0), (16, 48.4), (49_999, 1571.0)]:
+        grid = math.log(2) - u * y - n * np.log1p(-u * u)
+        assert grid.min() >= laplace_sum_log_tail(y, n) - 1e-9
+        assert grid.min() == pytest.approx(laplace_sum_log_tail(y, n), abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 49_999])
+@pytest.mark.parametrize("failure", [0.3, 1e-3, 1e-10, 1e-300])
+def test_the_bound_fails_with_the_probability_asked_for(n, failure):
+    y = laplace_sum_bound(n, failure)
+    assert laplace_sum_log_tail(y, n) == pytest.approx(math.log(failure), rel=1e-9)
+    if n <= 16:
+        assert exact_tail(y, n) <= failure
+        # Not a vacuous bound: a quarter of it would not do (for n = 1, failure 0.3 too: e^{-y/4} > .3).
+        assert exact_tail(y / 4, n) > failure
+
+
+def test_the_bound_grows_with_n_and_with_confidence():
+    failures = [0.5, 0.1, 1e-2, 1e-4, 1e-8, 1e-16]
+    for n in (1, 2, 3, 16, 1000):
+        bounds = [laplace_sum_bound(n, failure) for failure in failures]
+        assert all(a < b for a, b in pairwise(bounds))
+    for failure in failures:
+        bounds = [laplace_sum_bound(n, failure) for n in (0, 1, 2, 3, 4, 16, 17, 1000)]
+        assert bounds[0] == 0.0 and all(a < b for a, b in pairwise(bounds))
+
+
+def test_proven_central_at_the_size_of_the_figure():
+    """K = 50,000, S = 6, A = 2, H = 20, β = .05: every release within E/4 = 48.4 noise scales."""
+    assert counters(20, 6, 2) == 1920
+    E = proven_central(FIGURE, G=20, scale=1.0)
+    assert E / 4 == pytest.approx(48.4, abs=0.05)
+    # From its definition: 16 noises, 1920 counters, 49,999 releases.
+    assert E / 4 == pytest.approx(laplace_sum_bound(16, 0.05 / 3 / (1920 * 49_999)), rel=1e-12)
+    assert exact_tail(E / 4, 16) * 1920 * 49_999 <= 0.05 / 3
+    assert proven_central(FIGURE, G=20, scale=960.0) == pytest.approx(960 * E, rel=1e-12)
+
+
+def test_proven_local_at_the_size_of_the_figure():
+    """The union runs over counters only. Against the normal limit: the sum of n Lap(1) has variance 2n."""
+    E = proven_local(FIGURE, G=20, scale=1.0)
+    failure = 0.05 / 3 / 1920
+    assert E / 4 == pytest.approx(laplace_sum_bound(49_999, failure), rel=1e-12)
+    assert E / 4 == pytest.approx(math.sqrt(2 * 2 * 49_999 * math.log(2 / failure)), rel=1e-3)
+
+
+def test_pooling_has_fewer_counters_and_a_smaller_bound():
+    assert counters(1, 6, 2) == 96
+    assert proven_central(FIGURE, G=1, scale=1.0) < proven_central(FIGURE, G=20, scale=1.0)
+    assert proven_local(FIGURE, G=1, scale=1.0) < proven_local(FIGURE, G=20, scale=1.0)
+
+
+def test_one_episode_releases_nothing_and_needs_no_bound():
+    one = FIGURE._replace(K=1)
+    assert proven_central(one, 20, 1.0) == proven_local(one, 20, 1.0) == 0.0
+    two = FIGURE._replace(K=2)  # one release with one noise per counter, in both models
+    once = 4 * laplace_sum_bound(1, 0.05 / 3 / 1920)
+    assert proven_central(two, 20, 1.0) == proven_local(two, 20, 1.0) == pytest.approx(once, rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", [proven_central, proven_local])
+def test_the_proven_bound_grows_with_k_and_confidence(bound):
+    sizes = [bound(FIGURE._replace(K=K), 20, 1.0) for K in (1, 2, 3, 5, 100, 1000)]
+    assert all(a < b for a, b in pairwise(sizes))
+    surer = [bound(FIGURE._replace(beta=beta), 20, 1.0) for beta in (0.5, 0.05, 1e-6)]
+    assert all(a < b for a, b in pairwise(surer))
+
+
+def test_partial_sums_stay_within_the_bound_for_one_endpoint():
+    """Doob: Chernoff's bound for the sum of all n covers the largest of the n partial sums.
+
+    4,000 walks of 60 steps at failure 0.2. Were the true rate above 0.2, this test would pass with probability
+    below 1e-6 (binomial). Control: a bound at half the distance is broken too often.
+    """
+    walks = np.abs(np.random.default_rng(5).laplace(size=(4000, 60)).cumsum(axis=1)).max(axis=1)
+    bound = laplace_sum_bound(60, 0.2)
+    assert binom.cdf((walks > bound).sum(), 4000, 0.2) < 1e-6
+    assert binom.sf((walks > bound / 2).sum() - 1, 4000, 0.2) < 1e-6
+
+
+def test_printed_orders():
+    """E = c (H/ε) log(HSAT/β)² and c (H/ε) √(K log(HSAT/β)): HSAT/β = 20·6·2·10^6/.05 = 4.8·10^9."""
+    log_term = math.log(4.8e9)
+    assert order_central(FIGURE, 1.0, 1.0) == pytest.approx(20 * log_term**2, rel=1e-12)
+    assert order_local(FIGURE, 1.0, 1.0) == pytest.approx(20 * math.sqrt(50_000 * log_term), rel=1e-12)
+    assert order_central(FIGURE, 4.0, 3.0) == pytest.approx(0.75 * order_central(FIGURE, 1.0, 1.0), rel=1e-12)
+    assert order_local(FIGURE, 4.0, 3.0) == pytest.approx(0.75 * order_local(FIGURE, 1.0, 1.0), rel=1e-12)
+    assert order_central(Problem(1, 1, 1, 1, 0.5), 1.0, 1.0) == pytest.approx(math.log(2) ** 2)
