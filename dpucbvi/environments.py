@@ -83,10 +83,10 @@ def hard_tree(
 ) -> TabularMDP:
     """A hard instance of the lower bound Ω(√(SAH²T)) (Domingues et al., ALT 2021, Section 3).
 
-    s=0 waits (action 0, for the first H/3 steps) or enters an A-ary tree of the given depth. Leaves lead to a good
-    state, paying 1 at every step of the last part, or to a bad one, each with probability 1/2; but for one leaf,
-    one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any other,
-    and there are (H/3)·A^(depth+1) to try.
+    s=0 waits (action 0, for the first H/3 steps) or enters an A-ary tree of the given depth. Leaves lead to a
+    good state, paying 1 at every step of the last part, or to a bad one, each with probability 1/2; but for one
+    leaf, one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any
+    other, and there are (H/3)·A^(depth+1) to try.
     """
     if not 0.0 < gap <= 0.5:
         raise InputError(f"env.gap: {gap} is not accepted; it must be a number in (0, 0.5]")
@@ -106,7 +106,7 @@ def hard_tree(
             P[:, node, a, A * (node - 1) + 2 + a] = 1.0
     for leaf in leaves:
         P[:, leaf, :, good] = P[:, leaf, :, bad] = 0.5
-    P[waiting - 1 + depth, leaves[-1], A - 1, [good, bad]] += [gap, -gap]  # entered at the last waiting step
+    P[waiting + depth, leaves[-1], A - 1, [good, bad]] += [gap, -gap]  # entered at the last waiting step
     P[:, good, :, good] = P[:, bad, :, bad] = 1.0
     r[first_paid:, good] = 1.0
     initial = np.eye(S)[0]

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, field, fields
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +52,27 @@ class ExperimentConfig:
 
 
 RUN_KEYS = [f.name for f in fields(RunConfig)]
-ARM_KEYS = ["label", "printed", *RUN_KEYS]
-TOP_KEYS = ["arms", *(f.name for f in fields(ExperimentConfig)), *RUN_KEYS]
+ARM_KEYS = ["label", "printed", "panel", "grid", *RUN_KEYS]
+TOP_KEYS = ["arms", "grid", *(f.name for f in fields(ExperimentConfig)), *RUN_KEYS]
 
 
 @dataclass
 class Arm:
-    """One curve: its key in the config, its name in figures, the printed curve beside it, its settings."""
+    """One curve, or one point of one: an arm of the config at one point of its grid.
 
-    key: str
+    `printed` is the curve of the paper's figure beside it, `panel` where it is drawn.
+    """
+
+    of: str  # the arm's key in the config
+    point: dict[str, Any]
     label: str
     printed: str | None
+    panel: str | None
     setup: Setup
+
+    @property
+    def key(self) -> str:
+        return "@".join([self.of, *(f"{name}={value}" for name, value in self.point.items())])
 
 
 @dataclass
@@ -88,12 +98,12 @@ def experiment_from(config: DictConfig, root: Path) -> Experiment:
     check_keys(tree, TOP_KEYS)
     run = {key: value for key, value in tree.items() if key in RUN_KEYS}
     rest = {key: value for key, value in tree.items() if key not in RUN_KEYS}
-    arms = rest.pop("arms", None) or {}
+    arms, grid = rest.pop("arms", None) or {}, rest.pop("grid", None) or {}
     settings = build(ExperimentConfig, rest)
     _check(settings)
     return Experiment(
         settings.name,
-        _arms(run, arms),
+        _arms(run, arms, grid),
         [settings.seed + i for i in range(settings.runs)],
         settings.figure,
         root / Path(settings.runtime.results).expanduser(),
@@ -118,30 +128,52 @@ def _check(c: ExperimentConfig) -> None:
             raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
 
 
-def _arms(run: dict[str, Any], arms: Any) -> list[Arm]:
-    """Every arm's settings merged over those of the experiment; without arms, these are the only arm."""
+def _arms(run: dict[str, Any], arms: Any, grid: Any) -> list[Arm]:
+    """Every arm's settings merged over those of the experiment, at every point of its grid.
+
+    Without arms, the experiment's own settings are the only arm.
+    """
     if not isinstance(arms, dict):
         raise InputError(f"arms: {arms!r} is not accepted; it must be a group of arms")
     if not arms:
-        config = build(RunConfig, run)
-        return [Arm(config.agent.name, config.agent.name, None, _set_up(config))]
-    return [_arm(run, str(key), arm) for key, arm in arms.items()]
+        agent = run.get("agent", {})
+        arms = {agent["name"] if isinstance(agent, dict) and "name" in agent else "single": {}}
+    return [made for key, arm in arms.items() for made in _arm(run, str(key), arm, grid)]
 
 
-def _arm(run: dict[str, Any], key: str, arm: Any) -> Arm:
+def _arm(run: dict[str, Any], key: str, arm: Any, grid: Any) -> list[Arm]:
     at = f"arms.{key}"
     check_keys(arm, ARM_KEYS, at)
     own = {name: value for name, value in arm.items() if name in RUN_KEYS}
-    label, printed = arm.get("label", key), arm.get("printed")
-    if not isinstance(label, str):
-        raise InputError(f"{at}.label: {label!r} is not accepted; it must be a text")
+    label, printed, panel = arm.get("label", key), arm.get("printed"), arm.get("panel")
+    for name, text in (("label", label), ("panel", panel or "")):
+        if not isinstance(text, str):
+            raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if printed is not None and printed not in printed_curves():
         raise InputError(
             f"{at}.printed: no such curve {printed!r}; {nearest(str(printed), [*printed_curves()])}"
         )
-    merged: Any = OmegaConf.to_container(OmegaConf.merge(run, own))
+    own_grid = arm.get("grid")
+    points = _points(f"{at}.grid", own_grid) if own_grid is not None else _points("grid", grid)
+    return [Arm(key, point, label, printed, panel, _merged(run, own, point, at)) for point in points]
+
+
+def _points(at: str, grid: Any) -> list[dict[str, Any]]:
+    """All combinations of the grid's values: {setting: [values]} to [{setting: value}]."""
+    if not isinstance(grid, dict) or not all(isinstance(values, list) for values in grid.values()):
+        raise InputError(f"{at}: {grid!r} is not accepted; it must be settings with lists of values")
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def _merged(run: dict[str, Any], own: dict[str, Any], point: dict[str, Any], at: str) -> Setup:
+    merged = OmegaConf.merge(run, own)
+    for name, value in point.items():
+        if name.partition(".")[0] not in RUN_KEYS:
+            raise InputError(f"grid.{name}: no such key; {nearest(name.partition('.')[0], RUN_KEYS)}")
+        OmegaConf.update(merged, name, value, force_add=True)
+    tree: Any = OmegaConf.to_container(merged)
     try:
-        return Arm(key, label, printed, _set_up(build(RunConfig, merged)))
+        return _set_up(build(RunConfig, tree))
     except InputError as error:
         raise InputError(_place(str(error), at, own)) from None
 

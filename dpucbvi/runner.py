@@ -52,8 +52,11 @@ def run_experiment(experiment: Experiment) -> Tally:
     _compute(experiment, missing)
     arms = {
         arm.key: {
+            "of": arm.of,
+            "point": arm.point,
             "label": arm.label,
             "printed": arm.printed,
+            "panel": arm.panel,
             "runs": [_id(arm, seed) for seed in experiment.seeds],
         }
         for arm in experiment.arms

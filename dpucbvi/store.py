@@ -52,9 +52,14 @@ class StoredRun(NamedTuple):
 
 
 class StoredArm(NamedTuple):
+    """An arm with its runs: the config's arm `of` at one `point` of its grid."""
+
     key: str
+    of: str
+    point: dict[str, Any]
     label: str
     printed: str | None
+    panel: str | None
     runs: list[StoredRun]
 
 
@@ -153,7 +158,7 @@ class Store:
         try:
             index = json.loads(self.index(name).read_text())
             arms = [
-                StoredArm(key, arm["label"], arm["printed"], [self.load(id) for id in arm["runs"]])
+                StoredArm(key, **{**arm, "runs": [self.load(id) for id in arm["runs"]]})
                 for key, arm in index["arms"].items()
             ]
             return StoredExperiment(index["name"], index["figure"], arms)

@@ -154,10 +154,14 @@ def _set_axes(axes: Axes, options: dict[str, Any], curves: list[Curve]) -> float
     axes.set_ylim(0.8 * positive if options["y"] == "log" else 0.0, top)
     for axis, scale in ((axes.xaxis, options["x"]), (axes.yaxis, options["y"])):
         if scale == "linear":
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+            axis.set_major_formatter(FuncFormatter(_thousands))
     axes.set_xlabel("episode")
     axes.set_ylabel("cumulative regret")
     return first
+
+
+def _thousands(value: float, _: int | None) -> str:
+    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
 
 
 def _legend(curves: list[Curve]) -> list[Line2D | Patch]:

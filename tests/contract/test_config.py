@@ -219,3 +219,34 @@ def test_a_bad_base_value_is_named_at_the_top():
 def test_only_whole_numbers_are_integers(wrong):
     with pytest.raises(InputError, match=r"^K: "):
         build(RunConfig, {"K": wrong})
+
+
+def with_grid(grid) -> Experiment:
+    config = composed()
+    OmegaConf.set_struct(config, False)
+    config.arms = {"a": {}, "own": {"grid": {"K": [7]}}}
+    config.grid = grid
+    return experiment_from(config, ROOT)
+
+
+def test_a_grid_runs_every_arm_at_every_point():
+    made = with_grid({"bonus.scale": [0.1, 0.2], "beta": [0.01, 0.02]}).arms
+    assert [arm.of for arm in made] == ["a"] * 4 + ["own"]
+    settings = [(arm.setup.config.bonus.scale, arm.setup.config.beta) for arm in made[:4]]
+    assert settings == [(0.1, 0.01), (0.1, 0.02), (0.2, 0.01), (0.2, 0.02)]
+    assert made[1].key == "a@bonus.scale=0.1@beta=0.02" and made[1].point == {"bonus.scale": 0.1, "beta": 0.02}
+    assert made[4].setup.config.K == 7
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"bonus.scale": 3}, r"^grid: .* lists of values"),
+        ({"bonsu.scale": [1.0]}, r"^grid\.bonsu\.scale: no such key; did you mean bonus"),
+        ({"bonus.scale": [-1.0]}, r"^bonus\.scale: -1\.0 is not accepted"),
+        ({"bonus.size": [1.0]}, r"^bonus\.size: no such key"),
+    ],
+)
+def test_a_bad_grid_is_told(grid, message):
+    with pytest.raises(InputError, match=message):
+        with_grid(grid)

@@ -90,7 +90,7 @@ def test_bonus_1_with_its_own_constant_stays_at_h():
 
 
 def test_bonus_2_by_hand():
-    """√(48 Var/N) + 56/N + √(8 Σ P min{2.304e7/N_{h+1}, 4}/N), .001 times: 14HL/3 = 56, 100²H³S²AL² = 2.304e7"""
+    """.001 (√(48 Var/N) + 56/N + √(8 Σ P min{2.304e7/N_{h+1}, 4}/N)); 56 = 14HL/3, 2.304e7 = 100²H³S²AL²."""
     constants = ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
     made = plans(ucbvi(UCBVI_HAND, non_private(), constants), USERS)
     # k = 2: step 2 Q(1,0) = 0 + .056: no variance and no third term at the last step

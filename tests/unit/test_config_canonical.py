@@ -199,7 +199,7 @@ COMBINATIONS = {
         RunConfig(env=EnvConfig("random"), agent=AgentConfig(pooled=True)),
         "agent.pooled: true needs an environment whose P and r do not depend on h",
     ),
-    "env": (RunConfig(env=EnvConfig("maze")), "env.name: 'maze' is not one of riverswim, random, file"),
+    "env": (RunConfig(env=EnvConfig("maze")), "env.name: 'maze' is not one of riverswim, random"),
     "env key": (RunConfig(env=EnvConfig("riverswim", A=3)), "env.A: riverswim does not take it; it takes S, H"),
     "env size": (
         RunConfig(env=EnvConfig("riverswim", S=0)),

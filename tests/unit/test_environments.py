@@ -1,11 +1,13 @@
 """The environments are the published ones, at any size, and a user's file is read or refused in one line."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT, from_file, random_mdp, riverswim
+from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT, from_file, hard_tree, random_mdp, riverswim
 from dpucbvi.errors import InputError
-from dpucbvi.planning import optimal_values
+from dpucbvi.planning import optimal_values, policy_values
 
 
 def test_chowdhury_zhou_has_the_published_optimal_values():
@@ -109,6 +111,37 @@ def test_a_random_mdp_is_named_by_its_seed():
     assert random_mdp(S=1, A=1, H=1).P.tolist() == [[[[1.0]]]]
 
 
+@pytest.mark.parametrize(("depth", "A", "H"), [(1, 2, 4), (1, 2, 9), (2, 2, 9), (1, 3, 6), (2, 3, 12)])
+def test_one_triple_of_the_hard_tree_is_better_than_all_others(depth, A, H):
+    """Of all (moment of entry, path to a leaf, last action) one earns 1/2 + gap of what the last part pays, all
+    others one half."""
+    mdp = hard_tree(depth, A, H, gap=0.25)
+    waiting = max(1, H // 3)
+    paid = H - (waiting + depth + 1)
+    values = []
+    for entry in range(waiting):
+        for actions in product(range(A), repeat=depth + 1):
+            pi = np.zeros((H, mdp.S), dtype=int)
+            pi[entry:, 0] = 1
+            node = 1
+            for level, a in enumerate(actions):
+                pi[entry + 1 + level, node] = a
+                node = A * (node - 1) + 2 + a
+            values.append(policy_values(mdp, pi)[0, 0])
+    assert len(values) == waiting * A ** (depth + 1)
+    assert sorted(values)[:-1] == pytest.approx([0.5 * paid] * (len(values) - 1))
+    assert max(values) == pytest.approx(0.75 * paid) == optimal_values(mdp)[0][0, 0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "key"),
+    [({"gap": 0.0}, "env.gap"), ({"gap": 0.6}, "env.gap"), ({"H": 3}, "env.H"), ({"A": 1}, "env.H")],
+)
+def test_hard_tree_refuses_what_it_cannot_build(parameters, key):
+    with pytest.raises(InputError, match=f"^{key}: "):
+        hard_tree(**parameters)
+
+
 def test_a_file_gives_back_the_mdp_that_was_saved(tmp_path):
     mdp = random_mdp(S=3, A=2, H=4, seed=1)
     path = tmp_path / "mine.npz"
@@ -183,4 +216,4 @@ def test_a_missing_file_is_told(path):
 
 
 def test_every_environment_can_be_named():
-    assert set(ENVIRONMENTS) == {"riverswim", "random", "file"}
+    assert set(ENVIRONMENTS) == {"riverswim", "random", "hard_tree", "file"}

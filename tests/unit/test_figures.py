@@ -30,7 +30,7 @@ def stored(seed=0, slope=1.0, env=ENV, K=50_000, private=True, bonus=1.0, confid
 
 
 def arm(*runs: StoredRun, printed: str | None = None) -> StoredArm:
-    return StoredArm("key", "DP-UCBVI", printed, list(runs))
+    return StoredArm("key", "key", {}, "DP-UCBVI", printed, None, list(runs))
 
 
 def experiment(*arms: StoredArm, **axes: str) -> StoredExperiment:

@@ -32,7 +32,8 @@ PUBLIC = replace(
 
 def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
     made = [
-        Arm(key, key, None, set_up(config)) for key, config in (arms or {"dp": BASE, "public": PUBLIC}).items()
+        Arm(key, {}, key, None, None, set_up(config))
+        for key, config in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
     return Experiment("small", made, list(seeds), FigureConfig(), folder, folder / "figures", workers, True)
 

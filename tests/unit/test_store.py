@@ -181,11 +181,14 @@ def test_saving_drops_the_checkpoint(store):
     assert not checkpoint.exists()
 
 
+ARM = {"of": "a", "point": {}, "label": "A", "printed": None, "panel": None}
+
+
 def test_an_experiment_is_its_arms_in_order(store):
     ids = [saved(store, seed=seed) for seed in (4, 5)]
     arms = {
-        "b": {"label": "B", "printed": "jdp_eps1", "runs": ids},
-        "a": {"label": "A", "printed": None, "runs": ids[:1]},
+        "b": {**ARM, "label": "B", "printed": "jdp_eps1", "runs": ids},
+        "a": {**ARM, "label": "A", "runs": ids[:1]},
     }
     store.save_experiment("both", {"kind": "regret"}, arms)
     assert store.experiments() == ["both"]
@@ -202,7 +205,7 @@ def test_an_incomplete_experiment_is_refused(store):
     with pytest.raises(InputError, match="nowhere"):
         store.load_experiment("nowhere")
     id = saved(store)
-    store.save_experiment("one", {}, {"a": {"label": "A", "printed": None, "runs": [id]}})
+    store.save_experiment("one", {}, {"a": {**ARM, "runs": [id]}})
     store.remove(id)
     with pytest.raises(InputError, match="run it again"):
         store.load_experiment("one")
