@@ -153,16 +153,20 @@ def _arm(run: dict[str, Any], key: str, arm: Any, grid: Any) -> list[Arm]:
         raise InputError(
             f"{at}.printed: no such curve {printed!r}; {nearest(str(printed), [*printed_curves()])}"
         )
-    own_grid = arm.get("grid")
-    points = _points(f"{at}.grid", own_grid) if own_grid is not None else _points("grid", grid)
+    points = _points(grid, arm.get("grid") or {}, at)
     return [Arm(key, point, label, printed, panel, _merged(run, own, point, at)) for point in points]
 
 
-def _points(at: str, grid: Any) -> list[dict[str, Any]]:
-    """All combinations of the grid's values: {setting: [values]} to [{setting: value}]."""
-    if not isinstance(grid, dict) or not all(isinstance(values, list) for values in grid.values()):
-        raise InputError(f"{at}: {grid!r} is not accepted; it must be settings with lists of values")
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
+    """All combinations of the grid's values, {setting: [values]} to [{setting: value}].
+
+    The arm's own grid adds settings, replaces their values, or takes them out (null).
+    """
+    for place, tree in (("grid", grid), (f"{at}.grid", own)):
+        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in tree.values()):
+            raise InputError(f"{place}: {tree!r} is not accepted; it must be settings with lists of values")
+    axes = {name: values for name, values in {**grid, **own}.items() if values is not None}
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
 def _merged(run: dict[str, Any], own: dict[str, Any], point: dict[str, Any], at: str) -> Setup:
