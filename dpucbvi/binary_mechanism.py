@@ -12,7 +12,7 @@ closes and kept as long as the block is used. The release at t is
 because the α_i of the set bits partition the items: it is enough to keep the running sum and the
 noises. Closing block i at t (i = lowest set bit of t) discards the noises below i.
 
-Formal guarantees, for a stream of at most K items with K < 2^L:
+Formal guarantees, for a stream of at most 2^L - 1 items:
 - each item lies in at most L blocks (exact), so with noise Lap(b) per block and coordinate, the whole
   sequence of releases is (Δ·L/b)-DP, Δ the largest ℓ1 change of one item (idealised numerics);
 - a release at t carries popcount(t) ≤ L independent noises (exact).

@@ -111,16 +111,25 @@ class LocalRandomizer:
         return sigma + self.scale * self._stream.draw(len(sigma))
 
 
-class Local:
+class LocalServer:
     """The server's side of the Local Privatizer: sums what the users send [Sec.5.2 (2), (3)]."""
 
-    def __init__(self, size: int, randomizer: LocalRandomizer):
-        self.randomizer = randomizer
+    def __init__(self, size: int):
         self.sum = np.zeros(size)
 
-    def release(self, sigma: Floats) -> Floats:
-        self.sum += self.randomizer.perturb(sigma)
+    def receive(self, sigma_tilde: Floats) -> Floats:
+        self.sum += sigma_tilde
         return self.sum.copy()
+
+
+class Local:
+    """Both sides: a user's statistics go to her randomizer, and only what it returns to the server."""
+
+    def __init__(self, size: int, randomizer: LocalRandomizer):
+        self._user, self._server = randomizer, LocalServer(size)
+
+    def release(self, sigma: Floats) -> Floats:
+        return self._server.receive(self._user.perturb(sigma))
 
 
 class Privatizer:

@@ -18,11 +18,12 @@ are the KKT conditions of min ½‖x - y‖² over F (λ the multiplier of the a
 max(λ - y, 0) those of x ≥ 0), so x* is the projection. For the LP, x* moves an entry by at most |λ|, or
 from below 0 to 0: max|x* - y| ≤ max(|λ|, max(-y)). No x ∈ F does better: put t = max|x - y|. First,
 t ≥ max(-y) because x ≥ 0. Second, t ≥ |λ|: if t < λ then x ≥ max(y - t, 0), whose sum is
-s(t) > s(λ) = n + w; if t < -λ then 0 ≤ x ≤ max(y + t, 0), whose sum is s(-t) < s(λ) = n - w. ∎
+s(t) > s(λ) = n + w (for n + w = 0 too, where the least such λ is max y); if t < -λ then
+0 ≤ x ≤ max(y + t, 0), whose sum is s(-t) < s(λ) = n - w. ∎
 
 Feasibility. F is empty exactly when n + w < 0. Then x = 0, the point of x ≥ 0 whose sum is nearest to the
 band; it is counted as a fallback [D7]. With the proven E this has probability at most β/3 over a whole run.
-Raising n to max(n, -w) gives F = {0} in exactly these cases, so one formula serves all.
+Raising n to max(n, -w) turns the empty F into {0}, so one formula serves all.
 """
 
 from collections.abc import Callable

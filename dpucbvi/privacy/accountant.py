@@ -1,8 +1,8 @@
 """What a run certifies: the exact pure ε of its releases under both neighbour relations.
 
 Laplace noise Lap(b) on a vector whose value changes by at most Δ in ℓ1 is exactly (Δ/b)-DP: the ratio of
-densities is at most e^{Δ/b}, and is attained. A user's trajectory enters three families of counters, each with
-ℓ1 sensitivity
+densities is at most e^{Δ/b}, attained where Δ is. A user's trajectory enters three families of counters, each
+with ℓ1 sensitivity
 
     add_remove   H    the user is there or not (her statistics against zeros)
     replace_one  2H   her trajectory against any other, as Definitions 2.2 (JDP) and 2.3 (LDP) have it:
