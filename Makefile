@@ -17,8 +17,9 @@ riverswim: $(VENV) ## the paper's figure: regret on RiverSwim
 reproduce: $(VENV) ## everything the report rests on
 	$(BIN)/python experiments/reproduce.py
 
-figures: $(VENV) ## redraw the figures from stored results
+figures: $(VENV) ## redraw the figures and rewrite the tables from stored results
 	$(BIN)/python experiments/figures.py
+	$(BIN)/python experiments/tables.py
 
 bench: $(VENV) ## time the engines
 	$(BIN)/python experiments/bench.py

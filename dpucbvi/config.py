@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dpucbvi.errors import InputError
+from dpucbvi.projection import LP_OPTIONS
 
 
 @dataclass
@@ -140,7 +141,11 @@ def _canonical_privatizer(c: PrivatizerConfig) -> PrivatizerConfig:
 
 
 def _canonical_postprocess(c: PostprocessConfig) -> PostprocessConfig:
-    return c if c.name == "cvxpy" else PostprocessConfig(c.name, None, None)
+    if c.name != "cvxpy":
+        return PostprocessConfig(c.name, None, None)
+    _one_of("postprocess.solver", c.solver, tuple(LP_OPTIONS))
+    _require("postprocess.canonical", c.canonical, c.canonical is not None, "true or false")
+    return c
 
 
 def _canonical_confidence(c: ConfidenceConfig, p: PrivatizerConfig) -> ConfidenceConfig:

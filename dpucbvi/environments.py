@@ -90,10 +90,14 @@ def hard_tree(
     """
     if not 0.0 < gap <= 0.5:
         raise InputError(f"env.gap: {gap} is not accepted; it must be a number in (0, 0.5]")
+    if A < 2:
+        raise InputError(f"env.A: {A} is not accepted; hard_tree needs an integer >= 2")
+    if depth < 1:
+        raise InputError(f"env.depth: {depth} is not accepted; hard_tree needs an integer >= 1")
     waiting = max(1, H // 3)
     first_paid = waiting + depth + 1
-    if first_paid >= H or A < 2 or depth < 1:
-        raise InputError(f"env.H: {H} is not accepted; hard_tree needs A >= 2, depth >= 1 and H > {first_paid}")
+    if first_paid >= H:
+        raise InputError(f"env.H: {H} is not accepted; hard_tree of depth {depth} needs H > {first_paid}")
     nodes = (A ** (depth + 1) - 1) // (A - 1)  # states 1..nodes, breadth first; the last A^depth are leaves
     S = nodes + 3
     leaves = range(nodes - A**depth + 1, nodes + 1)

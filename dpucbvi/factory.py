@@ -4,21 +4,9 @@ from dataclasses import asdict, replace
 from inspect import signature
 from typing import NamedTuple
 
-from dpucbvi.algorithm1 import Algorithm, dp_ucbvi
-from dpucbvi.baselines.private_ucb_vi import (
-    PrivateUcbViConstants,
-    printed_widths,
-    private_ucb_vi,
-    private_ucb_vi_constants,
-)
-from dpucbvi.baselines.ucbvi import (
-    UcbviConstants,
-    hoeffding_constants,
-    ucbvi,
-    ucbvi_bernstein_constants,
-)
+from dpucbvi.agents import AGENTS, REFUSALS, Constants, Noise
+from dpucbvi.algorithm1 import Algorithm
 from dpucbvi.binary_mechanism import levels
-from dpucbvi.bonus import BernsteinConstants, bernstein_constants
 from dpucbvi.confidence import (
     Problem,
     counters,
@@ -51,12 +39,6 @@ from dpucbvi.privatizers import (
 )
 from dpucbvi.projection import CvxpyPostprocess, Postprocess, closed_form, no_postprocess
 
-AGENTS = ("dp_ucbvi", "ucbvi_ch", "ucbvi_bf", "private_ucb_vi")
-RAW_COUNT_AGENTS = ("private_ucb_vi",)  # read the noisy counts as they are
-NON_PRIVATE_AGENTS = ("ucbvi_ch", "ucbvi_bf")
-
-Constants = BernsteinConstants | UcbviConstants | PrivateUcbViConstants
-
 
 class Setup(NamedTuple):
     """All that a run is made of, but for its randomness; both engines start from it."""
@@ -80,7 +62,8 @@ def set_up(config: RunConfig) -> Setup:
     G = 1 if config.agent.pooled else mdp.H
     scale, certificate = _noise(config, problem)
     E = _confidence(config, problem, G, scale)
-    constants = _constants(config, problem, E, scale)
+    terms = levels(config.K) if config.privatizer.name == "central" else config.K
+    constants = AGENTS[config.agent.name].constants(config, problem, Noise(scale, terms, E))
     return Setup(config, mdp, problem, G, scale, E, constants, certificate)
 
 
@@ -95,6 +78,8 @@ def complete_env(config: EnvConfig) -> EnvConfig:
             raise InputError(f"env.{key}: {config.name} does not take it; it takes {', '.join(accepted)}")
         if key in ("S", "A", "H") and value < 1:
             raise InputError(f"env.{key}: {value} is not accepted; it must be an integer >= 1")
+        if key == "seed" and value < 0:
+            raise InputError(f"env.seed: {value} is not accepted; it must be an integer >= 0")
     defaults = {key: parameter.default for key, parameter in accepted.items()}
     return EnvConfig(name=config.name, **{**defaults, **given})
 
@@ -107,13 +92,7 @@ def environment(config: EnvConfig) -> TabularMDP:
 
 def algorithm(setup: Setup, privatizer: Privatizer) -> Algorithm:
     """The reference algorithm, ready to yield its first policy."""
-    name, c = setup.config.agent.name, setup.constants
-    if isinstance(c, BernsteinConstants):
-        return dp_ucbvi(setup.problem, privatizer, c.scale)
-    if isinstance(c, PrivateUcbViConstants):
-        return private_ucb_vi(setup.problem, privatizer, c)
-    assert name in NON_PRIVATE_AGENTS
-    return ucbvi(setup.problem, privatizer, c)
+    return AGENTS[setup.config.agent.name].algorithm(setup.problem, privatizer, setup.constants)
 
 
 def privatizer(setup: Setup, seed: int) -> Privatizer:
@@ -138,15 +117,16 @@ def postprocess(config: PostprocessConfig) -> Postprocess:
 
 
 def _check_combination(config: RunConfig, mdp: TabularMDP) -> None:
-    agent, private = config.agent.name, config.privatizer.name != "non_private"
-    if agent not in AGENTS:
-        raise InputError(f"agent.name: {agent!r} is not one of {', '.join(AGENTS)}")
-    if agent in NON_PRIVATE_AGENTS and private:
-        raise InputError(f"privatizer.name: {agent} is not private; it takes non_private")
-    if agent in RAW_COUNT_AGENTS and config.postprocess.name != "none":
-        raise InputError(f"postprocess.name: {agent} uses the noisy counts; it takes none")
-    if agent not in RAW_COUNT_AGENTS and private and config.postprocess.name == "none":
-        raise InputError(f"postprocess.name: {agent} takes closed_form or cvxpy when counts are noisy")
+    name, private = config.agent.name, config.privatizer.name != "non_private"
+    if name not in AGENTS:
+        raise InputError(f"agent.name: {name!r} is not one of {', '.join(AGENTS)}")
+    agent = AGENTS[name]
+    if config.privatizer.name not in agent.privatizers:
+        raise InputError(f"privatizer.name: {name} {REFUSALS[agent.privatizers]}")
+    if agent.raw and config.postprocess.name != "none":
+        raise InputError(f"postprocess.name: {name} uses the noisy counts; it takes none")
+    if not agent.raw and private and config.postprocess.name == "none":
+        raise InputError(f"postprocess.name: {name} takes closed_form or cvxpy when counts are noisy")
     if config.engine.name == "fast" and config.postprocess.name == "cvxpy":
         raise InputError("postprocess.name: engine fast takes closed_form (it checks itself by cvxpy)")
     if config.agent.pooled and not mdp.stationary:
@@ -176,27 +156,3 @@ def _confidence(config: RunConfig, problem: Problem, G: int, scale: float) -> fl
         return c.scale * proven(problem, G, scale)
     order = order_central if p.name == "central" else order_local
     return c.scale * order(problem, p.epsilon, c.constant)
-
-
-def _constants(config: RunConfig, problem: Problem, E: float, scale: float) -> Constants:
-    factor = config.bonus.scale
-    match config.agent.name:
-        case "ucbvi_ch":
-            return hoeffding_constants(problem, factor)
-        case "ucbvi_bf":
-            return ucbvi_bernstein_constants(problem, factor)
-        case "private_ucb_vi":
-            E1, E2 = _widths(config, problem, E, scale)
-            return private_ucb_vi_constants(problem, E1, E2, factor)
-        case _:
-            return bernstein_constants(problem, E, factor)
-
-
-def _widths(config: RunConfig, problem: Problem, E: float, scale: float) -> tuple[float, float]:
-    """Private-UCB-VI's E1 and E2: its own printed widths, or the proven bound on the raw noise, E/4."""
-    c = config.confidence
-    if c.constant is None:
-        return E / 4.0, E / 4.0
-    terms = levels(problem.K) if config.privatizer.name == "central" else problem.K
-    E1, E2 = printed_widths(problem, scale, terms)
-    return c.scale * c.constant * E1, c.scale * c.constant * E2

@@ -20,7 +20,73 @@ def regret(experiment: "StoredExperiment") -> "Figure":
     return draw_regret(experiment)
 
 
-KINDS: dict[str, Callable[["StoredExperiment"], "Figure"]] = {"regret": regret}
+def calibration(experiment: "StoredExperiment") -> "Figure":
+    """The objective of the calibration at every point of the grid."""
+    from dpucbvi.drawing.calibration import draw_calibration
+
+    return draw_calibration(experiment)
+
+
+def epsilon(experiment: "StoredExperiment") -> "Figure":
+    """Regret after the last episode against ε, a panel for each model of privacy."""
+    from dpucbvi.drawing.epsilon import draw_epsilon
+
+    return draw_epsilon(experiment)
+
+
+def figure1(experiment: "StoredExperiment") -> "Figure":
+    """The paper's Figure 1, as proven and as matched."""
+    from dpucbvi.drawing.figure1 import draw_figure1
+
+    return draw_figure1(experiment)
+
+
+def table1(experiment: "StoredExperiment") -> "Figure":
+    """Regret of every system of Table 1 under both models, a panel for each environment."""
+    from dpucbvi.drawing.table1 import draw_table1
+
+    return draw_table1(experiment)
+
+
+def privacy_for_free(experiment: "StoredExperiment") -> "Figure":
+    """Regret along long runs, and what privacy costs against the number of episodes."""
+    from dpucbvi.drawing.privacy_for_free import draw_privacy_for_free
+
+    return draw_privacy_for_free(experiment)
+
+
+def literal(experiment: "StoredExperiment") -> "Figure":
+    """Which Q leaves H with the printed constants, and how many episodes it would take."""
+    from dpucbvi.drawing.literal import draw_literal
+
+    return draw_literal(experiment)
+
+
+def literal_learns(experiment: "StoredExperiment") -> "Figure":
+    """Regret with the printed constants where they do learn."""
+    from dpucbvi.drawing.literal_learns import draw_literal_learns
+
+    return draw_literal_learns(experiment)
+
+
+def horizon(experiment: "StoredExperiment") -> "Figure":
+    """Regret against the horizon with Bernstein and with Hoeffding bonuses."""
+    from dpucbvi.drawing.horizon import draw_horizon
+
+    return draw_horizon(experiment)
+
+
+KINDS: dict[str, Callable[["StoredExperiment"], "Figure"]] = {
+    "regret": regret,
+    "calibration": calibration,
+    "epsilon": epsilon,
+    "figure1": figure1,
+    "table1": table1,
+    "privacy_for_free": privacy_for_free,
+    "literal": literal,
+    "literal_learns": literal_learns,
+    "horizon": horizon,
+}
 
 
 def draw(experiment: "StoredExperiment", folder: Path) -> list[Path]:

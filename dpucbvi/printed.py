@@ -3,7 +3,7 @@
 import csv
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,3 +29,14 @@ def printed_curves() -> dict[str, PrintedCurve]:
     rows = list(csv.DictReader(lines))
     episodes = np.array([float(row.pop("episode")) for row in rows])
     return {name: PrintedCurve(episodes, np.array([float(row[name]) for row in rows])) for name in rows[0]}
+
+
+def in_printed_env(config: dict[str, Any]) -> bool:
+    """Whether a stored run was made in the environment of the printed figure."""
+    return all(config["env"].get(key) == value for key, value in PRINTED_ENV.items())
+
+
+def final_regrets(config: dict[str, Any]) -> dict[str, float]:
+    """The last regret of every printed curve, if a run with this config can be compared with it; else none."""
+    curves = printed_curves() if in_printed_env(config) else {}
+    return {name: float(c.regret[-1]) for name, c in curves.items() if c.episodes[-1] == config["K"]}

@@ -30,3 +30,8 @@ def summarise(values: Floats) -> Summary:
         return Summary(mean, np.full_like(mean, np.nan))
     quantile = stdtrit(n - 1, (1.0 + LEVEL) / 2.0)
     return Summary(mean, quantile * values.std(axis=0, ddof=1) / np.sqrt(n))
+
+
+def three_digits(value: float) -> str:
+    """The number to three significant digits, without a power of ten."""
+    return f"{float(f'{value:.3g}'):,.10g}"

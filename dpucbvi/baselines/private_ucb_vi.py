@@ -13,7 +13,7 @@ constants were reconstructed from papers that reuse this construction [D10]. `sc
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dpucbvi.algorithm1 import Algorithm, Plan
 from dpucbvi.baselines.episodes import episodes
 from dpucbvi.bonus import expectation
 from dpucbvi.confidence import Problem
+from dpucbvi.mdp import Floats
 from dpucbvi.privatizers import Counts, Privatizer
 
 
@@ -55,6 +56,34 @@ def private_ucb_vi_constants(
     )
 
 
+class RawCountConstants(Protocol):
+    """What the bonus b = `root`/√D + `width`/D needs, here and in Private-UCB-PO."""
+
+    @property
+    def root(self) -> float: ...
+    @property
+    def width(self) -> float: ...
+    @property
+    def E1(self) -> float: ...
+    @property
+    def scale(self) -> float: ...
+
+
+def optimistic_q(counts: Counts, h: int, V_next: Floats, H: int, c: RawCountConstants) -> Floats:
+    """Q_h(s,a) = r̃ + Σ P̃ V_{h+1} + b cut to [0, H-h+1], for all pairs."""
+    g = h % counts.G
+    Q = np.zeros(counts.N_sa.shape[1:])
+    for s, a in np.ndindex(*Q.shape):
+        D = max(counts.N_sa[g, s, a] + c.E1, 1.0)
+        target = (
+            counts.R[g, s, a] / D
+            + expectation(counts.N_sas[g, s, a] / D, V_next)
+            + c.scale * (c.root / math.sqrt(D) + c.width / D)
+        )
+        Q[s, a] = min(max(target, 0.0), float(H - h))
+    return Q
+
+
 def private_ucb_vi(problem: Problem, privatizer: Privatizer, c: PrivateUcbViConstants) -> Algorithm:
     """Private-UCB-VI on the privatizer's noisy counts."""
     H, S, A = problem.H, problem.S, problem.A
@@ -63,15 +92,7 @@ def private_ucb_vi(problem: Problem, privatizer: Privatizer, c: PrivateUcbViCons
         Q = np.zeros((H, S, A))
         V = np.zeros((H + 1, S))
         for h in reversed(range(H)):
-            g = h % counts.G
-            for s, a in np.ndindex(S, A):
-                D = max(counts.N_sa[g, s, a] + c.E1, 1.0)
-                target = (
-                    counts.R[g, s, a] / D
-                    + expectation(counts.N_sas[g, s, a] / D, V[h + 1])
-                    + c.scale * (c.root / math.sqrt(D) + c.width / D)
-                )
-                Q[h, s, a] = min(max(target, 0.0), float(H - h))
+            Q[h] = optimistic_q(counts, h, V[h + 1], H, c)
             V[h] = Q[h].max(axis=-1)
         return Plan(Q.argmax(axis=-1), Q, V)
 

@@ -37,14 +37,14 @@ def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
     return placed
 
 
-def draw_end_labels(axes: Axes, labels: list[EndLabel]) -> None:
-    """Write the labels right of the axes, with a thin line from each to its curve."""
+def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL) -> None:
+    """Write the labels right of the axes, `points` apart, with a thin line from each to its curve."""
     to_axes = axes.transAxes.inverted()
     ends = to_axes.transform(axes.transData.transform([(label.x, label.y) for label in labels]))
     figure = axes.get_figure()
     assert figure is not None
     height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
-    gap = POINTS_A_LABEL / height
+    gap = points / height
     for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0), strict=True):
         axes.plot(
             [end[0] + 0.005, 1.035, 1.055],

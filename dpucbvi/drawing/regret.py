@@ -11,9 +11,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, new_figure
+from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, new_figure, thousands
 from dpucbvi.mdp import Floats, Ints
-from dpucbvi.printed import PRINTED_ENV, PrintedCurve, printed_curves
+from dpucbvi.printed import PrintedCurve, in_printed_env, printed_curves
 from dpucbvi.stats import summarise
 from dpucbvi.store import StoredArm, StoredExperiment
 
@@ -63,11 +63,11 @@ def check_same_grid(experiment: StoredExperiment) -> None:
 
 def printed_beside(arm: StoredArm) -> PrintedCurve | None:
     """The arm's printed curve as far as the arm went, if it ran in the printed environment."""
-    env, K = arm.runs[0].config["env"], arm.runs[0].config["K"]
-    if arm.printed is None or any(env.get(key) != value for key, value in PRINTED_ENV.items()):
+    config = arm.runs[0].config
+    if arm.printed is None or not in_printed_env(config):
         return None
     curve = printed_curves()[arm.printed]
-    near = curve.episodes <= K
+    near = curve.episodes <= config["K"]
     return PrintedCurve(curve.episodes[near], curve.regret[near]) if near.any() else None
 
 
@@ -154,14 +154,10 @@ def _set_axes(axes: Axes, options: dict[str, Any], curves: list[Curve]) -> float
     axes.set_ylim(0.8 * positive if options["y"] == "log" else 0.0, top)
     for axis, scale in ((axes.xaxis, options["x"]), (axes.yaxis, options["y"])):
         if scale == "linear":
-            axis.set_major_formatter(FuncFormatter(_thousands))
+            axis.set_major_formatter(FuncFormatter(thousands))
     axes.set_xlabel("episode")
     axes.set_ylabel("cumulative regret")
     return first
-
-
-def _thousands(value: float, _: int | None) -> str:
-    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
 
 
 def _legend(curves: list[Curve]) -> list[Line2D | Patch]:

@@ -54,3 +54,8 @@ def colour(index: int) -> str:
 
 def marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
+
+
+def thousands(value: float, _: int | None) -> str:
+    """A tick label: 5k for 5000."""
+    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 
 _PACKAGE = Path(__file__).parent.parent
-_COMPILED_IN = ("engine/*.py", "baselines/*.py", "bonus.py", "noise.py")
+_COMPILED_IN = ("engine/*.py", "engine/plans/*.py", "baselines/*.py", "bonus.py", "noise.py")
 
 
 def _cache_folder() -> Path:

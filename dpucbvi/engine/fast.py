@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.baselines.private_ucb_po import PrivateUcbPoConstants
 from dpucbvi.binary_mechanism import levels
 from dpucbvi.confidence import counters
 from dpucbvi.engine.kernel import run_episodes
@@ -19,7 +20,7 @@ from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.release import CentralState, LocalState, NonPrivateState
 from dpucbvi.engine.state import EPISODE, Memory, Private, Record, World
 from dpucbvi.factory import Setup
-from dpucbvi.mdp import uniforms_per_episode
+from dpucbvi.mdp import Floats, Ints, uniforms_per_episode
 from dpucbvi.noise import LaplaceStream, seed_stream
 from dpucbvi.planning import optimal_values
 from dpucbvi.trace import Trace, recorded_episodes
@@ -100,7 +101,7 @@ def start(setup: Setup, seed: int) -> FastRun:
         Memory(
             Q=np.full((H, pairs), float(H)),
             V=np.zeros((H + 1, S)),
-            pi=np.zeros((H, S), dtype=np.int64),
+            pi=_first_policy(setup),
             V_pi=np.zeros((H + 1, S)),
             sigma=np.zeros(flat.size),
             cells=np.zeros(3 * H, dtype=np.int64),
@@ -112,6 +113,8 @@ def start(setup: Setup, seed: int) -> FastRun:
             spread=np.zeros(pairs),
             gap_mean=np.zeros(pairs),
             gap=np.zeros(S),
+            apart=np.zeros(pairs),
+            middle=np.zeros(pairs),
         ),
         Record(
             np.append(episodes, 0),  # a last entry that no episode equals
@@ -168,6 +171,14 @@ def load_checkpoint(run: FastRun, path: Path) -> None:
     with np.load(path) as saved:
         for name, array in run.arrays().items():
             array[...] = saved[name]
+
+
+def _first_policy(setup: Setup) -> Ints | Floats:
+    """Actions, or for Private-UCB-PO the uniform probabilities."""
+    H, S, A = setup.mdp.r.shape
+    if isinstance(setup.constants, PrivateUcbPoConstants):
+        return np.full((H, S, A), 1.0 / A)
+    return np.zeros((H, S), dtype=np.int64)
 
 
 def _release_state(setup: Setup, seed: int, size: int) -> NonPrivateState | CentralState | LocalState:

@@ -25,16 +25,35 @@ def draw(p: Floats, u: float) -> int:
 
 
 @jit
-def evaluate(P: Floats, r: Floats, pi: Ints, V: Floats) -> None:
+def action_value(P: Floats, r: Floats, h: int, s: int, a: int, V: Floats) -> float:
+    """r_h(s,a) + Σ_{s'} P_h(s'|s,a) V_{h+1}(s')."""
+    total = 0.0
+    for s_next in range(P.shape[3]):
+        total += P[h, s, a, s_next] * V[h + 1, s_next]
+    return r[h, s, a] + total
+
+
+@jit
+def evaluate(P: Floats, r: Floats, pi: Ints | Floats, V: Floats) -> None:
     """V^π by backward induction."""
-    H, S = pi.shape
+    H, S, A = r.shape
     for h in range(H - 1, -1, -1):
         for s in range(S):
-            a = pi[h, s]
-            total = 0.0
-            for s_next in range(S):
-                total += P[h, s, a, s_next] * V[h + 1, s_next]
-            V[h, s] = r[h, s, a] + total
+            if pi.ndim == 2:  # known when compiled: the other branch is left out
+                V[h, s] = action_value(P, r, h, s, pi[h, s], V)
+            else:
+                V[h, s] = 0.0
+                for a in range(A):
+                    V[h, s] += pi[h, s, a] * action_value(P, r, h, s, a, V)
+
+
+@jit
+def choose(pi: Ints | Floats, h: int, s: int, u: float) -> int:
+    """The action π_h(s), or one drawn from the probabilities π_h(·|s)."""
+    if pi.ndim == 2:
+        return pi[h, s]
+    else:  # needed: numba leaves out a branch, not what follows it
+        return draw(pi[h, s], u)
 
 
 @jit
@@ -46,12 +65,12 @@ def flat_rows(N_sas: Floats) -> Floats:
 @jit
 def deploy(world: World, private: Private, memory: Memory, u: Floats) -> int:
     """[Alg.1 L16] One trajectory into `sigma`; returns s_1."""
-    H, S = memory.pi.shape
+    H, S = world.r.shape[:2]
     G, pairs = private.N_sa.shape
     N_cells = G * pairs
     s = first = draw(world.initial, u[0])
     for h in range(H):
-        a = memory.pi[h, s]
+        a = choose(memory.pi, h, s, u[1 + 3 * h])
         r = world.r[h, s, a]
         if world.bernoulli:
             r = 1.0 if u[3 + 3 * h] < r else 0.0

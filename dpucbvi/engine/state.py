@@ -41,7 +41,7 @@ class Memory(NamedTuple):
 
     Q: Floats  # [h, row]
     V: Floats  # [h, s]
-    pi: Ints  # [h, s]
+    pi: Ints | Floats  # actions [h, s], or probabilities [h, s, a]
     V_pi: Floats  # [h, s]
     sigma: Floats  # one user's statistics in the order of `flat`, all zero between episodes
     cells: Ints  # where sigma is not zero
@@ -53,6 +53,8 @@ class Memory(NamedTuple):
     spread: Floats  # scratch [row]
     gap_mean: Floats  # scratch [row]
     gap: Floats  # scratch [s']
+    apart: Floats  # scratch [row]
+    middle: Floats  # scratch [row]
 
 
 class Record(NamedTuple):

@@ -26,6 +26,9 @@ NEEDS = {
     "ucbvi_ch": ["privatizer=non_private", "postprocess=none"],
     "ucbvi_bf": ["privatizer=non_private", "postprocess=none"],
     "private_ucb_vi": ["postprocess=none"],
+    "private_ucb_po": ["postprocess=none"],
+    "pucb": ["postprocess=none"],
+    "ldp_obi": ["postprocess=none", "privatizer=local"],
     "none": ["agent=private_ucb_vi"],
     "cvxpy": ["engine=reference"],
     "file": ["env.path=FILE"],
@@ -127,13 +130,23 @@ def test_an_experiment_file_holds_only_differences(name):
     assert all(arms.values())
 
 
+def with_small_grids(config):
+    """Of every grid the first and the last value of each setting; K as at the top wherever it is set."""
+    for tree in (config, *config.arms.values()):
+        if "K" in tree:
+            tree.K = config.K
+        for name, values in (tree.get("grid") or {}).items():
+            tree.grid[name] = [config.K] if name == "K" else values and [values[0], values[-1]]
+    return config
+
+
 @pytest.mark.parametrize("engine", ["reference", "fast"])
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
-    tiny = experiment(
-        f"+exp={name}", "K=12", "runs=1", f"engine={engine}", f"runtime.results={tmp_path}", "runtime.workers=1"
-    )
-    assert run_experiment(tiny).computed == len(tiny.arms)
+    small = ("K=12", "runs=1", f"engine={engine}", f"runtime.results={tmp_path}", "runtime.workers=1")
+    tiny = experiment_from(with_small_grids(composed(f"+exp={name}", *small)), ROOT)
+    ids = {run_id(identity(arm.setup, seed)) for arm in tiny.arms for seed in tiny.seeds}  # equal arms share
+    assert run_experiment(tiny).computed == len(ids)
     stored = Store(tmp_path).load_experiment(tiny.name)
     assert all(len(arm.runs) == 1 and arm.runs[0].trace.episodes[-1] == 12 for arm in stored.arms)
     assert all(path.stat().st_size > 10_000 for path in draw(stored, tiny.figures))
@@ -145,13 +158,15 @@ def test_riverswim_is_the_papers_figure():
     for arm in figure.arms:
         mdp, config = arm.setup.mdp, arm.setup.config
         assert (mdp.S, mdp.A, mdp.H, config.K, len(figure.seeds)) == (6, 2, 20, 50_000, 5)
-        if arm.printed not in (None, "non_private"):
+        if arm.panel == "a" and arm.printed != "non_private":
             model, epsilon = re.fullmatch(r"(jdp|ldp)_eps(\d+)", arm.printed).groups()
             assert arm.setup.certificate[:2] == (model.upper(), pytest.approx(float(epsilon)))
 
 
-def test_one_switch_turns_all_scales_back():
-    for arm in experiment("+exp=riverswim", "bonus=literal").arms:
+def test_the_literal_arms_have_the_papers_constants():
+    literal = [arm for arm in experiment("+exp=riverswim").arms if arm.key.startswith("literal")]
+    assert len(literal) == 4
+    for arm in literal:
         assert (arm.setup.config.bonus.scale, arm.setup.config.confidence.scale) == (1.0, 1.0)
 
 

@@ -38,6 +38,16 @@ PAIRS = [
     ("private_ucb_vi", "central", "none"),
     ("private_ucb_vi", "local", "none"),
     ("private_ucb_vi", "non_private", "none"),
+    ("private_ucb_po", "central", "none"),
+    ("private_ucb_po", "local", "none"),
+    ("private_ucb_po", "non_private", "none"),
+    ("pucb", "central", "none"),
+    ("pucb", "non_private", "none"),
+    ("ldp_obi", "local", "none"),
+    ("ldp_obi", "non_private", "none"),
+    ("dp_nash_vi", "central", "closed_form"),
+    ("dp_nash_vi", "local", "closed_form"),
+    ("dp_nash_vi", "non_private", "none"),
 ]
 
 

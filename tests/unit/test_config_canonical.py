@@ -225,8 +225,10 @@ def test_a_combination_that_makes_no_run_is_refused(config, message):
 
 def test_an_unknown_solver_is_refused():
     config = RunConfig(postprocess=PostprocessConfig("cvxpy", "OSQP"), engine=REFERENCE, K=2)
-    with pytest.raises(InputError, match=r"^postprocess\.solver: 'OSQP' is not one of"):
-        factory.privatizer(factory.set_up(config), seed=0)
+    with pytest.raises(
+        InputError, match=r"^postprocess\.solver: OSQP is not accepted; it must be one of HIGHS"
+    ):
+        factory.set_up(config)
 
 
 ACCEPTED = {

@@ -135,7 +135,13 @@ def test_one_triple_of_the_hard_tree_is_better_than_all_others(depth, A, H):
 
 @pytest.mark.parametrize(
     ("parameters", "key"),
-    [({"gap": 0.0}, "env.gap"), ({"gap": 0.6}, "env.gap"), ({"H": 3}, "env.H"), ({"A": 1}, "env.H")],
+    [
+        ({"gap": 0.0}, "env.gap"),
+        ({"gap": 0.6}, "env.gap"),
+        ({"H": 3}, "env.H"),
+        ({"A": 1}, "env.A"),
+        ({"depth": 0}, "env.depth"),
+    ],
 )
 def test_hard_tree_refuses_what_it_cannot_build(parameters, key):
     with pytest.raises(InputError, match=f"^{key}: "):

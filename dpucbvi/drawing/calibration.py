@@ -1,0 +1,124 @@
+"""The calibration grid: the objective at every point, the choice marked, its sensitivity to be read."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter
+
+from dpucbvi.calibration import Calibration, calibrations
+from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, thousands
+from dpucbvi.store import StoredExperiment
+
+COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
+CHOICE = "#D55E00"
+A_ROW = 3  # panels
+BELOW = 0.65  # inches for the caption
+
+
+def draw_calibration(experiment: StoredExperiment) -> Figure:
+    """A heat map for every algorithm with two scales, lines for those with one."""
+    made = calibrations(experiment)
+    for calibration in made:
+        assert calibration.objective[calibration.choice] == min(calibration.objective.values())
+    maps = [calibration for calibration in made if len(calibration.choice) == 2]
+    lines = [calibration for calibration in made if len(calibration.choice) == 1]
+    every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
+    norm = LogNorm(min(every), 1.5 * max(every))
+    count = len(maps) + bool(lines)
+    rows = -(-count // A_ROW)
+    figure = Figure(figsize=(7.2, 2.4 * rows + BELOW))
+    panels = figure.subplots(rows, min(count, A_ROW), squeeze=False).flat
+    height = figure.get_figheight()
+    figure.subplots_adjust(
+        left=0.075,
+        right=0.985,
+        top=1.0 - 0.4 / height,
+        bottom=(BELOW + 0.19) / height,
+        wspace=0.36,
+        hspace=0.45,
+    )
+    for axes, calibration in zip(panels, maps, strict=False):
+        _draw_map(axes, calibration, norm)
+    if lines:
+        _draw_lines(panels[len(maps)], lines)
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    figure.text(0.075, 0.09 / height, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def _draw_map(axes: Axes, calibration: Calibration, norm: LogNorm) -> None:
+    bonuses = sorted({scales[0] for scales in calibration.objective})
+    confidences = sorted({scales[1] for scales in calibration.objective})
+    values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
+    axes.imshow(np.maximum(values, norm.vmin or 1.0), origin="lower", cmap=COLOURS, norm=norm, aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        dark = norm(value) > 0.5
+        text = f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
+        axes.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+    at = confidences.index(calibration.choice[1]), bonuses.index(calibration.choice[0])
+    axes.add_patch(
+        Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.2, zorder=3)
+    )
+    axes.set_xticks(range(len(confidences)), [_power(value) for value in confidences])
+    axes.set_yticks(range(len(bonuses)), [_power(value) for value in bonuses])
+    axes.set_xlabel("factor on $E$")
+    axes.set_ylabel("factor on the bonus", labelpad=1)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(calibration.label, loc="left", fontsize=9)
+
+
+def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
+    for i, calibration in enumerate(lines):
+        points = sorted((scales[0], value) for scales, value in calibration.objective.items())
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, color=colour(i), linewidth=1.3, marker=marker(i), **MARKER)
+        chosen = calibration.choice
+        axes.plot(
+            chosen[0],
+            calibration.objective[chosen],
+            linestyle="",
+            marker="s",
+            markersize=9,
+            markerfacecolor="none",
+            markeredgecolor=CHOICE,
+            markeredgewidth=1.8,
+            zorder=4,
+        )
+        last = -1 if i else -2
+        axes.annotate(
+            calibration.label,
+            (x[last], y[last]),
+            (-4, 5) if i else (4, -9),
+            textcoords="offset points",
+            ha="right" if i else "left",
+            fontsize=8,
+            color=colour(i),
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.grid(True)
+    axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+    axes.set_xlabel("factor on the bonus")
+    axes.set_title("not private", loc="left", fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    K, runs = experiment.arms[0].runs[0].config["K"], len(experiment.arms[0].runs)
+    seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
+    private = [arm.runs[0].certificate for arm in experiment.arms if arm.runs[0].certificate.model != "none"]
+    settings = sorted({(c.model, c.add_remove) for c in private})
+    named = ", ".join(f"{model} ε = {epsilon:.4g}" for model, epsilon in settings)
+    return (
+        f"Regret after {K:,} episodes, {runs} runs (seeds {min(seeds)} to {max(seeds)}, in no other figure); "
+        f"for the private algorithms the geometric mean of\n{named}. The box marks the least, which is the "
+        "choice. A factor of 1 is the paper."
+    )
+
+
+def _power(value: float) -> str:
+    return f"$10^{{{np.log10(value):.0f}}}$" if value != 1.0 else "1"

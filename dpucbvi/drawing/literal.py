@@ -1,0 +1,150 @@
+"""The constants as printed: which Q ever leaves H, and how many episodes it would take."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpucbvi.config import AgentConfig, EnvConfig, PrivatizerConfig, RunConfig
+from dpucbvi.drawing.regret import check_same_grid
+from dpucbvi.drawing.style import MARKER, QUIET, colour
+from dpucbvi.episodes_needed import episodes_needed
+from dpucbvi.mdp import Floats
+from dpucbvi.store import StoredArm, StoredExperiment
+
+EXACT = "exact"  # the panel of the arms that must agree
+LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
+MODELS = {"non_private": ("not private", 0), "central": ("JDP", 1), "local": ("LDP", 3)}
+EPSILONS = (1.0, 10.0, 100.0)
+
+
+def draw_literal(experiment: StoredExperiment) -> Figure:
+    """Left what has been learned at the end of the runs, step by step; right the episodes needed."""
+    check_same_grid(experiment)
+    check_literal(experiment)
+    check_engines_agree(experiment)
+    arms = [arm for arm in experiment.arms if arm.panel != EXACT]
+    figure = Figure(figsize=(7.6, 3.4))
+    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+    figure.subplots_adjust(left=0.215, right=0.985, top=0.88, bottom=0.25, wspace=0.4)
+    _draw_learned(left, arms)
+    _draw_needed(right, arms)
+    figure.text(0.02, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def learned(arm: StoredArm) -> Floats:
+    """For every step the share of pairs (s,a) whose final Q is below its greatest value, over all runs.
+
+    That value is H, and H-h+1 for Private-UCB-VI, which cuts there. For the others Q never grows, so a final Q
+    of H has been H in every episode.
+    """
+    H = len(arm.runs[0].trace.Q)
+    remaining = arm.runs[0].config["agent"]["name"] == "private_ucb_vi"
+    most = np.arange(H, 0, -1.0) if remaining else np.full(H, float(H))
+    return np.mean([run.trace.Q < most[:, None, None] for run in arm.runs], axis=(0, 2, 3))
+
+
+def check_literal(experiment: StoredExperiment) -> None:
+    for arm in experiment.arms:
+        config = arm.runs[0].config
+        assert config["bonus"]["scale"] == config["confidence"]["scale"] == 1.0, f"{arm.key}: scaled"
+
+
+def check_engines_agree(experiment: StoredExperiment) -> None:
+    """The exact arms went through different code and have the same episodes, regrets and Q, bit for bit."""
+    exact = [arm for arm in experiment.arms if arm.panel == EXACT]
+    for arm in exact[1:]:
+        for run, first in zip(arm.runs, exact[0].runs, strict=True):
+            assert np.array_equal(run.trace.regret, first.trace.regret), f"{arm.key}: another regret"
+            assert np.array_equal(run.trace.Q, first.trace.Q), f"{arm.key}: another Q"
+
+
+def needed(base: dict[str, Any], pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
+    """The episodes until b < H and b < H/10 in the environment of a stored run, literal constants."""
+    config = RunConfig(
+        env=EnvConfig(**base["env"]),
+        agent=AgentConfig("dp_ucbvi", pooled),
+        privatizer=PrivatizerConfig(model, epsilon),
+        beta=base["beta"],
+    )
+    return {part: episodes_needed(config, base["env"]["H"] / part) for part in LEVELS}
+
+
+def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
+    shares = np.array([learned(arm) for arm in arms])
+    H = shares.shape[1]
+    steps = (0.5, H + 0.5)
+    axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, extent=(*steps, len(arms) - 0.5, -0.5))
+    for y in np.arange(len(arms) - 1) + 0.5:
+        axes.axhline(y, color="white", linewidth=3)
+    for (row, h), share in np.ndenumerate(shares):
+        if share > 0:
+            ink = "white" if share > 0.6 else "black"
+            axes.text(h + 1, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=5.2, color=ink)
+    for row, share in enumerate(shares):
+        if not share.any():
+            axes.text(
+                H / 2 + 0.5, row, "none, at any step", ha="center", va="center", fontsize=7.5, color=QUIET
+            )
+    axes.set_yticks(range(len(arms)), [_name(arm) for arm in arms])
+    axes.tick_params(axis="y", length=0, labelcolor="black")
+    axes.set_xlabel("step $h$")
+    axes.spines[:].set_visible(False)
+    K = arms[0].runs[0].config["K"]
+    axes.set_title(f"% of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {K:,}", loc="left", fontsize=9)
+
+
+def _draw_needed(axes: Axes, arms: list[StoredArm]) -> None:
+    base = arms[0].runs[0].config
+    rows = [
+        (model, epsilon) for model in MODELS for epsilon in (EPSILONS if model != "non_private" else (1.0,))
+    ]
+    for y, (model, epsilon) in enumerate(rows):
+        for pooled in (False, True):
+            _draw_range(
+                axes,
+                y + 0.17 * (2 * pooled - 1),
+                needed(base, pooled, model, epsilon),
+                colour(MODELS[model][1]),
+                pooled,
+            )
+    names = [MODELS[m][0] if m == "non_private" else f"{MODELS[m][0]} ε = {epsilon:g}" for m, epsilon in rows]
+    axes.set_yticks(range(len(rows)), names)
+    axes.tick_params(axis="y", length=0, labelcolor="black")
+    axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
+    axes.axvline(base["K"], color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1)
+    axes.annotate(
+        f"K = {base['K']:,}", (base["K"], 0.45), (3, 0), textcoords="offset points", fontsize=7, color=QUIET
+    )
+    axes.grid(True, axis="x")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_title("Bonus below $H$ (●) and $H/10$ (◆)", loc="left", fontsize=9)
+
+
+def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str, pooled: bool) -> None:
+    """From b < H to b < H/10; hollow for pooled counts."""
+    found = {part: K for part, K in episodes.items() if K is not None}
+    axes.plot(list(found.values()), [y] * len(found), color=hue, linewidth=1.0, zorder=3)
+    for part, K in found.items():
+        look = {**MARKER, "markeredgecolor": hue, "markerfacecolor": "white"} if pooled else MARKER
+        axes.plot(K, y, marker=LEVELS[part], color=hue, linestyle="", zorder=4, **look)
+
+
+def _name(arm: StoredArm) -> str:
+    model, epsilon, _ = arm.runs[0].certificate
+    if model == "none":
+        return f"{arm.label}, not private"
+    return f"{arm.label}, {model} ε = {epsilon:g}"
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    runs = len(experiment.arms[0].runs)
+    exact = [arm.runs[0].config["K"] for arm in experiment.arms if arm.panel == EXACT]
+    return (
+        f"RiverSwim, printed constants, {runs} run{'s' * (runs != 1)} of each arm. Left: empty where "
+        "$\\tilde Q_h = H$ in every episode (Private-UCB-VI: $H-h+1$, its own limit, in the last).\n"
+        "Right: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
+        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit."
+    )

@@ -1,0 +1,87 @@
+"""An MDP small enough for the constants as printed: regret, and how much of it is still paid in an episode."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.drawing.literal import check_literal, needed
+from dpucbvi.drawing.regret import check_same_grid, names
+from dpucbvi.drawing.style import QUIET, colour, marker
+from dpucbvi.fits import as_text, exponent, tail
+from dpucbvi.mdp import Floats
+from dpucbvi.stats import summarise
+from dpucbvi.store import StoredArm, StoredExperiment
+
+FIRST = 1e3  # episode shown
+LAST = 10**0.5  # the slopes are over this last factor in k: half a decade
+POINTS = 40  # windows in which regret per episode is measured, evenly spaced in log k
+
+
+def draw_literal_learns(experiment: StoredExperiment) -> Figure:
+    """Left regret, right regret per episode with the K from which the bonus is below H."""
+    check_same_grid(experiment)
+    check_literal(experiment)
+    figure = Figure(figsize=(7.6, 3.4))
+    left, right = figure.subplots(1, 2)
+    figure.subplots_adjust(left=0.075, right=0.775, top=0.9, bottom=0.225, wspace=0.27)
+    K = experiment.arms[0].runs[0].config["K"]
+    first = min(FIRST, K / 4)
+    labels = [_draw_arm(left, right, arm, i, first) for i, arm in enumerate(experiment.arms)]
+    for axes, title in ((left, "Cumulative regret"), (right, "Regret of one episode")):
+        axes.set(xscale="log", yscale="log", xlim=(first, K), xlabel="episode")
+        axes.set_title(title, loc="left", fontsize=9.5)
+        axes.grid(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    draw_end_labels(right, [label for label in labels if label.y > 0])
+    figure.text(0.075, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def per_episode(episodes: Floats, regret: Floats, first: float) -> tuple[Floats, Floats]:
+    """The regret of an episode of regret[run, point], averaged within windows that are even in log k."""
+    edges = np.unique(np.searchsorted(episodes, np.geomspace(first, episodes[-1], POINTS + 1)))
+    edges = edges[edges < len(episodes)]
+    k = episodes[edges]
+    return np.sqrt(k[1:] * k[:-1]), np.diff(regret[:, edges], axis=1) / np.diff(k)
+
+
+def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float) -> EndLabel:
+    episodes = arm.runs[0].trace.episodes.astype(np.float64)
+    regret = np.array([run.trace.regret for run in arm.runs])
+    hue = colour(index)
+    mean, half_width = summarise(regret)
+    left.plot(episodes, mean, color=hue, linewidth=1.4, zorder=4)
+    if not np.isnan(half_width).any():
+        low, high = np.maximum(mean - half_width, 0.02 * mean), mean + half_width
+        left.fill_between(episodes, low, high, color=hue, alpha=0.15, linewidth=0)
+    k, rate = per_episode(episodes, regret, first)
+    rate = rate.mean(axis=0)
+    shown = rate > 0
+    right.plot(k[shown], rate[shown], color=hue, linewidth=1.4, zorder=4)
+    _mark_needed(right, arm, hue)
+    slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
+    end = (float(k[shown][-1]), float(rate[shown][-1])) if shown.any() else (float(k[-1]), 0.0)
+    return EndLabel(names(arm)[0], slope, hue, marker(index), *end)
+
+
+def _mark_needed(axes: Axes, arm: StoredArm, hue: str) -> None:
+    """A tick below the axis at the K from which the bonus of DP-UCBVI is below H."""
+    config = arm.runs[0].config
+    if config["agent"]["name"] != "dp_ucbvi":
+        return
+    model, pooled = config["privatizer"], config["agent"]["pooled"]
+    K = needed(config, pooled, model["name"], model.get("epsilon", 1.0))[1]
+    if K is not None:
+        axes.plot([K, K], [0, 0.09], transform=axes.get_xaxis_transform(), color=hue, linewidth=2.2, zorder=3)
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    runs = len(experiment.arms[0].runs)
+    H, S, A = experiment.arms[0].runs[0].trace.N_sa.shape
+    return (
+        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants, mean (left with 95% interval) of {runs} "
+        f"run{'s' * (runs != 1)}. Slope: of log regret against log $k$ over the last half decade.\n"
+        "Bars at the bottom right: from this $K$ on, DP-UCBVI's bonus can be below $H$. "
+        "ε: as certified if a user is added or removed."
+    )

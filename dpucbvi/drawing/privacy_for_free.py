@@ -1,0 +1,195 @@
+"""When privacy costs nothing: regret along the longest runs, and what privacy has cost at the end of every run.
+
+The right panels have K, the number of episodes a run is set up for, on their axis, and runs of their own for
+every K: E and the noise of Algorithm 1 depend on it, so the bound's S²AH³/ε (JDP) and S²A√(H⁵T)/ε (LDP) speak
+of the regret at the end of such a run, and not of a curve within one, along which E is fixed.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.drawing.regret import check_same_grid
+from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
+from dpucbvi.fits import as_text, exponent, tail
+from dpucbvi.mdp import Floats, Ints
+from dpucbvi.stats import summarise
+from dpucbvi.store import StoredArm, StoredExperiment
+
+FIRST = 100.0  # episode shown, at the earliest
+LAST = 4.0  # the slopes are over this last factor in K
+HUES = {"none": 0, "JDP": 1, "LDP": 3}
+GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
+
+
+class Cost(NamedTuple):
+    """One algorithm at one ε: its regret beyond that of UCBVI with the same seed, after K = `episodes`."""
+
+    arms: list[StoredArm]  # by K
+    episodes: Floats
+    excess: Floats  # [run, K]
+
+
+def draw_privacy_for_free(experiment: StoredExperiment) -> Figure:
+    """A row for each way to count (the arms' panels): the longest runs, then the cost against K."""
+    check_same_grid(experiment)
+    check_certified(experiment)
+    rows = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
+    figure = Figure(figsize=(7.6, 0.75 + 2.75 * len(rows)))
+    panels = figure.subplots(len(rows), 2, squeeze=False)
+    figure.subplots_adjust(left=0.085, right=0.845, top=0.95, bottom=0.13, wspace=0.56, hspace=0.38)
+    for (left, right), row in zip(panels, rows, strict=True):
+        arms = [arm for arm in experiment.arms if (arm.panel or "") == row]
+        _draw_longest(left, arms)
+        _draw_costs(right, costs(arms))
+        left.set_title(f"Regret, {row}", loc="left", fontsize=9.5)
+        right.set_title("Regret beyond UCBVI's at the end", loc="left", fontsize=9.5)
+    _draw_thresholds(panels[0][0], experiment.arms)
+    figure.text(0.085, 0.02, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def check_certified(experiment: StoredExperiment) -> None:
+    """Every label names the ε that the runs certify if a user is added or removed."""
+    for arm in experiment.arms:
+        epsilon = arm.runs[0].config["privatizer"].get("epsilon", np.inf)
+        assert np.isclose(arm.runs[0].certificate.add_remove, epsilon), arm.key
+
+
+def costs(arms: list[StoredArm]) -> list[Cost]:
+    """Every private algorithm's cost; its runs and UCBVI's are paired by seed."""
+    baseline = {_episodes(arm): arm for arm in arms if _model(arm) == "none"}
+    groups: dict[tuple[str, float], list[StoredArm]] = {}
+    for arm in sorted(arms, key=_episodes):
+        if _model(arm) != "none":
+            groups.setdefault((_model(arm), arm.runs[0].certificate.add_remove), []).append(arm)
+    made = []
+    for group in groups.values():
+        excess = [_finals(arm) - _finals(_paired(arm, baseline[_episodes(arm)])) for arm in group]
+        K = np.array([_episodes(arm) for arm in group], dtype=np.float64)
+        made.append(Cost(group, K, np.array(excess).T))
+    return made
+
+
+def episodes_until_free(epsilon: float, S: int, A: int, H: int) -> float:
+    """The K at which ε = S^{3/2} A^{1/2} H² / √T: from there on √(SAH²T) ≥ S²AH³/ε (after Theorem 5.2)."""
+    return S**3 * A * H**3 / epsilon**2
+
+
+def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
+    assert [run.config["seed"] for run in arm.runs] == [run.config["seed"] for run in baseline.runs]
+    return baseline
+
+
+def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
+    K = max(_episodes(arm) for arm in arms)
+    labels = []
+    for arm in arms:
+        if _episodes(arm) < K:
+            continue
+        episodes = arm.runs[0].trace.episodes
+        mean, half_width = summarise(np.array([run.trace.regret for run in arm.runs]))
+        _band(axes, episodes, mean, half_width, _hue(arm))
+        labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
+    _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
+    axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
+    axes.set_xlabel("episode")
+    draw_end_labels(axes, labels, points=13.0)
+
+
+def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
+    labels = []
+    K = all_costs[0].episodes
+    for cost in all_costs:
+        mean, half_width = summarise(cost.excess)
+        first = cost.arms[0]
+        shown = mean > 0
+        _band(axes, cost.episodes[shown], mean[shown], half_width[shown], _hue(first), _mark(first))
+        if shown[-1]:
+            slope = as_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
+            labels.append(
+                EndLabel(_name(first), slope, _hue(first), _mark(first), float(K[-1]), float(mean[-1]))
+            )
+    _log_axes(axes, K[0] / 1.3, K[-1] * 1.3, [cost.excess.mean(axis=0).max() for cost in all_costs])
+    axes.set_xlabel("$K$, the episodes of a run")
+    if len(K) > 1 and labels:
+        _draw_guide(axes, K, max(label.y for label in labels))
+    if labels:
+        draw_end_labels(axes, labels, points=22.0)
+
+
+def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
+    """A line of slope 1/2, above the curves, to compare them with."""
+    y = 3.0 * top * np.sqrt(K / K[-1])
+    axes.plot(K, y, **GUIDE)
+    axes.annotate(r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), textcoords="offset points", color=QUIET, fontsize=8)
+    axes.set_ylim(top=6.0 * y[-1])
+
+
+def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
+    """Where T makes the threshold equal to each ε."""
+    H, S, A = arms[0].runs[0].trace.N_sa.shape
+    epsilons = {arm.runs[0].certificate.add_remove for arm in arms if _model(arm) == "JDP"}
+    for epsilon in epsilons:
+        K = episodes_until_free(epsilon, S, A, H)
+        if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
+            continue
+        axes.axvline(K, **GUIDE)
+        at = (K, 0.16)
+        style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "bottom", "fontsize": 7, "color": QUIET}
+        axes.annotate(f"ε = {epsilon:g}", at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
+
+
+def _band(axes: Axes, x: Floats | Ints, mean: Floats, half_width: Floats, hue: str, mark: str = "") -> None:
+    axes.plot(x, mean, color=hue, linewidth=1.3, zorder=4, marker=mark, **MARKER)
+    if not np.isnan(half_width).any():
+        low = np.maximum(mean - half_width, 0.02 * mean)  # a log axis has no 0
+        axes.fill_between(x, low, mean + half_width, color=hue, alpha=0.15, linewidth=0)
+
+
+def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
+    axes.set(xscale="log", yscale="log", xlim=(first, last))
+    if max(ends) <= 0:  # nothing to show, as after very few episodes
+        axes.set_ylim(0.1, 1.0)
+    axes.grid(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _episodes(arm: StoredArm) -> int:
+    return int(arm.runs[0].config["K"])
+
+
+def _finals(arm: StoredArm) -> Floats:
+    return np.array([run.trace.regret[-1] for run in arm.runs])
+
+
+def _model(arm: StoredArm) -> str:
+    return arm.runs[0].certificate.model
+
+
+def _name(arm: StoredArm) -> str:
+    model, epsilon, _ = arm.runs[0].certificate
+    return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
+
+
+def _hue(arm: StoredArm) -> str:
+    return colour(HUES[_model(arm)])
+
+
+def _mark(arm: StoredArm) -> str:
+    """By ε, alike in both models."""
+    epsilon = arm.runs[0].certificate.add_remove
+    return "." if np.isinf(epsilon) else marker(round(np.log10(epsilon)) % 4)
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    runs = len(experiment.arms[0].runs)
+    return (
+        f"RiverSwim, calibrated scales, mean and 95% interval of {runs} run{'s' * (runs != 1)}; JDP and LDP: "
+        "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds\n"
+        r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). Right: seeds paired with UCBVI's; slope "
+        f"of log regret against log $K$ over the last factor of {LAST:g}."
+    )

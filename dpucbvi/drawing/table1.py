@@ -1,0 +1,95 @@
+"""Table 1 as dots: the regret of every system under both models, a panel for each environment."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpucbvi.bounds import LOWER_BOUND, ROWS, Row
+from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
+from dpucbvi.store import StoredExperiment
+from dpucbvi.table1 import ENVIRONMENT_NAMES, FACTOR, Measurement, Table, table1
+
+LOOK = {"JDP": 1, "LDP": 3, "none": 0}  # index of colour and marker
+SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
+LEFT, BOTTOM = 0.155, 0.235
+
+
+def draw_table1(experiment: StoredExperiment) -> Figure:
+    """Systems from top to bottom in the order of the table."""
+    table = table1(experiment)
+    figure = Figure(figsize=(7.2, 3.5))
+    panels = figure.subplots(1, len(table.environments), sharey=True, squeeze=False)[0]
+    figure.subplots_adjust(left=LEFT, right=0.985, top=0.86, bottom=BOTTOM, wspace=0.1)
+    for axes, env in zip(panels, table.environments, strict=True):
+        _draw_environment(axes, table, env)
+    panels[0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
+    panels[0].set_ylim(len(ROWS) - 0.5, -0.5)
+    figure.legend(
+        handles=_legend(table),
+        loc="upper right",
+        bbox_to_anchor=(0.99, 1.0),
+        ncols=5,
+        frameon=False,
+        columnspacing=1.5,
+    )
+    figure.text(LEFT, 0.025, _caption(experiment, table), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def _draw_environment(axes: Axes, table: Table, env: str) -> None:
+    for m in table.measurements:
+        if m.env == env:
+            _draw_dot(axes, m)
+    at = table.sizes(env)
+    assert LOWER_BOUND.jdp is not None
+    axes.axvline(LOWER_BOUND.jdp.value(at), color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1)
+    axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    axes.set_xscale("log")
+    axes.grid(True, axis="x")
+    name = ENVIRONMENT_NAMES[env]
+    axes.set_title(f"{name}, $S={at.S}$, $A={at.A}$, $H={at.H}$", loc="left", fontsize=7.5, pad=5)
+    axes.set_xlabel("regret")
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    for i in range(len(ROWS) - 1):
+        axes.axhline(i + 0.5, color="#EFEFEF", linewidth=0.6, zorder=0)
+
+
+def _draw_dot(axes: Axes, m: Measurement) -> None:
+    y, look = ROWS.index(m.row) + SHIFT[m.model], LOOK[m.model]
+    low = max(m.regret - m.half_width, 0.01 * m.regret)
+    axes.plot(m.runs, [y] * len(m.runs), color=colour(look), marker="|", markersize=7, linestyle="", alpha=0.6)
+    axes.plot([low, m.regret + m.half_width], [y, y], color=colour(look), linewidth=1.6, zorder=3)
+    axes.plot(m.regret, y, color=colour(look), marker=marker(look), linestyle="", zorder=4, **MARKER)
+
+
+def _system(row: Row) -> str:
+    return f"{row.name}{' §' * row.reconstructed}"
+
+
+def _legend(table: Table) -> list[Line2D]:
+    names = {
+        "JDP": f"JDP, ε = {table.epsilon:g}",
+        "LDP": f"LDP, ε = {table.epsilon:g}",
+        "none": "no privacy",
+    }
+    dots = [
+        Line2D([], [], color=colour(i), marker=marker(i), linestyle="", label=names[model], **MARKER)
+        for model, i in LOOK.items()
+    ]
+    lines = [
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), label=r"$\sqrt{SAH^2T}$"),
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=(0, (4, 2)), label="uniformly random policy"),
+    ]
+    return [*dots, *lines]
+
+
+def _caption(experiment: StoredExperiment, table: Table) -> str:
+    several = any(FACTOR in arm.point for arm in experiment.arms)
+    factors = (
+        "A dot for every factor on the bonus. " if several else "Factors on bonus and $E$ chosen on RiverSwim. "
+    )
+    return (
+        f"Regret after {table.K:,} episodes, mean and 95% interval of {table.runs} runs, each run a tick. ε: "
+        "as certified if a user is added\nor removed. " + factors + "§ reconstructed (paper/DEVIATIONS.md)."
+    )

@@ -1,0 +1,1 @@
+"""What paper/results/ holds, written from stored results; experiments/tables.py is the script."""

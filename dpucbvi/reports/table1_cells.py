@@ -1,0 +1,41 @@
+"""The cells of Table 1 that its Markdown and its LaTeX share: numbers, captions, footnotes."""
+
+import math
+
+from dpucbvi.table1 import ENVIRONMENT_NAMES, Disagreement, Measurement, Table
+
+NA = "NA"
+
+
+def thousands(value: float) -> str:
+    """Three digits of value/1000 or so: 9.59, 12.3, 164."""
+    value /= 1000.0
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def regret_cell(m: Measurement | None, plus_minus: str) -> str:
+    """Mean and half of the 95% interval, in thousands with the same decimals; NA if there is no such system."""
+    if m is None:
+        return NA
+    mean = thousands(m.regret)
+    if math.isnan(m.half_width):
+        return mean
+    decimals = len(mean.partition(".")[2])
+    return f"{mean}{plus_minus}{m.half_width / 1000:.{decimals}f}"
+
+
+def environments_text(table: Table) -> str:
+    sizes = []
+    for env in table.environments:
+        at = table.sizes(env)
+        sizes.append(f"{ENVIRONMENT_NAMES[env]} S={at.S}, A={at.A}, H={at.H}")
+    return "; ".join(sizes)
+
+
+def disagreement_text(pair: Disagreement) -> str:
+    """Which system has the smaller bound and the larger regret, and by how much."""
+    a, b = pair.better, pair.worse
+    return (
+        f"{a.row.name} has a smaller bound ({thousands(a.bound)} < {thousands(b.bound)}) and a larger regret "
+        f"({thousands(a.regret)} > {thousands(b.regret)}) than {b.row.name}"
+    )

@@ -1,0 +1,85 @@
+"""The bounds of Table 1: their printed cells, their numbers by hand, their exponents."""
+
+from fractions import Fraction
+from math import inf, sqrt
+
+import pytest
+
+from dpucbvi.agents import AGENTS
+from dpucbvi.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
+
+HALF = Fraction(1, 2)
+
+# (name, JDP, LDP, bonus) as typeset in the paper.
+PRINTED = [
+    ("PUCB", r"$\widetilde{O}(\sqrt{S^2AH^3T}+S^2AH^3/\epsilon)^\star$", None, "Hoeffding"),
+    ("LDP-OBI", None, r"$\widetilde{O}(\sqrt{S^2AH^3T}+S^2A\sqrt{H^5T}/\epsilon)^\dagger$", "Hoeffding"),
+    (
+        "Private-UCB-PO",
+        r"$\widetilde{O}(\sqrt{S^2AH^3T}+S^2AH^3/\epsilon)$",
+        r"$\widetilde{O}(\sqrt{S^2AH^3T}+S^2A\sqrt{H^5T}/\epsilon)$",
+        "Hoeffding",
+    ),
+    (
+        "Private-UCB-VI",
+        r"$\widetilde{O}(\sqrt{SAH^3T}+S^2AH^3/\epsilon)$",
+        r"$\widetilde{O}(\sqrt{SAH^3T}+S^2A\sqrt{H^5T}/\epsilon)$",
+        "Hoeffding",
+    ),
+    (
+        "DP-UCBVI",
+        r"$\widetilde{O}(\sqrt{SAH^2T}+S^2AH^3/\epsilon)$",
+        r"$\widetilde{O}(\sqrt{SAH^2T}+S^2A\sqrt{H^5T}/\epsilon)$",
+        "Bernstein",
+    ),
+    ("Lower bound without DP", r"$\Omega(\sqrt{SAH^2T})$", r"$\Omega(\sqrt{SAH^2T})$", "NA"),
+]
+
+
+def test_the_papers_cells():
+    rows = [*(row for row in ROWS if row.printed), LOWER_BOUND]
+    cells = [(row.name, *(b and b.latex() for b in (row.jdp, row.ldp)), row.bonus) for row in rows]
+    assert cells == PRINTED
+
+
+def test_cells_for_readers():
+    assert BY_AGENT["pucb"].jdp.text() == "Õ(√(S²AH³T) + S²AH³/ε)*"
+    assert BY_AGENT["dp_ucbvi"].ldp.text() == "Õ(√(SAH²T) + S²A√(H⁵T)/ε)"
+    assert PRIVATE_LOWER_BOUND.jdp.text() == "Ω̃(√(SAH²T) + SAH/ε)"
+    assert PRIVATE_LOWER_BOUND.ldp.latex() == r"$\widetilde{\Omega}(\sqrt{SAH^2T}+\sqrt{SAHT}/\epsilon)$"
+
+
+def test_numbers_by_hand():
+    """S=2, A=3, H=4, T=100, ε=2: √(SAH²T) = √9600, √(SAH³T) = √38400, S²AH³/ε = 384, S²A√(H⁵T)/ε = 6·320."""
+    at = Sizes(2, 3, 4, 100, 2.0)
+    assert BY_AGENT["dp_ucbvi"].jdp.value(at) == pytest.approx(sqrt(9600) + 384)
+    assert BY_AGENT["dp_ucbvi"].ldp.value(at) == pytest.approx(sqrt(9600) + 1920)
+    assert BY_AGENT["private_ucb_vi"].jdp.value(at) == pytest.approx(sqrt(38400) + 384)
+    assert BY_AGENT["pucb"].jdp.value(at) == pytest.approx(sqrt(76800) + 384)
+    assert LOWER_BOUND.jdp.value(at) == pytest.approx(sqrt(9600))
+    assert PRIVATE_LOWER_BOUND.ldp.value(at) == pytest.approx(sqrt(9600) + sqrt(2400) / 2)
+    assert BY_AGENT["ucbvi_bf"].none.value(at._replace(epsilon=inf)) == pytest.approx(sqrt(9600))
+
+
+def test_dp_ucbvi_gains_the_square_root_of_h():
+    ours, theirs = (BY_AGENT[name].jdp.terms[0] for name in ("dp_ucbvi", "private_ucb_vi"))
+    differences = {key: theirs.exponents[key] - ours.exponents[key] for key in ours.exponents}
+    assert differences == {"S": 0, "A": 0, "H": HALF, "T": 0, "1/ε": 0}
+    at = Sizes(6, 2, 20, 10**6, 1.0)
+    assert theirs.value(at) / ours.value(at) == pytest.approx(sqrt(20))
+    assert ours.exponents == LOWER_BOUND.jdp.terms[0].exponents  # optimal in the leading term
+
+
+def test_the_cost_of_privacy_is_the_same_for_all():
+    """Exponents that a fit is compared with: JDP S²AH³/ε, LDP S²A√(H⁵T)/ε."""
+    jdp = {row.jdp.terms[1] for row in ROWS if row.jdp}
+    ldp = {row.ldp.terms[1] for row in ROWS if row.ldp}
+    assert [term.exponents for term in jdp] == [{"S": 2, "A": 1, "H": 3, "T": 0, "1/ε": 1}]
+    assert [term.exponents for term in ldp] == [{"S": 2, "A": 1, "H": 5 * HALF, "T": HALF, "1/ε": 1}]
+
+
+def test_every_row_is_a_system_that_takes_the_models_it_has_bounds_for():
+    assert set(BY_AGENT) == set(AGENTS)
+    for row in ROWS:
+        privatizers = AGENTS[row.agent].privatizers
+        assert (row.jdp is not None, row.ldp is not None) == ("central" in privatizers, "local" in privatizers)

@@ -1,0 +1,71 @@
+"""Matching on curves whose answer is known."""
+
+import numpy as np
+import pytest
+
+from dpucbvi.matching import crossing, match, series
+from dpucbvi.store import StoredArm, StoredRun
+from dpucbvi.trace import Trace
+
+X = np.array([1.0, 10.0, 100.0, 1000.0])
+
+
+def test_a_power_law_is_interpolated_exactly():
+    for power in (-0.7, 1.3):
+        assert crossing(X, 5.0 * X**power, 5.0 * 42.0**power) == pytest.approx(42.0)
+
+
+def test_the_least_of_several_crossings():
+    assert crossing(X, np.array([100.0, 1.0, 100.0, 1.0]), 10.0) == pytest.approx(10**0.5)
+
+
+@pytest.mark.parametrize("i", range(4))
+def test_a_point_of_the_curve_is_its_own_answer(i):
+    assert crossing(X, 1.0 / X, 1.0 / X[i]) == pytest.approx(X[i])
+
+
+@pytest.mark.parametrize("wanted", [0.5e-3, 2.0])
+def test_outside_the_range_there_is_no_answer(wanted):
+    assert crossing(X, 1.0 / X, wanted) is None
+    assert match(X, np.tile(1.0 / X[:, None], 5), wanted) is None
+
+
+def test_without_spread_the_interval_is_a_point():
+    assert match(X, np.tile(1.0 / X[:, None], 5), 0.02) == pytest.approx((50.0,) * 3)
+
+
+def noisy(rng: np.random.Generator, runs: int) -> np.ndarray:
+    return 1e4 / X[:, None] * (1.0 + 0.2 * rng.standard_normal((len(X), runs)))
+
+
+def test_the_interval_is_seeded_and_holds_the_answer():
+    regret = noisy(np.random.default_rng(1), 5)
+    found = match(X, regret, 200.0)
+    assert found == match(X, regret, 200.0) and found.low < found.x < found.high
+
+
+def test_the_interval_covers():
+    """With 20 runs the bootstrap is close to its level: P(fewer than 170 of 200 | 0.93) < 1e-4."""
+    rng = np.random.default_rng(0)
+    covered = 0
+    for seed in range(200):
+        found = match(X, noisy(rng, 20), 200.0, seed)
+        covered += found.low <= 50.0 <= found.high
+    assert covered >= 170
+
+
+def test_an_interval_at_the_edge_of_the_range_is_not_told():
+    regret = np.tile(1.0 / X[:, None], 5)
+    regret[-1] *= [0.1, 0.1, 0.1, 2.0, 2.7]  # mean 1, often too much when resampled
+    found = match(X, regret, 1.001e-3)
+    assert found.x == pytest.approx(1000.0, rel=0.01) and np.isnan(found.low) and np.isnan(found.high)
+
+
+def test_a_series_is_sorted_by_its_setting():
+    def arm(of: str, value: float) -> StoredArm:
+        one = np.ones(1, dtype=np.int64)
+        trace = Trace(one, np.array([10.0 * value]), one, one, one, one, {})
+        return StoredArm(of, of, {"s": value}, of, None, None, [StoredRun({}, {}, trace)] * 2)
+
+    x, regret = series([arm("a", 3), arm("b", 1), arm("a", 2)], "a", "s")
+    assert x.tolist() == [2.0, 3.0] and regret.tolist() == [[20.0, 20.0], [30.0, 30.0]]

@@ -1,0 +1,57 @@
+"""The four sentences on runs that are made up, so that the answers are known."""
+
+import numpy as np
+import pytest
+
+from dpucbvi.verdicts import CANNOT, DOES_NOT, REPRODUCES, SENTENCES, Regret, verdict, verdicts
+
+JITTER = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+
+
+def curve(half: float, full: float, spread: float = 1.0) -> Regret:
+    return Regret(half + spread * JITTER / 2, full + spread * JITTER[::-1])
+
+
+# About the regrets that the paper prints at K/2 and K.
+PRINTED = {
+    "non_private": curve(4030, 4280),
+    "jdp_eps2": curve(4880, 5170),
+    "jdp_eps1": curve(5520, 5970),
+    "ldp_eps2": curve(13_000, 15_120),
+}
+BEST, CONSTANT, LARGER, LDP = SENTENCES
+
+
+def test_the_printed_curves_say_what_the_paper_says():
+    assert set(verdicts(PRINTED).values()) == {REPRODUCES}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"jdp_eps2": curve(4000, 4200)}, BEST),
+        ({"jdp_eps1": curve(4030, 5970)}, CONSTANT),  # all of the cost comes after K/2
+        ({"jdp_eps1": curve(9030, 9280)}, CONSTANT),  # constant, and more than UCBVI's own regret
+        ({"jdp_eps1": curve(4800, 5000)}, LARGER),
+        ({"ldp_eps2": curve(4900, 5000)}, LDP),
+        ({"ldp_eps2": curve(15_000, 15_020)}, LDP),  # high, but it has converged
+    ],
+)
+def test_a_curve_that_contradicts_a_sentence_refutes_it(change, sentence):
+    assert verdicts({**PRINTED, **change})[sentence] == DOES_NOT
+
+
+def test_the_cost_may_grow_up_to_the_square_root_of_k():
+    grown = lambda power: {**PRINTED, "jdp_eps1": curve(4030 + 2000 * 0.5**power, 6280)}  # noqa: E731
+    assert verdicts(grown(0.4))[CONSTANT] == REPRODUCES
+    assert verdicts(grown(0.6))[CONSTANT] == DOES_NOT
+
+
+def test_noise_leaves_it_open():
+    noisy = {**PRINTED, "jdp_eps1": curve(5520, 5970, spread=2000.0)}
+    assert verdicts(noisy)[LARGER] == CANNOT
+    assert verdict([np.array([1.0, 1.1, 0.9]), np.array([-1.0, 1.0, 0.5])]) == CANNOT
+
+
+def test_one_run_tells_nothing():
+    assert verdict([np.array([5.0])]) == CANNOT
