@@ -135,8 +135,8 @@ class CvxpyPostprocess:
         if self._built_for != (rows, S, w == 0.0):
             self._build(rows, S, w == 0.0)
         free = n > -w  # elsewhere x = 0 is the only choice: F is {0}, or empty and 0 its fallback
-        unit = max(1.0, float(np.abs(y).max()), float(np.abs(n).max()), w)  # tolerances are relative
-        self._y.value = np.where(free[:, None], y, 0.0) / unit
+        unit = np.maximum(np.maximum(np.abs(y).max(axis=1), np.abs(n)), max(w, 1.0))  # relative to each row
+        self._y.value = np.where(free[:, None], y, 0.0) / unit[:, None]
         self._n.value = np.where(free, n, 0.0) / unit
         self._w.value = w / unit
         self._lp.solve(solver=self.solver, **LP_OPTIONS[self.solver])
@@ -147,7 +147,7 @@ class CvxpyPostprocess:
             excess = float((np.abs(x - self._y.value).max(axis=1) - t).max())
             if excess > self.tolerance:
                 raise ArithmeticError(f"the projection misses the LP's optimum by {excess:.1e}")
-        x = np.where(free[:, None], np.maximum(x, 0.0), 0.0) * unit
+        x = np.where(free[:, None], np.maximum(x, 0.0), 0.0) * unit[:, None]
         return x, np.where(free, t * unit, np.abs(y).max(axis=1))
 
     def _build(self, rows: int, S: int, exact_sum: bool) -> None:
@@ -155,7 +155,7 @@ class CvxpyPostprocess:
 
         self._built_for = (rows, S, exact_sum)
         self._y, self._n = cp.Parameter((rows, S)), cp.Parameter(rows)
-        self._w = cp.Parameter(nonneg=True)
+        self._w = cp.Parameter(rows, nonneg=True)
         self._x, self._t = cp.Variable((rows, S), nonneg=True), cp.Variable(rows)
         off = cp.sum(self._x, axis=1) - self._n
         band = off == 0 if exact_sum else cp.abs(off) <= self._w  # a band of width 0 has no interior

@@ -13,7 +13,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 MINUTES = re.compile(r"^# python .*\(about (\d+) min on 2 cores\)$", re.MULTILINE)
 FIRST = "riverswim"  # the paper's figure
-DRAWN_BY = ("figures.py", "tables.py", "table1.py")
+DRAWN_BY = ("figures.py", "tables.py")
 
 
 class Step(NamedTuple):

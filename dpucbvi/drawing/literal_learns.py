@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.drawing.literal import check_literal, needed
-from dpucbvi.drawing.regret import check_same_grid, names
+from dpucbvi.drawing.regret import check_same_grid
 from dpucbvi.drawing.style import QUIET, colour, marker
 from dpucbvi.fits import as_text, exponent, tail
 from dpucbvi.mdp import Floats
@@ -15,6 +15,7 @@ from dpucbvi.store import StoredArm, StoredExperiment
 
 FIRST = 1e3  # episode shown
 LAST = 10**0.5  # the slopes are over this last factor in k: half a decade
+FLOOR = 1e-8  # an episode without regret is drawn here
 POINTS = 40  # windows in which regret per episode is measured, evenly spaced in log k
 
 
@@ -24,7 +25,7 @@ def draw_literal_learns(experiment: StoredExperiment) -> Figure:
     check_literal(experiment)
     figure = Figure(figsize=(7.6, 3.4))
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.775, top=0.9, bottom=0.225, wspace=0.27)
+    figure.subplots_adjust(left=0.075, right=0.765, top=0.9, bottom=0.225, wspace=0.27)
     K = experiment.arms[0].runs[0].config["K"]
     first = min(FIRST, K / 4)
     labels = [_draw_arm(left, right, arm, i, first) for i, arm in enumerate(experiment.arms)]
@@ -33,7 +34,9 @@ def draw_literal_learns(experiment: StoredExperiment) -> Figure:
         axes.set_title(title, loc="left", fontsize=9.5)
         axes.grid(True)
         axes.spines[["top", "right"]].set_visible(False)
-    draw_end_labels(right, [label for label in labels if label.y > 0])
+    left.set_ylim(bottom=10.0)
+    right.set_ylim(0.7 * FLOOR, 3.0)
+    draw_end_labels(right, labels)
     figure.text(0.075, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
@@ -56,13 +59,17 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float)
         low, high = np.maximum(mean - half_width, 0.02 * mean), mean + half_width
         left.fill_between(episodes, low, high, color=hue, alpha=0.15, linewidth=0)
     k, rate = per_episode(episodes, regret, first)
-    rate = rate.mean(axis=0)
-    shown = rate > 0
-    right.plot(k[shown], rate[shown], color=hue, linewidth=1.4, zorder=4)
+    rate = np.maximum(rate.mean(axis=0), FLOOR)
+    right.plot(k, rate, color=hue, linewidth=1.4, zorder=4)
     _mark_needed(right, arm, hue)
     slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
-    end = (float(k[shown][-1]), float(rate[shown][-1])) if shown.any() else (float(k[-1]), 0.0)
-    return EndLabel(names(arm)[0], slope, hue, marker(index), *end)
+    return EndLabel(_name(arm), slope, hue, marker(index), float(k[-1]), float(rate[-1]))
+
+
+def _name(arm: StoredArm) -> str:
+    model, epsilon, _ = arm.runs[0].certificate
+    pooled = ", pooled" if arm.runs[0].config["agent"]["pooled"] else ""
+    return f"{arm.label}, not private" if model == "none" else f"{model} ε = {epsilon:g}{pooled}"
 
 
 def _mark_needed(axes: Axes, arm: StoredArm, hue: str) -> None:
@@ -80,8 +87,8 @@ def _caption(experiment: StoredExperiment) -> str:
     runs = len(experiment.arms[0].runs)
     H, S, A = experiment.arms[0].runs[0].trace.N_sa.shape
     return (
-        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants, mean (left with 95% interval) of {runs} "
-        f"run{'s' * (runs != 1)}. Slope: of log regret against log $k$ over the last half decade.\n"
-        "Bars at the bottom right: from this $K$ on, DP-UCBVI's bonus can be below $H$. "
-        "ε: as certified if a user is added or removed."
+        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; mean of {runs} run{'s' * (runs != 1)}, "
+        "left with 95% interval. Slope: of log regret against log $k$,\nlast half decade. Right: cut at "
+        "$10^{-8}$; bars: from this $K$ on, DP-UCBVI's bonus can be below $H$. "
+        "ε: if a user is added or removed (DP-UCBVI)."
     )

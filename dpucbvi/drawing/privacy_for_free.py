@@ -138,7 +138,7 @@ def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
         if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
             continue
         axes.axvline(K, **GUIDE)
-        at = (K, 0.16)
+        at = (K, 0.28)
         style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "bottom", "fontsize": 7, "color": QUIET}
         axes.annotate(f"ε = {epsilon:g}", at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
 

@@ -15,15 +15,20 @@ _PACKAGE = Path(__file__).parent.parent
 _COMPILED_IN = ("engine/*.py", "engine/plans/*.py", "baselines/*.py", "bonus.py", "noise.py")
 
 
-def _cache_folder() -> Path:
+def _hash_of_sources() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for pattern in _COMPILED_IN:
         for source in sorted(_PACKAGE.glob(pattern)):
             digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "dpucbvi" / digest.hexdigest()[:16]
+    return Path(home) / "dpucbvi" / SOURCES
 
 
+SOURCES = _hash_of_sources()
 setattr(numba.config, "CACHE_DIR", str(_cache_folder()))  # noqa: B010  (numba's stubs do not name it)
 
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy

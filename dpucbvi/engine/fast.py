@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
 from dpucbvi.baselines.private_ucb_po import PrivateUcbPoConstants
 from dpucbvi.binary_mechanism import levels
 from dpucbvi.confidence import counters
+from dpucbvi.engine.compiled import SOURCES
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
@@ -62,7 +64,7 @@ def run_fast(setup: Setup, seed: int, progress: Callable[[int], None], checkpoin
     """One run from its first episode, or from its checkpoint if there is one."""
     run = start(setup, seed)
     if checkpoint is not None and checkpoint.is_file():
-        load_checkpoint(run, checkpoint)
+        run = resume(run, checkpoint) or start(setup, seed)
         progress(int(run.memory.tally[EPISODE]))
     saved = time.monotonic()
     for done in run_chunks(run, seed):
@@ -162,15 +164,21 @@ def save_checkpoint(run: FastRun, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
-        np.savez(file, **run.arrays())  # type: ignore[arg-type]
+        np.savez(file, sources=np.array(SOURCES), **run.arrays())  # type: ignore[arg-type]
     os.replace(partial, path)
 
 
-def load_checkpoint(run: FastRun, path: Path) -> None:
-    """Fill the run's arrays from a checkpoint of the same run."""
-    with np.load(path) as saved:
-        for name, array in run.arrays().items():
-            array[...] = saved[name]
+def resume(run: FastRun, path: Path) -> FastRun | None:
+    """The run as its checkpoint has it; None if the file is damaged or was written by other code."""
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            if str(saved["sources"]) != SOURCES:
+                return None
+            for name, array in run.arrays().items():
+                array[...] = saved[name]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
+    return run
 
 
 def _first_policy(setup: Setup) -> Ints | Floats:

@@ -96,7 +96,7 @@ def caption(table: Table) -> str:
         f"the 95% interval over {table.runs} runs.\nEvery private run certifies ε = {table.epsilon:g} if a "
         f"user is added or removed ({2 * table.epsilon:g} if she is replaced).\n{environments_text(table)}.\n"
         "Factors on bonus and E as calibrated on RiverSwim with equal budgets (conf/arm). Written by "
-        "`python experiments/table1.py`."
+        "`python experiments/tables.py`."
     )
 
 

@@ -26,7 +26,7 @@ def latex(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
     keys = sorted({row.citation for row in (*ROWS, LOWER_BOUND, PRIVATE_LOWER_BOUND)})
     text = "\n".join(
         [
-            r"% Written by experiments/table1.py. \usepackage{booktabs,graphicx,natbib}",
+            r"% Written by experiments/tables.py. \usepackage{booktabs,graphicx,natbib}",
             f"% cites {', '.join(keys)}",
             *_float(_bounds_rows(table), _caption(table), "tab:table1-measured"),
             "",

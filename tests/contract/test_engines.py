@@ -168,6 +168,23 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.M
     assert whole.checks == resumed.checks
 
 
+@pytest.mark.parametrize("damage", ["truncated", "other code"])
+def test_a_checkpoint_that_cannot_be_trusted_is_not_used(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = factory.set_up(config(PAIRS[0], engine=EngineConfig("fast", 20)))
+    half, path = fast.start(setup, 5), tmp_path / "checkpoint.npz"
+    next(fast.run_chunks(half, 5))
+    fast.save_checkpoint(half, path)
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:500])
+    else:
+        monkeypatch.setattr(fast, "SOURCES", "0" * 16)
+    told: list[int] = []
+    assert_same(fast.run_fast(setup, 5, lambda _: None), fast.run_fast(setup, 5, told.append, path))
+    assert told[0] == 0 and sum(told) == setup.problem.K
+
+
 def test_the_trace_does_not_grow_with_K() -> None:
     settings_ = config(PAIRS[1], K=3000, trace_points=50)
     trace = run(settings_, "fast")

@@ -20,7 +20,7 @@ RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
 
-IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml"}
+IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL"}
 NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
 
 
