@@ -147,6 +147,8 @@ class CvxpyPostprocess:
             excess = float((np.abs(x - self._y.value).max(axis=1) - t).max())
             if excess > self.tolerance:
                 raise ArithmeticError(f"the projection misses the LP's optimum by {excess:.1e}")
+            as_it_is = (y >= 0.0).all(axis=1) & (np.abs(y.sum(axis=1) - n) <= w)  # then t = 0 and x = y
+            x = np.where(as_it_is[:, None], self._y.value, x)
         x = np.where(free[:, None], np.maximum(x, 0.0), 0.0) * unit[:, None]
         return x, np.where(free, t * unit, np.abs(y).max(axis=1))
 

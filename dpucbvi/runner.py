@@ -3,6 +3,7 @@
 A run's result depends on its settings and seed alone: never on who computes it, nor on how many do.
 """
 
+import signal
 import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
@@ -98,10 +99,20 @@ def _compute(experiment: Experiment, tasks: list[Task]) -> None:
             for job in jobs:
                 run_one(*job)
             return
+        _start_workers(workers)
         try:
             Parallel(n_jobs=workers, batch_size=1)(delayed(run_one)(*job) for job in jobs)
         except BrokenProcessPool:
             raise WorkerDied(_what_is_left(experiment)) from None
+
+
+def _start_workers(workers: int) -> None:
+    """Start the worker processes deaf to Ctrl-C: only this process answers it, in one line, and ends them."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which new processes inherit
+    try:
+        Parallel(n_jobs=workers, batch_size=1)(delayed(int)() for _ in range(workers))
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _what_is_left(experiment: Experiment) -> str:

@@ -22,7 +22,8 @@ STATEMENTS = (
     "Thm. 5.2, Eq. (3), Eq. (4), Eq. (5), Eq. (6), Rem. 5.3, Lem. 5.4, Rem. 5.5, Lem. 5.6, Thm. 5.7, Eq. (7),"
     "Lem. 6.1, Lem. B.1, Lem. B.2, Rem. B.3, Lem. B.4, Rem. B.5, Lem. B.6, Rem. B.7, Lem. B.8, Lem. B.9,"
     "Def. C.1, Lem. C.2, Lem. C.3, Lem. C.4, Lem. C.5, Lem. C.6, Lem. C.7, Lem. C.8, Lem. C.9,"
-    "Cor. C.10, Lem. C.11, Fig. 1, order, Fig. 1, cost"
+    "Cor. C.10, Lem. C.11, Fig. 1, order, Fig. 1, cost, Fig. 1, epsilon, Fig. 1, local,"
+    "Fig. 1, numbers"
 )
 
 
