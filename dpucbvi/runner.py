@@ -110,9 +110,16 @@ def _start_workers(workers: int) -> None:
     """Start the worker processes deaf to Ctrl-C: only this process answers it, in one line, and ends them."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which new processes inherit
     try:
-        Parallel(n_jobs=workers, batch_size=1)(delayed(int)() for _ in range(workers))
+        Parallel(n_jobs=workers, batch_size=1)(delayed(_load)() for _ in range(workers))
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+def _load() -> None:
+    """Import what runs need: loky takes a worker that grows much after its first task for a leaking one."""
+    import cvxpy  # noqa: F401
+
+    import dpucbvi.engine.fast  # noqa: F401
 
 
 def _what_is_left(experiment: Experiment) -> str:
