@@ -33,5 +33,8 @@ setattr(numba.config, "CACHE_DIR", str(_cache_folder()))  # noqa: B010  (numba's
 
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
 # error model leaves out Python's checks for division by zero.
-jit = numba.njit(cache=True, error_model="numpy")
 OPTIONS: Any = {"error_model": "numpy"}
+jit = numba.njit(cache=True, **OPTIONS)
+# For the short loops over the pairs of one step: a call would hand over every array as some seven words, which
+# takes longer than the loop.
+inlined = numba.njit(forceinline=True, **OPTIONS)

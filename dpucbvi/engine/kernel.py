@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined, jit
 from dpucbvi.engine.plans import plan
 from dpucbvi.engine.projection import Rows, closed_form
 from dpucbvi.engine.release import release
@@ -24,13 +24,13 @@ def draw(p: Floats, u: float) -> int:
     return last
 
 
-@jit
-def action_value(P: Floats, r: Floats, h: int, s: int, a: int, V: Floats) -> float:
-    """r_h(s,a) + Σ_{s'} P_h(s'|s,a) V_{h+1}(s')."""
+@inlined
+def action_value(P: Floats, r: float, V_next: Floats) -> float:
+    """r(s,a) + Σ_{s'} P(s'|s,a) V_{h+1}(s')."""
     total = 0.0
-    for s_next in range(P.shape[3]):
-        total += P[h, s, a, s_next] * V[h + 1, s_next]
-    return r[h, s, a] + total
+    for s_next in range(P.size):
+        total += P[s_next] * V_next[s_next]
+    return r + total
 
 
 @jit
@@ -40,11 +40,11 @@ def evaluate(P: Floats, r: Floats, pi: Ints | Floats, V: Floats) -> None:
     for h in range(H - 1, -1, -1):
         for s in range(S):
             if pi.ndim == 2:  # known when compiled: the other branch is left out
-                V[h, s] = action_value(P, r, h, s, pi[h, s], V)
+                V[h, s] = action_value(P[h, s, pi[h, s]], r[h, s, pi[h, s]], V[h + 1])
             else:
                 V[h, s] = 0.0
                 for a in range(A):
-                    V[h, s] += pi[h, s, a] * action_value(P, r, h, s, a, V)
+                    V[h, s] += pi[h, s, a] * action_value(P[h, s, a], r[h, s, a], V[h + 1])
 
 
 @jit

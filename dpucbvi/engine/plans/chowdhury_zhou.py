@@ -4,20 +4,20 @@ import math
 
 from dpucbvi.baselines.private_ucb_po import PrivateUcbPoConstants
 from dpucbvi.baselines.private_ucb_vi import PrivateUcbViConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, greedy
 from dpucbvi.engine.state import EPISODE, Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def shifted(N: Floats, shift: float, D: Floats) -> None:
     """D = max(N̂ + shift, 1), the denominators of one step."""
     for row in range(D.size):
         D[row] = max(N[row] + shift, 1.0)
 
 
-@jit
+@inlined
 def raw_count_step(
     c: PrivateUcbViConstants | PrivateUcbPoConstants, D: Floats, R: Floats, mean: Floats, most: float, Q: Floats
 ) -> None:
@@ -43,7 +43,7 @@ def plan_private_ucb_vi(c: PrivateUcbViConstants, private: Private, memory: Memo
     return changed
 
 
-@jit
+@inlined
 def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> bool:
     """π(a|s) ∝ π(a|s) exp(η Q(s,a)) at one step; has π changed?"""
     S, A = pi.shape
@@ -60,7 +60,7 @@ def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> bool:
     return changed
 
 
-@jit
+@inlined
 def average(Q: Floats, pi: Floats, V: Floats) -> None:
     """V(s) = Σ_a π(a|s) Q(s,a)."""
     S, A = pi.shape

@@ -3,13 +3,13 @@
 import math
 
 from dpucbvi.baselines.dp_nash_vi import DpNashViConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def lower_backup(P: Floats, V_up: Floats, V_low: Floats, mean_low: Floats, gap: Floats, middle: Floats) -> None:
     """Σ_{s'} P̃ V̲, Σ_{s'} P̃ (V̄ - V̲) and Σ_{s'} P̃ (V̄ + V̲)/2, for all pairs."""
     S, rows = P.shape
@@ -24,7 +24,7 @@ def lower_backup(P: Floats, V_up: Floats, V_low: Floats, mean_low: Floats, gap: 
             middle[row] += P[s, row] * centre
 
 
-@jit
+@inlined
 def middle_spread(P: Floats, V_up: Floats, V_low: Floats, middle: Floats, spread: Floats) -> None:
     """Var_{P̃}((V̄ + V̲)/2) for all pairs."""
     S, rows = P.shape
@@ -35,7 +35,7 @@ def middle_spread(P: Floats, V_up: Floats, V_low: Floats, middle: Floats, spread
             spread[row] += P[s, row] * ((centre - middle[row]) * (centre - middle[row]))
 
 
-@jit
+@inlined
 def nash_step(
     c: DpNashViConstants, N: Floats, R: Floats, mean: Floats, most: float, memory: Memory, Q: Floats
 ) -> None:

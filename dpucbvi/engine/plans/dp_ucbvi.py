@@ -3,13 +3,13 @@
 import math
 
 from dpucbvi.bonus import VARIANCE, BernsteinConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy, spreads, visits
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def next_value_gaps(c: BernsteinConstants, N: Floats, gap: Floats) -> None:
     """min{...} of line 7 for every s', from the counts Ñ of the next step."""
     A = N.size // gap.size
@@ -20,7 +20,7 @@ def next_value_gaps(c: BernsteinConstants, N: Floats, gap: Floats) -> None:
             gap[s] = min(c.gap_1 / N_next + c.gap_2 / (N_next * N_next), c.gap_most)
 
 
-@jit
+@inlined
 def bernstein_step(
     c: BernsteinConstants, N: Floats, R: Floats, mean: Floats, spread: Floats, gap_mean: Floats, Q: Floats
 ) -> None:

@@ -3,13 +3,13 @@
 import math
 
 from dpucbvi.baselines.ldp_obi import LdpObiConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, greedy
 from dpucbvi.engine.state import EPISODE, Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
     """D^p = max(Σ_{s'} N̂(s,a,s') + shift, 1) of every pair of step g."""
     D[:] = 0.0
@@ -20,7 +20,7 @@ def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
         D[row] = max(D[row] + shift, 1.0)
 
 
-@jit
+@inlined
 def ldp_obi_step(
     c: LdpObiConstants, ell: float, left: float, N: Floats, R: Floats, D_p: Floats, mean: Floats, Q: Floats
 ) -> None:

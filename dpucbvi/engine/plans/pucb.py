@@ -3,13 +3,13 @@
 import math
 
 from dpucbvi.baselines.pucb import PucbConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, greedy
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def pucb_step(c: PucbConstants, N: Floats, R: Floats, mean: Floats, most: float, Q: Floats) -> None:
     """(H+1) φ + ψ and Q of every pair of one step."""
     for row in range(Q.size):

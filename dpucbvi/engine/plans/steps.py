@@ -1,10 +1,10 @@
 """The loops that plans share; the pairs (s,a) of a step lie side by side as `row`s, which makes SIMD code."""
 
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.mdp import Floats, Ints
 
 
-@jit
+@inlined
 def backup(N: Floats, N_sas: Floats, g: int, V: Floats, P: Floats, mean: Floats) -> None:
     """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a) and Σ_{s'} P̃ V(s'), for the pairs of step g."""
     S, rows = P.shape
@@ -17,7 +17,7 @@ def backup(N: Floats, N_sas: Floats, g: int, V: Floats, P: Floats, mean: Floats)
             mean[row] += p * V_s
 
 
-@jit
+@inlined
 def spreads(P: Floats, V: Floats, gap: Floats, mean: Floats, spread: Floats, gap_mean: Floats) -> None:
     """Var_{P̃} V = Σ_{s'} P̃ (V(s') - mean)² and Σ_{s'} P̃ gap(s'), for all pairs."""
     S, rows = P.shape
@@ -31,7 +31,7 @@ def spreads(P: Floats, V: Floats, gap: Floats, mean: Floats, spread: Floats, gap
             gap_mean[row] += p * gap_s
 
 
-@jit
+@inlined
 def visits(N: Floats, s: int, A: int) -> float:
     """Ñ(s) = Σ_a Ñ(s,a)."""
     total = 0.0
@@ -40,24 +40,24 @@ def visits(N: Floats, s: int, A: int) -> float:
     return total
 
 
-@jit
+@inlined
 def cut_to_unit(x: float) -> float:
     """x cut to [0, 1], without branches."""
     x = x if x > 0.0 else 0.0
     return x if x < 1.0 else 1.0
 
 
-@jit
+@inlined
 def greedy(Q: Floats, V: Floats, pi: Ints) -> bool:
     """[Alg.1 L11-L14] V_h(s) = max_a Q_h(s,a), π_h(s) = argmax, ties to the lowest action; has π_h changed?"""
     A = Q.size // V.size
     changed = False
     for s in range(V.size):
-        best = 0
+        best, most = 0, Q[s * A]
         for a in range(1, A):
-            if Q[s * A + a] > Q[s * A + best]:
-                best = a
-        V[s] = Q[s * A + best]
+            if Q[s * A + a] > most:
+                best, most = a, Q[s * A + a]
+        V[s] = most
         changed |= pi[s] != best
         pi[s] = best
     return changed

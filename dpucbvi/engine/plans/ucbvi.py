@@ -3,13 +3,13 @@
 import math
 
 from dpucbvi.baselines.ucbvi import HoeffdingConstants, UcbviBernsteinConstants
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy, spreads, visits
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.mdp import Floats
 
 
-@jit
+@inlined
 def hoeffding_step(c: HoeffdingConstants, N: Floats, R: Floats, mean: Floats, Q: Floats) -> None:
     """Bonus 1 and Q of every pair of one step."""
     for row in range(Q.size):
@@ -30,7 +30,7 @@ def plan_ucbvi_ch(c: HoeffdingConstants, private: Private, memory: Memory) -> bo
     return changed
 
 
-@jit
+@inlined
 def ucbvi_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
     """min{100²H³S²AL²/N(s'), H²} for every s', from the counts of the next step."""
     A = N.size // gap.size
@@ -39,7 +39,7 @@ def ucbvi_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
         gap[s] = min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
 
 
-@jit
+@inlined
 def ucbvi_bernstein_step(
     c: UcbviBernsteinConstants,
     N: Floats,
