@@ -21,7 +21,7 @@ Scales = tuple[float, ...]  # of the bonus and of E; of the bonus alone for UCBV
 
 
 class Calibration(NamedTuple):
-    """One algorithm's objective at every point of its grid."""
+    """One algorithm's objective at every point of its grid; a variant has its agent, and a label of its own."""
 
     agent: str
     label: str
@@ -45,6 +45,12 @@ def calibrations(experiment: StoredExperiment) -> list[Calibration]:
         Calibration(*algorithm, {scales: geometric_mean(means) for scales, means in points.items()})
         for algorithm, points in regrets.items()
     ]
+
+
+def in_use(made: list[Calibration]) -> list[Scales]:
+    """The scales that each is run with: its agent's first choice, which a variant shares [conf/arm]."""
+    first = {calibration.agent: calibration.choice for calibration in reversed(made)}
+    return [first[calibration.agent] for calibration in made]
 
 
 def geometric_mean(values: list[float]) -> float:

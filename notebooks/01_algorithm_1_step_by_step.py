@@ -39,20 +39,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"  # Okabe and Ito's palette:
-BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#777777"  # safe for colour-blind readers
-plt.rcParams.update(
-    {
-        "figure.dpi": 110,
-        "font.size": 10,
-        "axes.titlesize": 11,
-        "axes.titlelocation": "left",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "legend.frameon": False,
-        "figure.constrained_layout.use": True,
-    }
-)
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION, notebook_style
+
+notebook_style()
 
 
 def annotate(ax, matrix, text, light_above):
@@ -228,7 +217,7 @@ for i in range(tree.L):
     for last in range(2**i, K_TREE, 2**i):
         chosen, noised = (i, last) in nodes_of_t, (i, last) in kept
         face = ORANGE if chosen else "#D9ECF7" if noised else "white"
-        edge, line = (BLACK, "-") if noised else (GREY, ":")
+        edge, line = (BLACK, "-") if noised else (QUIET, ":")
         ax.add_patch(
             Rectangle(
                 (last - 2**i + 0.54, i - 0.36),
@@ -246,7 +235,7 @@ for i in range(tree.L):
             text,
             ha="center",
             va="center",
-            color=BLACK if noised else GREY,
+            color=BLACK if noised else QUIET,
             weight="bold" if chosen else "normal",
         )
 ax.axvline(T_TREE + 0.5, color=VERMILLION, lw=1.5, linestyle="--", zorder=0)
@@ -327,7 +316,7 @@ top.set_title(r"The noisy count follows the truth, and the private count $\widet
 bottom.axhline(0, color=BLACK, lw=1, linestyle="--")
 bottom.plot(k, N_hat_k - true, color=VERMILLION, lw=1)
 for power in 2 ** np.arange(5, levels(K)):
-    bottom.axvline(power + 1, color=GREY, lw=0.8, linestyle=":")
+    bottom.axvline(power + 1, color=QUIET, lw=0.8, linestyle=":")
 bottom.set(xlabel="episode k (dotted: k-1 is a power of 2)", ylabel=r"$\widehat N^k - N^k$")
 bottom.set_title(
     f"The noise alone: a sum of at most L = {levels(K)} Laplace draws, the same draws for many episodes"
@@ -661,7 +650,7 @@ series = [
 ]
 ax.axhline(
     H,
-    color=GREY,
+    color=QUIET,
     lw=1.5,
     linestyle="--",
     label=rf"$\widetilde Q$, literal, $\epsilon = {EPSILON:g}$: H everywhere",
@@ -674,7 +663,7 @@ for name, run, colour, marker, offset in series:
     )
 ax.scatter(position, Q_star.ravel(), color=BLACK, marker="_", s=200, lw=2, label=r"$Q^\star$", zorder=4)
 for h in range(1, H):
-    ax.axvline(h * S * A - 0.5, color=GREY, lw=0.6)
+    ax.axvline(h * S * A - 0.5, color=QUIET, lw=0.6)
 for h in range(H):
     ax.text((h + 0.5) * S * A - 0.5, 4.25, f"step h = {h + 1}", ha="center")
 ax.set(xticks=position, xticklabels=PAIR_NAMES * H, xlabel="state and action", ylabel="value", ylim=(-0.1, 4.6))
@@ -701,7 +690,7 @@ plt.show()
 # %%
 SEEDS = range(3)
 arms = [
-    (rf"$\epsilon = {EPSILON:g}$, bonus as printed", EPSILON, 1.0, GREY, "--"),
+    (rf"$\epsilon = {EPSILON:g}$, bonus as printed", EPSILON, 1.0, QUIET, "--"),
     (rf"$\epsilon = {EPSILON:g}$, bonus times {SCALE:g}", EPSILON, SCALE, VERMILLION, "-"),
     (rf"$\epsilon = 1000$, bonus times {SCALE:g}", 1000.0, SCALE, ORANGE, "-."),
     (rf"$\epsilon = 3000$, bonus times {SCALE:g}", 3000.0, SCALE, BLUE, (0, (6, 1))),

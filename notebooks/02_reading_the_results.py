@@ -33,6 +33,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from omegaconf import OmegaConf
 
 import dpucbvi
 from dpucbvi.config import (
@@ -44,26 +45,16 @@ from dpucbvi.config import (
     PrivatizerConfig,
     RunConfig,
 )
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION, notebook_style
 from dpucbvi.engine import run
 from dpucbvi.errors import InputError
 from dpucbvi.factory import set_up
 from dpucbvi.store import Store
 
-RESULTS = Path(dpucbvi.__file__).resolve().parents[1] / "results"
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"  # Okabe and Ito's palette:
-BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#777777"  # safe for colour-blind readers
-plt.rcParams.update(
-    {
-        "figure.dpi": 110,
-        "font.size": 10,
-        "axes.titlesize": 11,
-        "axes.titlelocation": "left",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "legend.frameon": False,
-        "figure.constrained_layout.use": True,
-    }
-)
+ROOT = Path(dpucbvi.__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+SCALES = {agent: OmegaConf.load(ROOT / f"conf/arm/{agent}.yaml") for agent in ("dp_ucbvi", "ucbvi")}
+notebook_style()
 
 
 def stored_arms(name):
@@ -77,12 +68,13 @@ def stored_arms(name):
 def settings(model, epsilon=1.0, K=50_000, pooled=False):
     """UCBVI (no model) or DP-UCBVI on RiverSwim with the calibrated scales of conf/arm."""
     private = model != "non_private"
+    scales = SCALES["dp_ucbvi" if private else "ucbvi"]
     return RunConfig(
-        agent=AgentConfig("dp_ucbvi" if private else "ucbvi_bf", pooled),
+        agent=AgentConfig(scales.agent.name, pooled),
         privatizer=PrivatizerConfig(model, epsilon),
-        postprocess=PostprocessConfig("closed_form" if private else "none"),
-        bonus=BonusConfig(1e-4 if private else 3e-4),
-        confidence=ConfidenceConfig(scale=0.01),
+        postprocess=PostprocessConfig(scales.postprocess.name),
+        bonus=BonusConfig(scales.bonus.scale),
+        confidence=ConfidenceConfig(scale=scales.confidence.scale if private else 1.0),
         engine=EngineConfig(lp_checks=0),
         K=K,
     )
@@ -109,13 +101,14 @@ from dpucbvi.printed import printed_curves
 
 arms = stored_arms("riverswim")
 print("stored results" if arms else "a small run of this notebook (one seed)")
-MATCHED = {"jdp_eps1": ("central", 440.0), "jdp_eps2": ("central", 510.0), "ldp_eps2": ("local", 430.0)}
+EXPERIMENT = OmegaConf.load(ROOT / "conf/exp/riverswim.yaml").arms
 PROVEN = {"jdp_eps1": ("central", 1.0), "jdp_eps2": ("central", 2.0), "ldp_eps2": ("local", 2.0)}
+MATCHED = {key: tuple(EXPERIMENT[f"matched_{key}"].privatizer.values()) for key in PROVEN}
 NAMES = {"jdp_eps1": r"JDP $\epsilon=1$", "jdp_eps2": r"JDP $\epsilon=2$", "ldp_eps2": r"LDP $\epsilon=2$"}
 HUE = {"non_private": BLACK, "jdp_eps1": BLUE, "jdp_eps2": GREEN, "ldp_eps2": VERMILLION}
 
 ucbvi = regret_curve(arms.get("ucbvi"), settings("non_private"))
-wide = replace(settings("non_private"), bonus=BonusConfig(0.014))
+wide = replace(settings("non_private"), bonus=BonusConfig(EXPERIMENT.matched_ucbvi.bonus.scale))
 proven = {key: regret_curve(arms.get(key), settings(*at)) for key, at in PROVEN.items()}
 matched = {key: regret_curve(arms.get(f"matched_{key}"), settings(*at)) for key, at in MATCHED.items()}
 ucbvi_matched = regret_curve(arms.get("matched_ucbvi"), wide)
@@ -140,7 +133,7 @@ for key, (_, epsilon) in MATCHED.items():
     axes[2].text(*place, rf"$\epsilon={epsilon:g}$", color=HUE[key], va="center", fontsize=9)
 axes[1].text(5.4e4, ucbvi[1][-1], "UCBVI", va="center", fontsize=9)
 axes[2].text(5.4e4, ucbvi_matched[1][-1] * APART["non_private"], "UCBVI", va="center", fontsize=9)
-axes[1].text(2.2e3, 9e4, "all three private curves:\nnothing is learned", color=GREY, fontsize=9)
+axes[1].text(2.2e3, 9e4, "all three private curves:\nnothing is learned", color=QUIET, fontsize=9)
 titles = ("As printed", r"As proven, at the printed $\epsilon$", r"As matched, at another $\epsilon$")
 for ax, title in zip(axes, titles, strict=True):
     ax.set(xscale="log", yscale="log", xlim=(2e3, 5e4), ylim=(1e2, 3e5), xlabel="episode", title=title)
@@ -208,7 +201,7 @@ cases = [
         replace(settings("central"), bonus=BonusConfig(), confidence=ConfidenceConfig()),
     ),
     (r"calibrated, $\epsilon=1$", settings("central", 1.0)),
-    (r"calibrated, $\epsilon=440$", settings("central", 440.0)),
+    (rf"calibrated, $\epsilon={MATCHED['jdp_eps1'][1]}$", settings(*MATCHED["jdp_eps1"])),
     (r"calibrated, pooled, $\epsilon=20$", settings("central", 20.0, pooled=True)),
 ]
 TERMS = {"variance": BLUE, "reward": GREEN, "privacy": VERMILLION, "next_value": ORANGE}
@@ -224,13 +217,13 @@ for ax, (title, config) in zip(axes, cases, strict=True):
         rows.append(bernstein_terms(visits + setup.E, half, np.array([H / 4, 3 * H / 4]), gap, c))
     terms = c.scale * np.array(rows)
     totals.append(terms.sum(axis=1))
+    ax.plot(k, totals[-1], color="#CCCCCC", lw=5, label="sum")
     for term, (name, hue) in zip(terms.T, TERMS.items(), strict=True):
         ax.plot(k, term, color=hue, lw=1.5, label=name.replace("_", " "))
-    ax.plot(k, totals[-1], color=BLACK, lw=2, label="sum")
-    ax.axhline(H, color=GREY, ls=":", lw=1)
+    ax.axhline(H, color=QUIET, ls=":", lw=1)
     ax.set(xscale="log", yscale="log", xlim=(1, K), ylim=(1e-5, 1e6), xlabel="episode k")
     ax.set_title(title, fontsize=10)
-axes[0].text(1.3, H * 1.3, "H", color=GREY)
+axes[0].text(1.3, H * 1.3, "H", color=QUIET)
 axes[0].set_ylabel("bonus, term by term")
 axes[-1].legend(fontsize=8.5)
 plt.show()
@@ -281,8 +274,8 @@ for (name, excess), hue in zip(cost.items(), (BLUE, VERMILLION), strict=True):
     ax.plot(budgets, excess, color=hue, marker="o", lw=1.6)
     ax.text(budgets[-1] * 1.12, excess[-1], f"{name}\nlast slope {slope:.2f}", color=hue, va="center")
 root = np.sqrt(np.array(budgets) / budgets[0])
-ax.plot(budgets, 1.6 * cost["LDP"][0] * root, color=GREY, ls=":")
-ax.text(budgets[1], 2.0 * cost["LDP"][0] * root[1], r"$\sqrt{K}$", color=GREY)
+ax.plot(budgets, 1.6 * cost["LDP"][0] * root, color=QUIET, ls=":")
+ax.text(budgets[1], 2.0 * cost["LDP"][0] * root[1], r"$\sqrt{K}$", color=QUIET)
 ax.set(xscale="log", yscale="log", xlabel="K, the episodes of a run", ylabel="regret beyond UCBVI's")
 ax.set_xticks(budgets, [f"{K:,}" for K in budgets])
 ax.minorticks_off()

@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
-from dpucbvi.calibration import Calibration, calibrations
+from dpucbvi.calibration import Calibration, Scales, calibrations, in_use
 from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, thousands
 from dpucbvi.store import StoredExperiment
 
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
 CHOICE = "#D55E00"
 A_ROW = 3  # panels
-BELOW = 0.65  # inches for the caption
+BELOW = 0.75  # inches for the caption
 
 
 def draw_calibration(experiment: StoredExperiment) -> Figure:
@@ -22,14 +22,17 @@ def draw_calibration(experiment: StoredExperiment) -> Figure:
     made = calibrations(experiment)
     for calibration in made:
         assert calibration.objective[calibration.choice] == min(calibration.objective.values())
+    used = dict(zip((calibration.label for calibration in made), in_use(made), strict=True))
+    varied = any(calibration.choice != used[calibration.label] for calibration in made)
     maps = [calibration for calibration in made if len(calibration.choice) == 2]
     lines = [calibration for calibration in made if len(calibration.choice) == 1]
     every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
     norm = LogNorm(min(every), 1.5 * max(every))
     count = len(maps) + bool(lines)
-    rows = -(-count // A_ROW)
+    columns = 2 if count == 4 else min(count, A_ROW)
+    rows = -(-count // columns)
     figure = Figure(figsize=(7.2, 2.4 * rows + BELOW))
-    panels = figure.subplots(rows, min(count, A_ROW), squeeze=False).flat
+    panels = figure.subplots(rows, columns, squeeze=False).flat
     height = figure.get_figheight()
     figure.subplots_adjust(
         left=0.075,
@@ -40,16 +43,18 @@ def draw_calibration(experiment: StoredExperiment) -> Figure:
         hspace=0.45,
     )
     for axes, calibration in zip(panels, maps, strict=False):
-        _draw_map(axes, calibration, norm)
+        _draw_map(axes, calibration, used[calibration.label], norm)
+        axes.set_title(calibration.label, loc="left", fontsize=9)
+        axes.set_title(_settings(experiment, calibration.label), loc="right", fontsize=7, color=QUIET)
     if lines:
         _draw_lines(panels[len(maps)], lines)
     for axes in panels[count:]:
         axes.set_axis_off()
-    figure.text(0.075, 0.09 / height, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    figure.text(0.075, 0.09 / height, _caption(experiment, varied), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
-def _draw_map(axes: Axes, calibration: Calibration, norm: LogNorm) -> None:
+def _draw_map(axes: Axes, calibration: Calibration, used: Scales, norm: LogNorm) -> None:
     bonuses = sorted({scales[0] for scales in calibration.objective})
     confidences = sorted({scales[1] for scales in calibration.objective})
     values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
@@ -58,17 +63,17 @@ def _draw_map(axes: Axes, calibration: Calibration, norm: LogNorm) -> None:
         dark = norm(value) > 0.5
         text = f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
         axes.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
-    at = confidences.index(calibration.choice[1]), bonuses.index(calibration.choice[0])
-    axes.add_patch(
-        Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.2, zorder=3)
-    )
+    for scales, style in {used: "dashed", calibration.choice: "solid"}.items():
+        at = confidences.index(scales[1]) - 0.5, bonuses.index(scales[0]) - 0.5
+        axes.add_patch(
+            Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
+        )
     axes.set_xticks(range(len(confidences)), [_power(value) for value in confidences])
     axes.set_yticks(range(len(bonuses)), [_power(value) for value in bonuses])
     axes.set_xlabel("factor on $E$")
     axes.set_ylabel("factor on the bonus", labelpad=1)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title(calibration.label, loc="left", fontsize=9)
 
 
 def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
@@ -107,16 +112,24 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _caption(experiment: StoredExperiment) -> str:
+def _settings(experiment: StoredExperiment, label: str) -> str:
+    """What an algorithm's objective is the geometric mean of: its models and the ε that they certify."""
+    epsilons: dict[str, set[float]] = {}
+    for arm in experiment.arms:
+        if arm.label == label:
+            certificate = arm.runs[0].certificate
+            epsilons.setdefault(certificate.model, set()).add(certificate.add_remove)
+    return "; ".join(f"{m} ε = {', '.join(f'{e:.4g}' for e in sorted(of))}" for m, of in epsilons.items())
+
+
+def _caption(experiment: StoredExperiment, varied: bool) -> str:
     K, runs = experiment.arms[0].runs[0].config["K"], len(experiment.arms[0].runs)
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    private = [arm.runs[0].certificate for arm in experiment.arms if arm.runs[0].certificate.model != "none"]
-    settings = sorted({(c.model, c.add_remove) for c in private})
-    named = ", ".join(f"{model} ε = {epsilon:.4g}" for model, epsilon in settings)
+    variant = " Dashed: what pooled counts\nare run with, the choice for counts per step." if varied else ""
     return (
         f"Regret after {K:,} episodes, {runs} runs (seeds {min(seeds)} to {max(seeds)}, in no other figure); "
-        f"for the private algorithms the geometric mean of\n{named}. The box marks the least, which is the "
-        "choice. A factor of 1 is the paper."
+        "for private algorithms the geometric mean over\nthe settings above the map. A solid box marks the "
+        f"least, which is the choice. A factor of 1 is the paper.{variant}"
     )
 
 

@@ -23,6 +23,7 @@ NAMES = {
     "private_ucb_vi": "P.-UCB-VI, Hoeffding",
 }
 LOOK = {"ucbvi_bf": 0, "ucbvi_ch": 6, "dp_ucbvi": 1, "private_ucb_vi": 3}
+POOLED = ("DP-UCBVI, pooled", 4)
 
 
 class Scaling(NamedTuple):
@@ -68,8 +69,7 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
 def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
     for arm, H, regret in lines:
-        name = arm.runs[0].config["agent"]["name"]
-        look = LOOK[name]
+        name, look = _name_and_look(arm.runs[0].config["agent"])
         mean, half_width = summarise(regret)
         bars = None if np.isnan(half_width).any() else half_width
         style: dict[str, Any] = {
@@ -81,7 +81,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
         }
         axes.errorbar(H, mean, bars, zorder=4, **style, **MARKER)
         fit = as_text(exponent(H, regret), "exponent")
-        labels.append(EndLabel(NAMES[name], fit, colour(look), marker(look), float(H[-1]), float(mean[-1])))
+        labels.append(EndLabel(name, fit, colour(look), marker(look), float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))
     axes.set_xticks(H)
     axes.xaxis.set_major_formatter(ScalarFormatter())
@@ -90,6 +90,10 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     _draw_guides(axes, H, min(line.regret.mean(axis=0)[0] for line in lines))
     draw_end_labels(axes, labels)
+
+
+def _name_and_look(agent: dict[str, Any]) -> tuple[str, int]:
+    return POOLED if agent["pooled"] else (NAMES[agent["name"]], LOOK[agent["name"]])
 
 
 def _draw_guides(axes: Axes, H: Floats, low: float) -> None:

@@ -82,7 +82,8 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
     for (row, h), share in np.ndenumerate(shares):
         if share > 0:
             ink = "white" if share > 0.6 else "black"
-            axes.text(h + 1, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=5.2, color=ink)
+            text = "all" if share == 1 else f"{100 * share:.0f}"
+            axes.text(h + 1, row, text, ha="center", va="center", fontsize=5.2, color=ink)
     for row, share in enumerate(shares):
         if not share.any():
             axes.text(

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 # Okabe and Ito (2008), the pale yellow left out.
 PALETTE = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+BLACK, BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE = PALETTE
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKER: dict[str, Any] = {"markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.6}
 QUIET = "#5A5A5A"
@@ -31,12 +32,28 @@ RC: dict[Any, Any] = {
     "grid.linewidth": 0.6,
 }
 
+NOTEBOOK: dict[Any, Any] = {
+    "figure.dpi": 110,
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+
 
 @contextmanager
 def house_style() -> Iterator[None]:
     """The settings under which a figure is drawn and saved."""
     with seaborn.axes_style("ticks"), seaborn.plotting_context("paper"), matplotlib.rc_context(RC):
         yield
+
+
+def notebook_style() -> None:
+    """The settings of a notebook's pictures, from now on."""
+    matplotlib.rcParams.update(NOTEBOOK)
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:

@@ -1,4 +1,4 @@
-"""calibration.csv: every point of the grid with its objective; conf/arm/ holds the chosen ones."""
+"""calibration.csv: every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
 
 from pathlib import Path
 
@@ -6,13 +6,13 @@ from dpucbvi.calibration import calibrations
 from dpucbvi.reports.files import write_csv
 from dpucbvi.store import StoredExperiment
 
-HEADER = ("agent", "bonus_scale", "confidence_scale", "objective", "chosen")
+HEADER = ("algorithm", "bonus_scale", "confidence_scale", "objective", "chosen")
 
 
 def write_calibration(experiment: StoredExperiment, folder: Path) -> list[Path]:
     rows = [
         (
-            made.agent,
+            made.label,
             scales[0],
             scales[1] if len(scales) == 2 else "",
             f"{value:.1f}",

@@ -9,10 +9,11 @@ from omegaconf import OmegaConf
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
+POOLED = "DP-UCBVI, pooled"
 FIRST_SEED = 1000  # of the calibration
 ROWS = list(csv.DictReader((RESULTS / "calibration.csv").open()))
-CHOSEN = {row["agent"]: row for row in ROWS if row["chosen"] == "1"}
-ARMS = {str(arm.agent.name): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
+CHOSEN = {row["algorithm"]: row for row in ROWS if row["chosen"] == "1"}
+ARMS = {str(arm.label): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
 
 
 def exp(name: str):
@@ -21,17 +22,16 @@ def exp(name: str):
 
 
 def test_every_algorithm_has_one_choice_and_it_is_the_least():
-    assert set(CHOSEN) == {row["agent"] for row in ROWS} and len(CHOSEN) == sum(
-        r["chosen"] == "1" for r in ROWS
-    )
-    for agent, chosen in CHOSEN.items():
-        least = min(float(row["objective"]) for row in ROWS if row["agent"] == agent)
+    assert set(CHOSEN) == {row["algorithm"] for row in ROWS}
+    assert len(CHOSEN) == sum(row["chosen"] == "1" for row in ROWS)
+    for algorithm, chosen in CHOSEN.items():
+        least = min(float(row["objective"]) for row in ROWS if row["algorithm"] == algorithm)
         assert float(chosen["objective"]) == least
 
 
-@pytest.mark.parametrize("agent", CHOSEN)
-def test_the_arms_have_the_chosen_scales(agent):
-    chosen, arm = CHOSEN[agent], ARMS[agent]
+@pytest.mark.parametrize("algorithm", [name for name in CHOSEN if name != POOLED])
+def test_the_arms_have_the_chosen_scales(algorithm):
+    chosen, arm = CHOSEN[algorithm], ARMS[algorithm]
     assert arm.bonus.scale == float(chosen["bonus_scale"])
     if chosen["confidence_scale"]:
         assert arm.confidence.scale == float(chosen["confidence_scale"])
@@ -39,12 +39,21 @@ def test_the_arms_have_the_chosen_scales(agent):
         assert "confidence" not in arm
 
 
+@pytest.mark.parametrize("name", ["riverswim", "epsilon", "privacy_for_free"])
+def test_pooled_counts_have_the_scales_chosen_for_counts_per_step(name):
+    arms, chosen = exp(name).arms.values(), CHOSEN["DP-UCBVI"]
+    private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
+    assert private
+    assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_scale"])}
+    assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_scale"])}
+
+
 def test_both_private_algorithms_have_the_same_budget():
     points = [
-        [(row["bonus_scale"], row["confidence_scale"]) for row in ROWS if row["agent"] == agent]
-        for agent in ("dp_ucbvi", "private_ucb_vi")
+        [(row["bonus_scale"], row["confidence_scale"]) for row in ROWS if row["algorithm"] == algorithm]
+        for algorithm in ("DP-UCBVI", "Private-UCB-VI", POOLED)
     ]
-    assert points[0] == points[1] and len(points[0]) == 25
+    assert points[0] == points[1] == points[2] and len(points[0]) == 25
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CONF / "exp").glob("*.yaml")))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpucbvi.calibration import around, calibrations, geometric_mean
+from dpucbvi.calibration import Calibration, around, calibrations, geometric_mean, in_use
 from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
 from dpucbvi.tables import table
 from dpucbvi.trace import Trace
@@ -61,6 +61,15 @@ def test_points_with_different_settings_are_refused():
     experiment = grid(bowl)
     with pytest.raises(AssertionError, match="different settings"):
         calibrations(experiment._replace(arms=experiment.arms[1:]))
+
+
+def test_a_variant_is_run_with_its_agents_first_choice():
+    made = [
+        Calibration("dp", "DP", {(1.0, 1.0): 2.0, (2.0, 1.0): 3.0}),
+        Calibration("other", "OTHER", {(5.0, 5.0): 1.0}),
+        Calibration("dp", "DP, pooled", {(1.0, 1.0): 9.0, (2.0, 1.0): 4.0}),
+    ]
+    assert in_use(made) == [(1.0, 1.0), (5.0, 5.0), (1.0, 1.0)]
 
 
 def test_a_zero_makes_the_mean_zero():

@@ -106,7 +106,7 @@ def test_the_literal_figure_says_where_nothing_was_learned():
     Q = np.full((4, 2, 2), 4.0)
     Q[3] = 1.0
     left, _ = draw_literal(experiment(arm("a", Q=Q), arm("b"), arm("c", "exact"))).axes
-    assert texts(left) == ["100", "none, at any step"]
+    assert texts(left) == ["all", "none, at any step"]
 
 
 def test_regret_per_episode():

@@ -153,12 +153,12 @@ def test_the_arms_have_the_calibrated_scales():
     """Least objective over the same 25 points for every system of +exp=calibrate_table1."""
     with (ROOT / "paper" / "tables" / "calibration.csv").open() as file:
         rows = list(csv.DictReader(file))
-    agents = {row["agent"] for row in rows}
-    assert agents == {"pucb", "ldp_obi", "private_ucb_po", "dp_nash_vi"}
-    for agent in agents:
-        points = [row for row in rows if row["agent"] == agent]
+    agents = ("pucb", "ldp_obi", "private_ucb_po", "dp_nash_vi")
+    arms = [OmegaConf.load(ROOT / "conf" / "arm" / f"{agent}.yaml") for agent in agents]
+    assert {row["algorithm"] for row in rows} == {arm.label for arm in arms}
+    for arm in arms:
+        points = [row for row in rows if row["algorithm"] == arm.label]
         best = min(points, key=lambda row: float(row["objective"]))
-        arm = OmegaConf.load(ROOT / "conf" / "arm" / f"{agent}.yaml")
         assert len(points) == 25 and best["chosen"] == "1"
         assert (arm.bonus.scale, arm.confidence.scale) == (
             float(best["bonus_scale"]),
