@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, LpError
 from dpucbvi.mdp import Floats
 
 
@@ -146,7 +146,7 @@ class CvxpyPostprocess:
             x = _solution(self._x)
             excess = float((np.abs(x - self._y.value).max(axis=1) - t).max())
             if excess > self.tolerance:
-                raise ArithmeticError(f"the projection misses the LP's optimum by {excess:.1e}")
+                raise LpError(f"the projection misses the LP's optimum by {excess:.1e}")
             as_it_is = (y >= 0.0).all(axis=1) & (np.abs(y.sum(axis=1) - n) <= w)  # then t = 0 and x = y
             x = np.where(as_it_is[:, None], self._y.value, x)
         x = np.where(free[:, None], np.maximum(x, 0.0), 0.0) * unit[:, None]
@@ -168,5 +168,5 @@ class CvxpyPostprocess:
 
 def _solution(variable: Any) -> Floats:
     if variable.value is None:
-        raise ArithmeticError("the LP solver returned no solution")
+        raise LpError("the LP solver returned no solution")
     return np.asarray(variable.value)

@@ -1,5 +1,6 @@
 """Where a result comes from: the code, the packages and the machine that made it."""
 
+import hashlib
 import platform
 import subprocess
 from importlib.metadata import version
@@ -7,16 +8,27 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PRESENTATION = ("drawing", "reports")  # folders whose code changes no result
 PACKAGES = ("dpucbvi", "numpy", "scipy", "cvxpy", "highspy", "numba")
 
 
 def provenance() -> dict[str, Any]:
-    """Commit and dirty flag of this checkout (null elsewhere), versions, platform."""
+    """Commit and dirty flag of this checkout (null elsewhere), the code's hash, versions, platform."""
     return {
         **_commit(),
+        "code": code(),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "platform": {"system": platform.platform(), "machine": platform.machine()},
     }
+
+
+def code() -> str:
+    """A hash of the sources that a result can depend on."""
+    digest, package = hashlib.sha256(), Path(__file__).parent
+    for source in sorted(package.rglob("*.py")):
+        if source.relative_to(package).parts[0] not in PRESENTATION:
+            digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _commit() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.experiment import Arm, Experiment
 from dpucbvi.factory import set_up
 from dpucbvi.progress import counter, progress_board
-from dpucbvi.provenance import provenance
+from dpucbvi.provenance import code, provenance
 from dpucbvi.store import Store, identity, run_id
 
 
@@ -35,13 +35,15 @@ class Task(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many runs of an experiment were computed and how many were already stored."""
+    """How many runs were computed, how many were already stored, how many of these by other code."""
 
     computed: int
     loaded: int
+    by_other_code: int
 
     def __str__(self) -> str:
-        return f"{self.computed} run{'s' * (self.computed != 1)} computed, {self.loaded} loaded"
+        counted = f"{self.computed} run{'s' * (self.computed != 1)} computed, {self.loaded} loaded"
+        return f"{counted} ({self.by_other_code} made by other code)" if self.by_other_code else counted
 
 
 def run_experiment(experiment: Experiment) -> Tally:
@@ -49,7 +51,8 @@ def run_experiment(experiment: Experiment) -> Tally:
     _make_folders(experiment)
     store = Store(experiment.results)
     tasks = _tasks(experiment)
-    missing = [task for id, task in tasks.items() if not store.has(id)]
+    stored = {id for id in tasks if store.has(id)}
+    missing = [task for id, task in tasks.items() if id not in stored]
     _compute(experiment, missing)
     arms = {
         arm.key: {
@@ -63,7 +66,8 @@ def run_experiment(experiment: Experiment) -> Tally:
         for arm in experiment.arms
     }
     store.save_experiment(experiment.name, asdict(experiment.figure), arms)
-    return Tally(len(missing), len(tasks) - len(missing))
+    here = code()
+    return Tally(len(missing), len(stored), sum(store.code(id) != here for id in stored))
 
 
 def _make_folders(experiment: Experiment) -> None:

@@ -138,6 +138,10 @@ class Store:
             return False
         return True
 
+    def code(self, id: str) -> str | None:
+        """The hash of the code that made the run (provenance.code)."""
+        return json.loads((self.run_folder(id) / "provenance.json").read_text()).get("code")
+
     def remove(self, id: str) -> None:
         """Remove a run, and what an interrupted save left of it."""
         shutil.rmtree(self.run_folder(id), ignore_errors=True)

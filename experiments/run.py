@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @hydra.main(version_base="1.3", config_path=str(ROOT / "conf"), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
+    from dpucbvi.errors import LpError
     from dpucbvi.experiment import experiment_from  # slow to import: --help and --cfg do without
     from dpucbvi.figures import draw
     from dpucbvi.runner import WorkerDied, run_experiment
@@ -33,7 +34,7 @@ def run(config: DictConfig) -> None:
         files = draw(stored, experiment.figures)
         print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
         print(f"figure  {' and '.join(map(str, files))}")
-    except WorkerDied as error:
+    except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.errors import LpError
 from dpucbvi.mdp import Floats, Ints
 from dpucbvi.noise import seed_stream
 from dpucbvi.projection import CvxpyPostprocess
@@ -56,7 +57,7 @@ class LpSample(NamedTuple):
     def check(self, E: float) -> dict[str, Any]:
         """Solve the sample by cvxpy; the largest differences, relative to the row's largest number.
 
-        Raises ArithmeticError if the engine's x is infeasible or worse than the LP's optimum by more than 1e-6.
+        Raises LpError if the engine's x is infeasible or worse than the LP's optimum by more than 1e-6.
         """
         rows = int(self.filled[0])
         if rows == 0:
@@ -68,7 +69,7 @@ class LpSample(NamedTuple):
         beyond_band = np.where(n < -w, x.sum(axis=1), np.abs(x.sum(axis=1) - n) - w)  # infeasible: x must be 0
         feasibility = float((np.maximum(np.maximum(beyond_band, -x.min(axis=1)), 0.0) / unit).max())
         if max(value, feasibility) > TOLERANCE:
-            raise ArithmeticError(
+            raise LpError(
                 f"the engine's post-processing is not the LP's: optimal value off by {value:.1e}, "
                 f"feasibility by {feasibility:.1e} (relative; at most {TOLERANCE:.0e} is accepted)"
             )

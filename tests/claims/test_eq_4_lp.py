@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, LpError
 from dpucbvi.projection import CvxpyPostprocess, closed_form, project_row, threshold
 
 ROWS = 150
@@ -220,7 +220,7 @@ def test_a_wrong_projection_is_noticed(monkeypatch):
     y, n = np.array([[30.0, -4, 12]]), np.array([100.0])
     solver.solve(y, n, 5.0)
     monkeypatch.setattr(solver._qp, "solve", lambda **_: solver._x.save_value(np.array([[5.0, 0.0, 0.0]])))
-    with pytest.raises(ArithmeticError, match="misses the LP's optimum"):
+    with pytest.raises(LpError, match="misses the LP's optimum"):
         solver.solve(y, n, 5.0)
 
 

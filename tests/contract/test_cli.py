@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from dpucbvi.errors import LpError
+
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
 FIGURES = ROOT / "experiments" / "figures.py"
@@ -126,6 +128,15 @@ def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_
     monkeypatch.setattr("dpucbvi.runner.run_experiment", broken)
     with pytest.raises(ValueError, match="a mistake"):
         cli(*TINY, f"runtime.results={tmp_path}")
+
+
+def test_an_lp_that_fails_is_told_in_one_line(cli, monkeypatch, tmp_path):
+    def fails(*_):
+        raise LpError("the LP solver returned no solution")
+
+    monkeypatch.setattr("dpucbvi.runner.run_experiment", fails)
+    code, _, err = cli(*TINY, f"runtime.results={tmp_path}")
+    assert (code, err) == (1, "error: the LP solver returned no solution\n")
 
 
 def test_a_small_run_then_the_same_again(cli, tmp_path):

@@ -23,7 +23,7 @@ from dpucbvi.config import (
 from dpucbvi.engine import fast
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.noise import laplace_from_word, next_words
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, LpError
 from dpucbvi.noise import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.trace import Trace
@@ -203,7 +203,7 @@ def test_lp_checks_are_spread_recorded_and_can_fail() -> None:
     nearest = CvxpyPostprocess().solve(y, n, 1.0)[0]  # moves each entry up by 1/3, to a sum of 9
     assert LpSample(sample.moments, y, n, nearest, one).check(4.0)["lp_checked"] == 1
     for wrong in (y, np.array([[6.0, 2.0, 1.0]])):  # infeasible (sum 8); feasible but moved by 1
-        with pytest.raises(ArithmeticError, match="not the LP's"):
+        with pytest.raises(LpError, match="not the LP's"):
             LpSample(sample.moments, y, n, wrong, one).check(4.0)
 
 

@@ -53,7 +53,7 @@ def files(folder):
 
 def test_one_and_two_workers_write_equal_files(tmp_path):
     tallies = [runner.run_experiment(experiment(tmp_path / str(n), workers=n)) for n in (1, 2)]
-    assert tallies == [(4, 0), (4, 0)]
+    assert tallies == [(4, 0, 0), (4, 0, 0)]
     assert files(tmp_path / "1") == files(tmp_path / "2")
     assert len(files(tmp_path / "1")) == 4 * 3
     index = [(tmp_path / str(n) / "experiments" / "small.json").read_text() for n in (1, 2)]
@@ -68,10 +68,18 @@ def test_a_complete_run_is_loaded_not_run_again(tmp_path, monkeypatch):
         raise AssertionError("run again")
 
     monkeypatch.setattr(runner, "run", forbidden)
-    assert runner.run_experiment(experiment(tmp_path)) == (0, 4)
+    assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
     assert files(tmp_path) == before
     with pytest.raises(AssertionError, match="run again"):
         runner.run_experiment(experiment(tmp_path, seeds=(0, 1, 2)))
+
+
+def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
+    runner.run_experiment(experiment(tmp_path))
+    monkeypatch.setattr(runner, "code", lambda: "other")
+    tally = runner.run_experiment(experiment(tmp_path))
+    assert tally == (0, 4, 4)
+    assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
 
 
 def test_a_half_written_run_is_redone_and_only_that(tmp_path):
@@ -79,12 +87,12 @@ def test_a_half_written_run_is_redone_and_only_that(tmp_path):
     before = files(tmp_path)
     victim = next((tmp_path / "runs").iterdir()) / "trace.npz"
     victim.write_bytes(victim.read_bytes()[:100])
-    assert runner.run_experiment(experiment(tmp_path)) == (1, 3)
+    assert runner.run_experiment(experiment(tmp_path)) == (1, 3, 0)
     assert files(tmp_path) == before
 
 
 def test_arms_with_equal_settings_share_their_runs(tmp_path):
-    assert runner.run_experiment(experiment(tmp_path, a=BASE, b=replace(BASE))) == (2, 0)
+    assert runner.run_experiment(experiment(tmp_path, a=BASE, b=replace(BASE))) == (2, 0, 0)
     a, b = Store(tmp_path).load_experiment("small").arms
     assert [run.config for run in a.runs] == [run.config for run in b.runs]
 
