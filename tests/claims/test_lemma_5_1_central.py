@@ -14,24 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from private_counts import ALARM, check_assumption_3_1, flat, random_trajectory, set_up
 from scipy.special import gammaincc
 from scipy.stats import binomtest, kstest
 
 from dpucbvi import factory
 from dpucbvi.binary_mechanism import BinaryMechanism, levels
-from dpucbvi.config import (
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
-from dpucbvi.mdp import rollout, uniforms_per_episode
 from dpucbvi.noise import LaplaceStream, seed_stream
 from dpucbvi.privatizers import as_counts, central_scale, statistics
-
-ALARM = 1e-6
 
 
 def stream(seed=0):
@@ -206,25 +196,6 @@ def test_broken_trees_are_caught(Mechanism, defect):
 # --- the noise of the whole privatizer --------------------------------------------------------------
 
 
-def setup_central(K, epsilon=1.0, beta=0.05, confidence=1.0, sensitivity="paper", env=None):
-    return factory.set_up(
-        RunConfig(
-            env=env or EnvConfig("riverswim"),
-            privatizer=PrivatizerConfig("central", epsilon, sensitivity),
-            postprocess=PostprocessConfig("closed_form"),
-            confidence=ConfidenceConfig("proven", scale=confidence),
-            engine=EngineConfig("reference"),
-            K=K,
-            beta=beta,
-        )
-    )
-
-
-def flat(counts):
-    """All counters of the three families as one vector."""
-    return np.concatenate([family.ravel() for family in counts])
-
-
 def noise_of_releases(setup, seed, times):
     """(N̂ - N, R̂ - R) of all counters as one vector, after the given numbers of users."""
     privatizer = factory.privatizer(setup, seed)
@@ -233,8 +204,7 @@ def noise_of_releases(setup, seed, times):
     true = np.zeros(G * mdp.S * mdp.A * (mdp.S + 2))
     noises = {}
     for t in range(1, max(times) + 1):
-        pi = rng.integers(mdp.A, size=(mdp.H, mdp.S))
-        trajectory = rollout(mdp, pi, rng.random(uniforms_per_episode(mdp.H)))
+        trajectory = random_trajectory(mdp, rng)
         privatizer.update(trajectory)
         true += statistics(trajectory, G, mdp.S, mdp.A)
         if t in times:
@@ -256,7 +226,7 @@ def magnitude_cdf(n):
 @pytest.fixture(scope="module")
 def tree_noise():
     """Noise after t = 1, 4, 6, 7 users of K = 8, RiverSwim (1,920 counters), ε = 2, four seeds together."""
-    setup = setup_central(K=8, epsilon=2.0)
+    setup = set_up("central", K=8, epsilon=2.0)
     runs = [noise_of_releases(setup, seed, (1, 4, 6, 7)) for seed in range(4)]
     return {t: np.concatenate([run[t] for run in runs]) for t in runs[0]}
 
@@ -284,9 +254,9 @@ def test_the_number_of_noises_can_be_told_from_the_release(tree_noise):
 
 def test_replace_one_doubles_the_noise():
     assert central_scale(2.0, 20, 8) == NODE_SCALE
-    assert setup_central(K=8, epsilon=2.0).noise_scale == NODE_SCALE
-    assert setup_central(K=8, epsilon=2.0, sensitivity="replace_one").noise_scale == 2 * NODE_SCALE
-    assert setup_central(K=50_000).noise_scale == 3 * 20 * 16
+    assert set_up("central", K=8, epsilon=2.0).noise_scale == NODE_SCALE
+    assert set_up("central", K=8, epsilon=2.0, sensitivity="replace_one").noise_scale == 2 * NODE_SCALE
+    assert set_up("central", K=50_000).noise_scale == 3 * 20 * 16
 
 
 def neighbour_z(z):
@@ -315,58 +285,5 @@ def test_releases_share_the_noise_of_the_blocks_they_share(tree_noise):
 # --- Assumption 3.1 with the proven E ---------------------------------------------------------------
 
 
-def assumption_3_1_holds(setup, seed):
-    """One run of Algorithm 1: are (1) and (2) of Assumption 3.1 true at every (h, s, a, s', k)?"""
-    mdp, E = setup.mdp, setup.E
-    privatizer = factory.privatizer(setup, seed)
-    released = spy_on_updates(privatizer)
-    algorithm = factory.algorithm(setup, privatizer)
-    rng = np.random.default_rng(seed_stream(seed, "environment"))
-    true = np.zeros(mdp.H * mdp.S * mdp.A * (mdp.S + 2))
-    plan = next(algorithm)
-    for _ in range(setup.problem.K - 1):
-        trajectory = rollout(mdp, plan.pi, rng.random(uniforms_per_episode(mdp.H)))
-        true += statistics(trajectory, mdp.H, mdp.S, mdp.A)
-        plan = algorithm.send(trajectory)
-        if not assumption_3_1(released[-1], as_counts(true, mdp.H, mdp.S, mdp.A), E):
-            return False
-    return True
-
-
-def spy_on_updates(privatizer):
-    """A list that gets every count the privatizer hands to the algorithm."""
-    released, update = [], privatizer.update
-
-    def spied(trajectory):
-        released.append(update(trajectory))
-        return released[-1]
-
-    privatizer.update = spied
-    return released
-
-
-def assumption_3_1(tilde, true, E):
-    """(1) all three families within E; (2) Ñ(s,a) = Σ Ñ(s,a,s') ≥ N(s,a) and Ñ(s,a,s') > 0. Up to rounding."""
-    slack = 1e-9 * E
-    close = all(np.abs(a - b).max() <= E + slack for a, b in zip(tilde, true, strict=True))
-    consistent = np.abs(tilde.N_sas.sum(axis=-1) - tilde.N_sa).max() <= slack
-    never_below = (tilde.N_sa >= true.N_sa - slack).all()
-    return close and consistent and never_below and tilde.N_sas.min() > 0
-
-
-def failures(confidence, runs, beta):
-    env = EnvConfig("random", S=2, A=2, H=2, seed=11)
-    setup = setup_central(K=24, epsilon=1.0, beta=beta, confidence=confidence, env=env)
-    return sum(not assumption_3_1_holds(setup, seed) for seed in range(runs))
-
-
 def test_assumption_3_1_holds_with_the_proven_e():
-    """200 runs, β = 0.3: the 99.9% Clopper-Pearson bound on the failure rate is at most β/3 = 0.1.
-
-    Were the failure rate above β/3, this would pass with probability below 0.1%. Control: with E/8 the
-    assumption fails in so many of 60 runs that a rate of β/3 is refused at 1e-6.
-    """
-    few = failures(1.0, 200, beta=0.3)
-    assert binomtest(few, 200).proportion_ci(0.998, "exact").high <= 0.1
-    many = failures(1 / 8, 60, beta=0.3)
-    assert binomtest(many, 60, 0.1, alternative="greater").pvalue < ALARM
+    check_assumption_3_1("central")

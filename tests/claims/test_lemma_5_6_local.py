@@ -9,47 +9,13 @@ import math
 
 import numpy as np
 import pytest
+from private_counts import ALARM, check_assumption_3_1, flat, random_trajectory, set_up
 from scipy.stats import binomtest, chi2, kstest
 
 from dpucbvi import factory
-from dpucbvi.config import (
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
-from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
+from dpucbvi.mdp import Trajectory
 from dpucbvi.noise import LaplaceStream, seed_stream
 from dpucbvi.privatizers import Local, LocalRandomizer, as_counts, local_scale, statistics
-
-ALARM = 1e-6
-
-
-def setup_local(K, epsilon=1.0, beta=0.05, confidence=1.0, sensitivity="paper", env=None, pooled=False):
-    config = RunConfig(
-        env=env or EnvConfig("riverswim"),
-        privatizer=PrivatizerConfig("local", epsilon, sensitivity),
-        postprocess=PostprocessConfig("closed_form"),
-        confidence=ConfidenceConfig("proven", scale=confidence),
-        engine=EngineConfig("reference"),
-        K=K,
-        beta=beta,
-    )
-    config.agent.pooled = pooled
-    return factory.set_up(config)
-
-
-def flat(counts):
-    """All counters of the three families as one vector."""
-    return np.concatenate([family.ravel() for family in counts])
-
-
-def random_trajectory(mdp, rng):
-    pi = rng.integers(mdp.A, size=(mdp.H, mdp.S))
-    return rollout(mdp, pi, rng.random(uniforms_per_episode(mdp.H)))
-
 
 # --- who sees what ----------------------------------------------------------------------------------
 
@@ -84,7 +50,7 @@ class MarkedRandomizer:
 
 
 def test_a_user_is_shown_her_own_trajectory_and_the_server_her_answer_only():
-    setup = setup_local(K=8)
+    setup = set_up("local", K=8)
     mdp, size = setup.mdp, 1920
     randomizer = MarkedRandomizer(size)
     server = Local(size, randomizer)
@@ -121,7 +87,7 @@ def test_perturbing_leaves_the_users_statistics_alone():
 
 def test_a_release_is_the_sum_of_all_answers_so_far():
     """N̂^k = Σ_{i<k} σ̃^i: earlier releases are not changed by later ones, and noise is never drawn again."""
-    setup = setup_local(K=6, epsilon=3.0)
+    setup = set_up("local", K=6, epsilon=3.0)
     mdp = setup.mdp
     privatizer = factory.privatizer(setup, seed=1)
     draws = LaplaceStream(seed_stream(1, "privacy"))
@@ -144,7 +110,7 @@ def test_a_release_is_the_sum_of_all_answers_so_far():
 @pytest.fixture(scope="module")
 def user_noise():
     """Noise of 4 users, ε = 2, on RiverSwim's 1,920 counters: row i is σ̃^i - σ^i, from the releases."""
-    setup = setup_local(K=5, epsilon=2.0)
+    setup = set_up("local", K=5, epsilon=2.0)
     mdp = setup.mdp
     privatizer = factory.privatizer(setup, seed=2)
     rng = np.random.default_rng(7)
@@ -197,48 +163,13 @@ def test_noise_is_independent_between_users_and_counters(user_noise):
 def test_the_scale_follows_the_sensitivity_and_not_the_pooling():
     assert local_scale(2.0, 20) == USER_SCALE
     for pooled in (False, True):
-        assert setup_local(K=5, epsilon=2.0, pooled=pooled).noise_scale == USER_SCALE
-        replaced = setup_local(K=5, epsilon=2.0, pooled=pooled, sensitivity="replace_one")
+        assert set_up("local", K=5, epsilon=2.0, pooled=pooled).noise_scale == USER_SCALE
+        replaced = set_up("local", K=5, epsilon=2.0, pooled=pooled, sensitivity="replace_one")
         assert replaced.noise_scale == 2 * USER_SCALE
 
 
 # --- Assumption 3.1 with the proven E -----------------------------------------------------------------
 
 
-def assumption_3_1(tilde, true, E):
-    """(1) all three families within E; (2) Ñ(s,a) = Σ Ñ(s,a,s') ≥ N(s,a) and Ñ(s,a,s') > 0. Up to rounding."""
-    slack = 1e-9 * E
-    close = all(np.abs(a - b).max() <= E + slack for a, b in zip(tilde, true, strict=True))
-    consistent = np.abs(tilde.N_sas.sum(axis=-1) - tilde.N_sa).max() <= slack
-    never_below = (tilde.N_sa >= true.N_sa - slack).all()
-    return close and consistent and never_below and tilde.N_sas.min() > 0
-
-
-def failures(confidence, runs, beta):
-    """In how many runs Assumption 3.1 fails at some episode; users follow random policies."""
-    setup = setup_local(K=30, beta=beta, confidence=confidence, env=EnvConfig("random", S=2, A=2, H=2, seed=11))
-    mdp, failed = setup.mdp, 0
-    for seed in range(runs):
-        privatizer = factory.privatizer(setup, seed)
-        rng = np.random.default_rng(seed)
-        true = np.zeros(32)
-        good = True
-        for _ in range(setup.problem.K - 1):
-            trajectory = random_trajectory(mdp, rng)
-            tilde = privatizer.update(trajectory)
-            true += statistics(trajectory, mdp.H, mdp.S, mdp.A)
-            good = good and assumption_3_1(tilde, as_counts(true, 2, 2, 2), setup.E)
-        failed += not good
-    return failed
-
-
 def test_assumption_3_1_holds_with_the_proven_e():
-    """200 runs, β = 0.3: the 99.9% Clopper-Pearson bound on the failure rate is at most β/3 = 0.1.
-
-    Were the failure rate above β/3, this would pass with probability below 0.1%. Control: with E/8 the
-    assumption fails in so many of 60 runs that a rate of β/3 is refused at 1e-6.
-    """
-    few = failures(1.0, 200, beta=0.3)
-    assert binomtest(few, 200).proportion_ci(0.998, "exact").high <= 0.1
-    many = failures(1 / 8, 60, beta=0.3)
-    assert binomtest(many, 60, 0.1, alternative="greater").pvalue < ALARM
+    check_assumption_3_1("local")
