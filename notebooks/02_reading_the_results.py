@@ -249,7 +249,7 @@ from dpucbvi.fits import exponents, tail
 
 arms = stored_arms("privacy_for_free")
 if arms:
-    EPSILON, budgets = 10, [62_500, 250_000, 1_000_000, 4_000_000]
+    EPSILON, budgets = 10, sorted(arm.point["K"] for arm in arms.values() if arm.of == "ucbvi_pooled")
 else:
     EPSILON, budgets = 100, [4_000, 16_000, 64_000]
 print("stored results" if arms else "a small run of this notebook (one seed)")
