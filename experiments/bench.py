@@ -1,6 +1,6 @@
 """How fast the compiled engine is, as ratios measured in one process; written to results/bench.json.
 
-    python experiments/bench.py            about 4 minutes on 2 cores
+    python experiments/bench.py            about 2 minutes on 2 cores
     python experiments/bench.py --no-exp   without (g), the whole +exp=riverswim job
 
 A machine's speed varies from minute to minute, so each ratio is the median of rounds that time both sides one
