@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from itertools import product
 from pathlib import Path
@@ -111,6 +112,17 @@ def experiment_from(config: DictConfig, root: Path) -> Experiment:
         settings.runtime.workers,
         settings.runtime.progress,
     )
+
+
+def check_effect(overrides: Iterable[str], experiment: Experiment) -> None:
+    """Refuse a setting of the command line (`key=value`) that the grids of all arms replace."""
+    for override in overrides:
+        key = override.lstrip("+").partition("=")[0]
+        if all(key in arm.point for arm in experiment.arms):
+            raise InputError(
+                f"{key}: has no effect, every arm takes it from a grid; set grid.{key}=[...] instead, "
+                f"and arms.NAME.grid.{key}=[...] where an arm has its own"
+            )
 
 
 def _check(c: ExperimentConfig) -> None:

@@ -1,5 +1,6 @@
 """Where a result comes from: the code, the packages and the machine that made it."""
 
+import ast
 import hashlib
 import platform
 import subprocess
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PRESENTATION = ("drawing", "reports")  # folders whose code changes no result
 PACKAGES = ("dpucbvi", "numpy", "scipy", "cvxpy", "highspy", "numba")
 
 
@@ -24,11 +24,31 @@ def provenance() -> dict[str, Any]:
 
 def code() -> str:
     """A hash of the sources that a result can depend on."""
-    digest, package = hashlib.sha256(), Path(__file__).parent
-    for source in sorted(package.rglob("*.py")):
-        if source.relative_to(package).parts[0] not in PRESENTATION:
-            digest.update(source.read_bytes())
+    digest = hashlib.sha256()
+    for source in sorted(sources()):
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def sources() -> set[Path]:
+    """The engines and what they import of this package, directly or not."""
+    todo = set((ROOT / "dpucbvi" / "engine").rglob("*.py"))
+    found: set[Path] = set()
+    while todo:
+        found.add(source := todo.pop())
+        todo |= _imported(source) - found
+    return found
+
+
+def _imported(source: Path) -> set[Path]:
+    """The files of this package that the `from ... import ...` of a file name, packages' own files too."""
+    files = set()
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("dpucbvi"):
+            module = ROOT.joinpath(*node.module.split("."))
+            files |= {module.with_suffix(".py"), *(module / f"{name.name}.py" for name in node.names)}
+            files |= {folder / "__init__.py" for folder in (module, *module.parents)}
+    return {file for file in files if file.is_file()}
 
 
 def _commit() -> dict[str, Any]:

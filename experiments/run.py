@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.errors import LpError
-    from dpucbvi.experiment import experiment_from  # slow to import: --help and --cfg do without
+    from dpucbvi.experiment import check_effect, experiment_from  # slow to import: --help and --cfg do without
     from dpucbvi.figures import draw
     from dpucbvi.runner import WorkerDied, run_experiment
     from dpucbvi.store import Store
@@ -29,6 +29,7 @@ def run(config: DictConfig) -> None:
     try:
         start = perf_counter()
         experiment = experiment_from(_with_job_name(config), ROOT)
+        check_effect(HydraConfig.get().overrides.task, experiment)
         tally = run_experiment(experiment)
         stored = Store(experiment.results).load_experiment(experiment.name)
         files = draw(stored, experiment.figures)

@@ -92,6 +92,8 @@ BAD = {
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilon=0": "arms.jdp_eps1.privatizer.epsilon: 0.0 is not",
     "+exp=riverswim K=0": "K: 0 is not accepted",
     "-m K=0,5": "K: 0 is not accepted",
+    "+exp=privacy_for_free K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
+    "+exp=horizon ++env.H=5": "env.H: has no effect",
     # files
     "env=file": "env.path: a value is needed",
     "env=file env.path=nowhere.npz": "env.path: no file 'nowhere.npz'",
