@@ -1,1 +1,1 @@
-"""What paper/results/ holds, written from stored results; experiments/tables.py is the script."""
+"""What paper/results/ and paper/tables/ hold, made from stored results by experiments/tables.py."""

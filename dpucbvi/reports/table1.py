@@ -30,20 +30,8 @@ from dpucbvi.table1 import (
 )
 
 CSV_HEADER = (
-    *(
-        "agent",
-        "name",
-        "model",
-        "bonus",
-        "reconstructed",
-        "bound",
-        "environment",
-        "S",
-        "A",
-        "H",
-        "T",
-        "epsilon",
-    ),
+    *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
+    *("S", "A", "H", "T", "epsilon"),
     *("regret", "half_width_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
 )
 FOOTNOTES = """\

@@ -1,16 +1,27 @@
 """What a figure says is true of the runs it draws."""
 
+from importlib import import_module
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from dpucbvi import drawing
 from dpucbvi.drawing.end_labels import spread
 from dpucbvi.drawing.regret import caption, check_same_grid, draw_regret, names, printed_beside, setting
+from dpucbvi.figures import KINDS
 from dpucbvi.printed import printed_curves
 from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
 from dpucbvi.tables import table
 from dpucbvi.trace import Trace
 
 ENV = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
+
+
+def test_the_kinds_are_what_can_be_drawn():
+    stems = [path.stem for path in Path(drawing.__path__[0]).glob("*.py")]
+    can = {stem for stem in stems if hasattr(import_module(f"dpucbvi.drawing.{stem}"), f"draw_{stem}")}
+    assert can - {"end_labels"} == set(KINDS)
 
 
 def stored(seed=0, slope=1.0, env=ENV, K=50_000, private=True, bonus=1.0, confidence=1.0) -> StoredRun:
