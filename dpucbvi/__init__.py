@@ -1,5 +1,67 @@
-"""DP-UCBVI: near-optimal differentially private reinforcement learning (Qiao and Wang, 2023)."""
+"""DP-UCBVI: near-optimal differentially private reinforcement learning (Qiao and Wang, AISTATS 2023).
+
+    import dpucbvi as dp
+    mdp = dp.riverswim(S=6, H=20)                      # or dp.TabularMDP(P=P, r=r, initial=p0)
+    run = dp.run(mdp, dp.DPUCBVI(bonus_scale=1e-4), dp.Central(epsilon=50, confidence_scale=0.01), K=20_000, seed=0)
+    run.regret[-1], run.certificate                    # a float; what is certified, under which relation
+
+An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a generator function like
+algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your own
+is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees every
+episode. Nothing else than the names below is public.
+"""
 
 from importlib.metadata import version
 
+from dpucbvi.agents import (
+    DPUCBVI,
+    LDPOBI,
+    PUCB,
+    UCBVI,
+    UCBVICH,
+    DPNashVI,
+    PrivateUCBPO,
+    PrivateUCBVI,
+    planner,
+)
+from dpucbvi.environments import from_file, hard_tree, random_mdp, riverswim
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.privatizers import Central, Certificate, Local, NonPrivate
+from dpucbvi.protocol import Counts, Noise, Plan, Problem
+from dpucbvi.simulate import run
+from dpucbvi.trace import Trace, Traces
+
 __version__ = version("dpucbvi")
+
+__all__ = [
+    "DPUCBVI",
+    "LDPOBI",
+    "PUCB",
+    "UCBVI",
+    "UCBVICH",
+    "Central",
+    "Certificate",
+    "Counts",
+    "DPNashVI",
+    "InputError",
+    "Local",
+    "NonPrivate",
+    "Noise",
+    "Plan",
+    "PrivateUCBPO",
+    "PrivateUCBVI",
+    "Problem",
+    "TabularMDP",
+    "Trace",
+    "Traces",
+    "from_file",
+    "hard_tree",
+    "optimal_values",
+    "planner",
+    "policy_values",
+    "random_mdp",
+    "riverswim",
+    "run",
+]

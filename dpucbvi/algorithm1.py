@@ -9,42 +9,28 @@ counts is infinite, so Q̃ = H; D2 the fourth bonus term is 0 at h = H; D3 ties 
 D4 the counts after the last episode are never released.
 """
 
-from collections.abc import Generator
-from typing import NamedTuple
+import math
 
 import numpy as np
 
-from dpucbvi.bonus import (
-    BernsteinConstants,
-    bernstein_bonus,
-    bernstein_constants,
-    expectation,
-    next_value_gap,
-)
-from dpucbvi.confidence import Problem
-from dpucbvi.mdp import Floats, Trajectory
-from dpucbvi.privatizers import Counts, Privatizer, zero_counts
+from dpucbvi.bonus import BernsteinConstants, Bonus, bernstein_bonus, next_value_gap
+from dpucbvi.counts import PrivateCounts, zero_counts
+from dpucbvi.protocol import Algorithm, Counts, Floats, Plan, Problem, cut_to_unit, expectation
 
 
-class Plan(NamedTuple):
-    """What an algorithm has decided before an episode: its policy and the values behind it."""
-
-    pi: np.ndarray
-    Q: Floats
-    V: Floats
-
-
-Algorithm = Generator[Plan, Trajectory, None]
-
-
-def dp_ucbvi(problem: Problem, privatizer: Privatizer, scale: float = 1.0) -> Algorithm:
+def dp_ucbvi(
+    problem: Problem,
+    privatizer: PrivateCounts,
+    constants: BernsteinConstants,
+    bonus: Bonus = bernstein_bonus,
+) -> Algorithm:
     """DP-UCBVI: optimistic value iteration on private counts with a Bernstein bonus.
 
-    `problem` holds H, S, A, K and β; ε lives in the privatizer. `scale` multiplies the bonus (1: as printed).
+    `problem` holds H, S, A, K and β; ε lives in the privatizer; the constants are those of line 7, with
+    ι = log(30HSAT/β), E_{ε,β} and a factor on the bonus multiplied in (bonus.bernstein_constants).
     """
     H, S, A, K = problem.H, problem.S, problem.A, problem.K  # [Alg.1 L1]
     counts = zero_counts(privatizer.G, S, A)  # [Alg.1 L2]
-    constants = bernstein_constants(problem, privatizer.E, scale)  # ι = log(30HSAT/β), and E_{ε,β} is set up
     Q_tilde = np.full((H, S, A), float(H))  # Q̃⁰, so that line 9 has a minimum to start from
     V_tilde = np.zeros((H + 1, S))
     pi = np.zeros((H, S), dtype=np.int64)
@@ -52,7 +38,7 @@ def dp_ucbvi(problem: Problem, privatizer: Privatizer, scale: float = 1.0) -> Al
         V_tilde[H] = 0.0  # [Alg.1 L4]
         for h in reversed(range(H)):  # [Alg.1 L5]
             P_tilde, r_tilde = private_estimates(counts, h)  # [Alg.1 L6]
-            b = bernstein_bonuses(counts, P_tilde, V_tilde[h + 1], h, H, constants)  # [Alg.1 L7]
+            b = bonuses(counts, P_tilde, V_tilde[h + 1], h, H, constants, bonus)  # [Alg.1 L7]
             for s, a in np.ndindex(S, A):  # [Alg.1 L8]
                 target = r_tilde[s, a] + expectation(P_tilde[s, a], V_tilde[h + 1]) + b[s, a]
                 Q_tilde[h, s, a] = min(Q_tilde[h, s, a], H, target)  # [Alg.1 L9]
@@ -77,22 +63,29 @@ def private_estimates(counts: Counts, h: int) -> tuple[Floats, Floats]:
         N = counts.N_sa[g, s, a]
         if N > 0.0:
             P_tilde[s, a] = counts.N_sas[g, s, a] / N
-            r_tilde[s, a] = min(max(counts.R[g, s, a] / N, 0.0), 1.0)
+            r_tilde[s, a] = cut_to_unit(counts.R[g, s, a] / N)
     return P_tilde, r_tilde
 
 
-def bernstein_bonuses(
-    counts: Counts, P_tilde: Floats, V_next: Floats, h: int, H: int, constants: BernsteinConstants
+def bonuses(
+    counts: Counts,
+    P_tilde: Floats,
+    V_next: Floats,
+    h: int,
+    H: int,
+    constants: BernsteinConstants,
+    bonus: Bonus = bernstein_bonus,
 ) -> Floats:
-    """[Alg.1 L7] b_h(s,a) for all (s,a), from the counts of steps h and h+1."""
+    """[Alg.1 L7] b_h(s,a) for all (s,a), from the counts of steps h and h+1; infinite where Ñ = 0 [D1]."""
     S, A = P_tilde.shape[:2]
     gap_next = np.zeros(S)  # [D2] stays 0 at the last step
     if h + 1 < H:
         for s_next in range(S):
             N_next = sum(counts.N_sa[(h + 1) % counts.G, s_next])  # Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a)
             gap_next[s_next] = next_value_gap(N_next, constants)
-    b = np.zeros((S, A))
+    b = np.full((S, A), math.inf)
     for s, a in np.ndindex(S, A):
         N = counts.N_sa[h % counts.G, s, a]
-        b[s, a] = bernstein_bonus(N, P_tilde[s, a], V_next, gap_next, constants)
+        if N > 0.0:
+            b[s, a] = bonus(N, P_tilde[s, a], V_next, gap_next, constants)
     return b

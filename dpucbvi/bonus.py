@@ -8,7 +8,8 @@
                                  + 1000² H⁶ S⁴ A² ι⁴    / Ñ_{h+1}(s')², H² } / Ñ )    next value
 
 with Ñ = Ñ_h(s,a), Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a) and ι = log(30HSAT/β). `scale` multiplies the whole
-bonus and is 1 in the paper.
+bonus and is 1 in the paper. The functions of single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are the
+formulas themselves: the reference calls them, and the engine compiles them.
 
 Where the formula is undefined (paper/DEVIATIONS.md): Ñ = 0 makes the bonus infinite [D1];
 Ñ_{h+1}(s') = 0 makes the minimum H²; at h = H there is no Ñ_{H+1}, and since V_{H+1} = 0 has no error
@@ -16,10 +17,10 @@ to make up for, the fourth term is 0 [D2].
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
-from dpucbvi.confidence import Problem
-from dpucbvi.mdp import Floats
+from dpucbvi.protocol import Floats, Problem, expectation
 
 VARIANCE = 2.0
 REWARD = 2.0
@@ -78,29 +79,31 @@ def next_value_gap(N_next: float, c: BernsteinConstants) -> float:
     return min(c.gap_1 / N_next + c.gap_2 / (N_next * N_next), c.gap_most)
 
 
-def bernstein_terms(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> BonusTerms:
-    """The four terms of line 7 at one (h, s, a). Requires Ñ > 0."""
-    mean = expectation(P, V_next)
-    variance = expectation(P, (V_next - mean) ** 2)
+def terms_of(N: float, variance: float, gap: float, c: BernsteinConstants) -> BonusTerms:
+    """The four terms of line 7, from Var_{P̃}(Ṽ_{h+1}) and the mean of min{...} under P̃."""
     return BonusTerms(
         VARIANCE * math.sqrt(variance * c.iota / N),
         math.sqrt(c.reward / N),
         c.privacy / N,
-        c.next_value * math.sqrt(expectation(P, gap_next) / N),
+        c.next_value * math.sqrt(gap / N),
     )
 
 
-def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> float:
-    """b_h(s,a) of line 7 times the scale; infinite while Ñ_h(s,a) = 0 [D1]."""
-    if N <= 0.0:
-        return math.inf
-    term = bernstein_terms(N, P, V_next, gap_next, c)
+def scaled_sum(term: BonusTerms, c: BernsteinConstants) -> float:
+    """b of line 7 times the scale."""
     return c.scale * (term.reward + term.privacy + term.next_value + term.variance)
 
 
-def expectation(p: Floats, V: Floats) -> float:
-    """Σ_{s'} p(s') V(s'), added in order so that the compiled twin gives the same bits."""
-    total = 0.0
-    for s in range(len(p)):
-        total += p[s] * V[s]
-    return total
+def bernstein_terms(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> BonusTerms:
+    """The four terms of line 7 at one (h, s, a). Requires Ñ > 0."""
+    mean = expectation(P, V_next)
+    variance = expectation(P, (V_next - mean) ** 2)
+    return terms_of(N, variance, expectation(P, gap_next), c)
+
+
+def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> float:
+    """b_h(s,a) of line 7 times the scale. Requires Ñ > 0."""
+    return scaled_sum(bernstein_terms(N, P, V_next, gap_next, c), c)
+
+
+Bonus = Callable[[float, Floats, Floats, Floats, BernsteinConstants], float]  # the form of bernstein_bonus

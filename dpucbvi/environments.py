@@ -23,8 +23,10 @@ import numpy as np
 
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
+from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
+ENVIRONMENTS: Registry[Callable[..., TabularMDP]] = Registry("env.name")
 
 
 class Current(NamedTuple):
@@ -48,11 +50,10 @@ def riverswim(
 ) -> TabularMDP:
     """RiverSwim with S states (at least 2, and enough for the variant's start) and horizon H."""
     if variant not in RIVERSWIM:
-        raise InputError(f"env.variant: {variant!r} is not one of {', '.join(RIVERSWIM)}")
+        raise InputError(f"variant: {variant!r} is not one of {', '.join(RIVERSWIM)}")
     current = RIVERSWIM[variant]
     least = max(2, 1 + max(current.start))
-    if S < least:
-        raise InputError(f"env.S: {S} is below {least}, the least for variant {variant}")
+    _check_least(least, S=S)
     P = np.zeros((S, 2, S))
     r = np.zeros((S, 2))
     for s in range(S):
@@ -65,17 +66,19 @@ def riverswim(
     r[S - 1, RIGHT] = 1.0
     initial = np.zeros(S)
     initial[list(current.start)] = 1.0 / len(current.start)
-    return stationary_mdp(f"riverswim-{variant}", P, r, initial, H, rewards)
+    return stationary_mdp(P, r, initial, H, rewards, f"riverswim-{variant}")
 
 
 def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
     """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0."""
+    _check_least(1, S=S, A=A, H=H)
+    _check_least(0, seed=seed)
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(S), size=(H, S, A))
     r = rng.random((H, S, A))
     initial = np.zeros(S)
     initial[0] = 1.0
-    return TabularMDP(f"random-{seed}", P, r, initial, rewards)
+    return TabularMDP(P, r, initial, rewards, f"random-{seed}")
 
 
 def hard_tree(
@@ -89,15 +92,13 @@ def hard_tree(
     other, and there are (H/3)·A^(depth+1) to try.
     """
     if not 0.0 < gap <= 0.5:
-        raise InputError(f"env.gap: {gap} is not accepted; it must be a number in (0, 0.5]")
-    if A < 2:
-        raise InputError(f"env.A: {A} is not accepted; hard_tree needs an integer >= 2")
-    if depth < 1:
-        raise InputError(f"env.depth: {depth} is not accepted; hard_tree needs an integer >= 1")
+        raise InputError(f"gap: {gap} is not accepted; it must be a number in (0, 0.5]")
+    _check_least(2, A=A)
+    _check_least(1, depth=depth)
     waiting = max(1, H // 3)
     first_paid = waiting + depth + 1
     if first_paid >= H:
-        raise InputError(f"env.H: {H} is not accepted; hard_tree of depth {depth} needs H > {first_paid}")
+        raise InputError(f"H: {H} is not accepted; hard_tree of depth {depth} needs H > {first_paid}")
     nodes = (A ** (depth + 1) - 1) // (A - 1)  # states 1..nodes, breadth first; the last A^depth are leaves
     S = nodes + 3
     leaves = range(nodes - A**depth + 1, nodes + 1)
@@ -114,33 +115,36 @@ def hard_tree(
     P[:, good, :, good] = P[:, bad, :, bad] = 1.0
     r[first_paid:, good] = 1.0
     initial = np.eye(S)[0]
-    return TabularMDP(f"hard-tree-{depth}", P, r, initial, rewards)
+    return TabularMDP(P, r, initial, rewards, f"hard-tree-{depth}")
 
 
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
     """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
     if not Path(path).is_file():
-        raise InputError(f"env.path: no file {path!r}; it must be an .npz with P, r and initial")
+        raise InputError(f"path: no file {path!r}; it must be an .npz with P, r and initial")
     try:
         with np.load(path, allow_pickle=False) as data:
             P, r, initial = (data[key].astype(np.float64, casting="same_kind") for key in ("P", "r", "initial"))
     except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
-        raise InputError(f"env.path: {path!r} is not an .npz with P, r and initial ({error})") from None
-    return TabularMDP(Path(path).stem, P, r, initial, rewards)
+        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({error})") from None
+    return TabularMDP(P, r, initial, rewards, Path(path).stem)
 
 
 def stationary_mdp(
-    name: str, P: np.ndarray, r: np.ndarray, initial: np.ndarray, H: int, rewards: str
+    P: np.ndarray, r: np.ndarray, initial: np.ndarray, H: int, rewards: str, name: str
 ) -> TabularMDP:
     """The MDP whose every step has the same P[s,a,s'] and r[s,a]."""
-    if H < 1:
-        raise InputError(f"env.H: {H} is not an integer >= 1")
-    return TabularMDP(name, np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards)
+    _check_least(1, H=H)
+    return TabularMDP(np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards, name)
 
 
-ENVIRONMENTS: dict[str, Callable[..., TabularMDP]] = {
-    "riverswim": riverswim,
-    "random": random_mdp,
-    "hard_tree": hard_tree,
-    "file": from_file,
-}
+def _check_least(least: int, **values: int) -> None:
+    for key, value in values.items():
+        if value < least:
+            raise InputError(f"{key}: {value} is not accepted; it must be an integer >= {least}")
+
+
+ENVIRONMENTS.add("riverswim", riverswim)
+ENVIRONMENTS.add("random", random_mdp)
+ENVIRONMENTS.add("hard_tree", hard_tree)
+ENVIRONMENTS.add("file", from_file)

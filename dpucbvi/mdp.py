@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpucbvi.errors import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from dpucbvi.protocol import Floats, Ints
 
 REWARD_KINDS = ("deterministic", "bernoulli")
 
@@ -32,17 +30,17 @@ class Trajectory(NamedTuple):
 
 @dataclass(frozen=True)
 class TabularMDP:
-    """A finite-horizon MDP; its arrays are read-only.
+    """A finite-horizon MDP: P[h,s,a,s'], r[h,s,a], initial[s]; its arrays are read-only.
 
     Requires: P[h,s,a,:] and `initial` are distributions, r is in [0,1]; anything else raises
     InputError with the first offending index.
     """
 
-    name: str
     P: Floats
     r: Floats
     initial: Floats
     rewards: str = "deterministic"
+    name: str = "mdp"
 
     def __post_init__(self) -> None:
         for field in ("P", "r", "initial"):

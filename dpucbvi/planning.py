@@ -10,7 +10,8 @@ is exact up to rounding.
 import numpy as np
 from numpy.typing import NDArray
 
-from dpucbvi.mdp import Floats, TabularMDP
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.protocol import Floats
 
 
 def optimal_values(mdp: TabularMDP) -> tuple[Floats, Floats]:

@@ -27,23 +27,12 @@ Raising n to max(n, -w) turns the empty F into {0}, so one formula serves all.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dpucbvi.errors import InputError, LpError
-from dpucbvi.mdp import Floats
-
-
-class Postprocessed(NamedTuple):
-    """Ñ(s,a), Ñ(s,a,s') and how many LPs were infeasible."""
-
-    N_sa: Floats
-    N_sas: Floats
-    fallbacks: int
-
-
-Postprocess = Callable[[Floats, Floats, float], Postprocessed]
+from dpucbvi.protocol import Floats, Postprocess, Postprocessed
 
 
 def no_postprocess(N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
@@ -170,3 +159,11 @@ def _solution(variable: Any) -> Floats:
     if variable.value is None:
         raise LpError("the LP solver returned no solution")
     return np.asarray(variable.value)
+
+
+# By name; cvxpy's is made anew for every run, for it keeps its problem from episode to episode.
+POSTPROCESSES: dict[str, Callable[[], Postprocess]] = {
+    "none": lambda: no_postprocess,
+    "closed_form": lambda: closed_form,
+    "cvxpy": CvxpyPostprocess,
+}

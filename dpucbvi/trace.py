@@ -1,17 +1,21 @@
-"""What a run leaves behind: its regret along the way and the state it ended in."""
+"""What a run leaves behind: its regret along the way, the state it ended in, and what is certified."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.mdp import Floats, Ints
+from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.protocol import Floats, Ints
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Trace(NamedTuple):
     """Cumulative values after the recorded episodes, and the last plan.
 
     `N_sa` are the true visits (for analysis; a private release never shows them), `Q` the last optimistic
-    values. `checks` holds what the engine verified about the run.
+    values. `checks` holds what the engine verified about the run, `noise_scale` and `E` how large the noise was.
     """
 
     episodes: Ints
@@ -21,6 +25,45 @@ class Trace(NamedTuple):
     N_sa: Floats
     Q: Floats
     checks: dict[str, Any]
+    certificate: Certificate
+    noise_scale: float
+    E: float
+
+    def to_frame(self, seed: int = 0) -> "DataFrame":
+        """A table with a row per recorded episode."""
+        from pandas import DataFrame  # slow to import, and only tables need it
+
+        names = ("regret", "policy_changes", "fallbacks")
+        return DataFrame(
+            {"seed": seed, "episode": self.episodes, **{name: getattr(self, name) for name in names}}
+        )
+
+
+class Traces(NamedTuple):
+    """Runs that differ in their seed alone."""
+
+    seeds: tuple[int, ...]
+    runs: tuple[Trace, ...]
+
+    @property
+    def episodes(self) -> Ints:
+        return self.runs[0].episodes
+
+    @property
+    def regret(self) -> Floats:
+        """regret[i, j]: of the run with seeds[i] after episodes[j]."""
+        return np.array([run.regret for run in self.runs])
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.runs[0].certificate
+
+    def to_frame(self) -> "DataFrame":
+        """A table with a row per seed and recorded episode."""
+        from pandas import concat
+
+        frames = [run.to_frame(seed) for seed, run in zip(self.seeds, self.runs, strict=True)]
+        return concat(frames, ignore_index=True)
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

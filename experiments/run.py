@@ -11,7 +11,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from dpucbvi.one_line import check_flags, is_bad_input, one_line
+from dpucbvi.lab.command_line import check_flags, is_bad_input, one_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,16 +19,16 @@ ROOT = Path(__file__).resolve().parents[1]
 @hydra.main(version_base="1.3", config_path=str(ROOT / "conf"), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
-    from dpucbvi.errors import LpError
-    from dpucbvi.experiment import check_effect, experiment_from  # slow to import: --help and --cfg do without
-    from dpucbvi.figures import draw
-    from dpucbvi.runner import WorkerDied, run_experiment
-    from dpucbvi.store import Store
-    from dpucbvi.tables import table
+    from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
+    from dpucbvi.lab.experiment import check_effect, experiment_from
+    from dpucbvi.lab.runner import WorkerDied, run_experiment
+    from dpucbvi.lab.store import Store
+    from dpucbvi.studies import draw, names, table
+    from dpucbvi.studies.shared.printed import printed_curves
 
     try:
         start = perf_counter()
-        experiment = experiment_from(_with_job_name(config), ROOT)
+        experiment = experiment_from(_with_job_name(config), ROOT, names(), printed_curves())
         check_effect(HydraConfig.get().overrides.task, experiment)
         tally = run_experiment(experiment)
         stored = Store(experiment.results).load_experiment(experiment.name)

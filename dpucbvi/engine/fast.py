@@ -12,19 +12,17 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from dpucbvi.baselines.private_ucb_po import PrivateUcbPoConstants
-from dpucbvi.binary_mechanism import levels
-from dpucbvi.confidence import counters
-from dpucbvi.engine.compiled import SOURCES
+from dpucbvi.counts import counters
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
-from dpucbvi.engine.release import CentralState, LocalState, NonPrivateState
-from dpucbvi.engine.state import EPISODE, Memory, Private, Record, World
-from dpucbvi.factory import Setup
-from dpucbvi.mdp import Floats, Ints, uniforms_per_episode
-from dpucbvi.noise import LaplaceStream, seed_stream
+from dpucbvi.engine.state import EPISODE, FALLBACKS, Memory, Private, Record, World
+from dpucbvi.engine.twins import PLANS, RELEASES
+from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
+from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
+from dpucbvi.sources import code
 from dpucbvi.trace import Trace, recorded_episodes
 
 CHECKPOINT_SECONDS = 60.0
@@ -37,9 +35,10 @@ class FastRun(NamedTuple):
 
     setup: Setup
     world: World
-    state: Any
+    state: Any  # of the release
     private: Private
     memory: Memory
+    scratch: Any  # of the plan
     record: Record
     sample: LpSample
 
@@ -60,9 +59,20 @@ class FastRun(NamedTuple):
         }
 
 
-def run_fast(setup: Setup, seed: int, progress: Callable[[int], None], checkpoint: Path | None = None) -> Trace:
+def run_fast(
+    setup: Setup,
+    seed: int,
+    watch: Callable[[int, Plan, Counts], object] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    checkpoint: Path | None = None,
+) -> Trace:
     """One run from its first episode, or from its checkpoint if there is one."""
     run = start(setup, seed)
+    if watch is not None:
+        for k, plan, counts, _, _ in episodes(run, seed):
+            watch(k, plan, counts)
+            progress(1)
+        return trace(run)
     if checkpoint is not None and checkpoint.is_file():
         run = resume(run, checkpoint) or start(setup, seed)
         progress(int(run.memory.tally[EPISODE]))
@@ -72,70 +82,79 @@ def run_fast(setup: Setup, seed: int, progress: Callable[[int], None], checkpoin
         if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
             save_checkpoint(run, checkpoint)
             saved = time.monotonic()
+    return trace(run)
+
+
+def trace(run: FastRun) -> Trace:
+    """What a finished run leaves behind; its sample of LPs is solved by cvxpy here."""
+    setup, record = run.setup, run.record
     return Trace(
-        run.record.episodes[:-1],
-        run.record.regret,
-        run.record.changes,
-        run.record.fallbacks,
+        record.episodes[:-1],
+        record.regret,
+        record.changes,
+        record.fallbacks,
         run.memory.N_visits,
         run.memory.Q.reshape(setup.mdp.r.shape),
-        run.sample.check(setup.E),
+        run.sample.check(setup.noise.E),
+        setup.certificate,
+        setup.noise.scale,
+        setup.noise.E,
     )
 
 
 def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
-    (H, S, A), K, G = setup.mdp.r.shape, setup.problem.K, setup.G
-    pairs = S * A
-    flat = np.zeros(counters(G, S, A))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * pairs, G * pairs * (1 + S)])
-    hat = (N_hat_sa.reshape(G, pairs), N_hat_sas.reshape(S, G, pairs))
-    processed = setup.config.postprocess.name != "none"
-    tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed else hat
-    episodes = recorded_episodes(K, setup.config.trace_points)
-    V_star = optimal_values(setup.mdp)[0][0]
-    checks = setup.config.engine.lp_checks if processed else 0
+    (H, S, A), K, mdp = setup.mdp.r.shape, setup.problem.K, setup.mdp
+    plan, release = PLANS[type(setup.agent)], RELEASES[type(setup.privatizer)]
+    private = _no_counts(setup)
+    V_star = optimal_values(mdp)[0][0]
     return FastRun(
         setup,
-        World(setup.mdp.P, setup.mdp.r, setup.mdp.initial, V_star, setup.mdp.rewards == "bernoulli"),
-        _release_state(setup, seed, flat.size),
-        Private(flat, *hat, R.reshape(G, pairs), *tilde),
+        World(mdp.P, mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli"),
+        release.start(setup, seed, private.flat.size),
+        private,
         Memory(
-            Q=np.full((H, pairs), float(H)),
+            Q=np.full((H, S * A), float(H)),
             V=np.zeros((H + 1, S)),
-            pi=_first_policy(setup),
+            pi=np.full((H, S, A), 1.0 / A) if plan.stochastic else np.zeros((H, S), dtype=np.int64),
             V_pi=np.zeros((H + 1, S)),
-            sigma=np.zeros(flat.size),
+            sigma=np.zeros(private.flat.size),
             cells=np.zeros(3 * H, dtype=np.int64),
             N_visits=np.zeros((H, S, A)),
             tally=np.zeros(4, dtype=np.int64),
             total=np.zeros(1),
-            P=np.zeros((S, pairs)),
-            mean=np.zeros(pairs),
-            spread=np.zeros(pairs),
-            gap_mean=np.zeros(pairs),
-            gap=np.zeros(S),
-            apart=np.zeros(pairs),
-            middle=np.zeros(pairs),
         ),
-        Record(
-            np.append(episodes, 0),  # a last entry that no episode equals
-            np.zeros(len(episodes)),
-            np.zeros(len(episodes), dtype=np.int64),
-            np.zeros(len(episodes), dtype=np.int64),
-        ),
-        LpSample.empty(checks or 0, S, K),
+        plan.scratch(S, A),
+        _no_record(recorded_episodes(K, setup.trace_points)),
+        LpSample.empty(setup.lp_checks if processed(setup) else 0, S, K),
     )
 
 
-def run_chunks(run: FastRun, seed: int) -> Iterator[int]:
-    """Go on to the end, chunk by chunk; yields how many episodes each had."""
+def processed(setup: Setup) -> bool:
+    return setup.postprocess != "none"
+
+
+def _no_counts(setup: Setup) -> Private:
+    (_, S, A), G = setup.mdp.r.shape, setup.G
+    flat = np.zeros(counters(G, S, A))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + S)])
+    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(S, G, S * A))
+    tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
+    return Private(flat, *hat, R.reshape(G, S * A), *tilde)
+
+
+def _no_record(episodes: Ints) -> Record:
+    """With a last entry that no episode equals."""
+    n = len(episodes)
+    return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
+
+
+def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int]:
+    """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
     width, S = uniforms_per_episode(setup.mdp.H), setup.mdp.S
-    environment = np.random.PCG64(seed_stream(seed, "environment"))
-    environment.advance(int(tally[EPISODE]) * width)  # one step of PCG64 per uniform
-    uniforms = np.random.Generator(environment)
-    chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size))
+    uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
+    chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))
     rows = Rows.empty(run.private.N_sa.size)
     while (done := int(tally[EPISODE])) < K:
         ahead = run.sample.moments[run.sample.moments > done]
@@ -144,19 +163,60 @@ def run_chunks(run: FastRun, seed: int) -> Iterator[int]:
             run.world,
             setup.constants,
             run.state,
-            setup.E,
-            setup.config.postprocess.name != "none",
+            setup.noise.E,
+            processed(setup),
             run.private,
             run.memory,
+            run.scratch,
             run.record,
             uniforms.random((stop - done, width)),
             K,
             rows,
         )
         if stop in ahead[:1]:
-            x = run.private.N_sas - setup.E / (2 * S)  # without the shift of Eq.5
+            x = run.private.N_sas - setup.noise.E / (2 * S)  # without the shift of Eq.5
             run.sample.take(stop, seed, run.private.N_hat_sa, run.private.N_hat_sas, x)
         yield stop - done
+
+
+def _uniforms(seed: int, drawn: int) -> np.random.Generator:
+    """The environment's stream after so many uniforms: one step of PCG64 each."""
+    environment = np.random.PCG64(seed_stream(seed, "environment"))
+    environment.advance(drawn)
+    return np.random.Generator(environment)
+
+
+def episodes(run: FastRun, seed: int) -> Iterator[Episode]:
+    """The same run episode by episode, each with the counts it was planned on, for who wants to watch."""
+    setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
+    width = uniforms_per_episode(H)
+    uniforms = _uniforms(seed, int(run.memory.tally[EPISODE]) * width)
+    chunks = run_chunks(run, seed, most=1)
+    while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:
+        counts, fallbacks = _counts(run), int(run.memory.tally[FALLBACKS])
+        next(chunks)
+        memory = run.memory
+        plan = Plan(memory.pi.copy(), memory.Q.reshape(H, S, A).copy(), memory.V.copy())
+        yield Episode(k, plan, counts, _trajectory(run, uniforms.random(width)), fallbacks)
+
+
+def _counts(run: FastRun) -> Counts:
+    """A copy of the private counts in the shapes of the package."""
+    private, (_, S, A), G = run.private, run.setup.mdp.r.shape, run.setup.G
+    N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
+    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
+
+
+def _trajectory(run: FastRun, u: Floats) -> Trajectory:
+    """What the last episode's user met, from the cells she visited and her uniforms."""
+    mdp, G = run.setup.mdp, run.setup.G
+    H, S, A = mdp.r.shape
+    pairs = run.memory.cells[::3] - S * A * (np.arange(H) % G)
+    s, a = pairs // A, pairs % A
+    s_next = run.memory.cells[1::3] // (G * S * A) - 1
+    mean = mdp.r[np.arange(H), s, a]
+    r = (u[3::3] < mean).astype(np.float64) if mdp.rewards == "bernoulli" else mean
+    return Trajectory(np.append(s, s_next[-1]), a, r)
 
 
 def save_checkpoint(run: FastRun, path: Path) -> None:
@@ -164,7 +224,7 @@ def save_checkpoint(run: FastRun, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
-        np.savez(file, sources=np.array(SOURCES), **run.arrays())  # type: ignore[arg-type]
+        np.savez(file, code=np.array(code()), **run.arrays())  # type: ignore[arg-type]
     os.replace(partial, path)
 
 
@@ -172,30 +232,10 @@ def resume(run: FastRun, path: Path) -> FastRun | None:
     """The run as its checkpoint has it; None if the file is damaged or was written by other code."""
     try:
         with np.load(path, allow_pickle=False) as saved:
-            if str(saved["sources"]) != SOURCES:
+            if str(saved["code"]) != code():
                 return None
             for name, array in run.arrays().items():
                 array[...] = saved[name]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
     return run
-
-
-def _first_policy(setup: Setup) -> Ints | Floats:
-    """Actions, or for Private-UCB-PO the uniform probabilities."""
-    H, S, A = setup.mdp.r.shape
-    if isinstance(setup.constants, PrivateUcbPoConstants):
-        return np.full((H, S, A), 1.0 / A)
-    return np.zeros((H, S), dtype=np.int64)
-
-
-def _release_state(setup: Setup, seed: int, size: int) -> NonPrivateState | CentralState | LocalState:
-    total = np.zeros(size)
-    if setup.config.privatizer.name == "non_private":
-        return NonPrivateState(total)
-    generator = LaplaceStream(seed_stream(seed, "privacy")).state()
-    words = np.zeros(size, dtype=np.uint64)
-    if setup.config.privatizer.name == "local":
-        return LocalState(total, generator, words, setup.noise_scale)
-    noise = np.zeros((levels(setup.problem.K), size))
-    return CentralState(total, noise, generator, words, setup.noise_scale)

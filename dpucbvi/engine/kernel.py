@@ -2,26 +2,16 @@
 
 from typing import Any
 
+from dpucbvi import mdp
 from dpucbvi.engine.compiled import inlined, jit
 from dpucbvi.engine.plans import plan
 from dpucbvi.engine.projection import Rows, closed_form
-from dpucbvi.engine.release import release
+from dpucbvi.engine.releases import release
 from dpucbvi.engine.state import CHANGES, EPISODE, FALLBACKS, RECORDED, Memory, Private, Record, World
-from dpucbvi.mdp import Floats, Ints
+from dpucbvi.protocol import Floats, Ints
 
 
-@jit
-def draw(p: Floats, u: float) -> int:
-    """The smallest i with u < p_0 + ... + p_i."""
-    cumulative = 0.0
-    last = 0
-    for i in range(p.size):
-        if p[i] > 0.0:
-            cumulative += p[i]
-            last = i
-            if u < cumulative:
-                break
-    return last
+draw = jit(mdp.draw)
 
 
 @inlined
@@ -99,6 +89,7 @@ def run_episodes(
     postprocess: bool,
     private: Private,
     memory: Memory,
+    scratch: Any,
     record: Record,
     uniforms: Floats,
     K: int,
@@ -108,7 +99,7 @@ def run_episodes(
     tally = memory.tally
     for row in range(uniforms.shape[0]):
         k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
-        changed = plan(constants, private, memory)  # [Alg.1 L4-L15]
+        changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
         if changed or k == 1:
             evaluate(world.P, world.r, memory.pi, memory.V_pi)
         if k > 1:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.errors import LpError
-from dpucbvi.mdp import Floats, Ints
-from dpucbvi.noise import seed_stream
+from dpucbvi.protocol import Floats, Ints
+from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.projection import CvxpyPostprocess
 
 ROWS_A_MOMENT = 10

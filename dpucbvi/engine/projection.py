@@ -1,4 +1,4 @@
-"""Compiled twin of dpucbvi/projection.py: the closed form of Eq.4 and the shift of Eq.5, all rows side by side.
+"""Compiled twin of projection.py: the closed form of Eq.4 and the shift of Eq.5, all rows side by side.
 
 Arrays have the next state first and the rows (h,s,a) last, so that the inner loops become SIMD code; each row
 sees the same operations in the same order as in the reference.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.engine.compiled import jit
-from dpucbvi.mdp import Floats
+from dpucbvi.protocol import Floats
 
 
 class Rows(NamedTuple):

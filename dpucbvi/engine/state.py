@@ -1,12 +1,12 @@
 """What a compiled run holds, as tuples of arrays that outlive a call.
 
 A run can be stopped and saved between any two calls of the kernel and go on as if nothing had happened. The
-pairs (s,a) are one axis here, `row` = s·A + a, and the next state leads (see privatizers.as_counts).
+pairs (s,a) are one axis here, `row` = s·A + a, and the next state leads (see counts.as_counts).
 """
 
 from typing import NamedTuple
 
-from dpucbvi.mdp import Floats, Ints
+from dpucbvi.protocol import Floats, Ints
 
 # Slots of Memory.tally.
 EPISODE, CHANGES, FALLBACKS, RECORDED = range(4)
@@ -37,7 +37,7 @@ class Private(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Everything else that lasts from one episode to the next, and scratch for the plan."""
+    """Everything else that lasts from one episode to the next."""
 
     Q: Floats  # [h, row]
     V: Floats  # [h, s]
@@ -48,13 +48,6 @@ class Memory(NamedTuple):
     N_visits: Floats  # true visits N_h(s,a), for the trace only
     tally: Ints
     total: Floats  # total[0]: the regret so far
-    P: Floats  # scratch [s', row]
-    mean: Floats  # scratch [row]
-    spread: Floats  # scratch [row]
-    gap_mean: Floats  # scratch [row]
-    gap: Floats  # scratch [s']
-    apart: Floats  # scratch [row]
-    middle: Floats  # scratch [row]
 
 
 class Record(NamedTuple):

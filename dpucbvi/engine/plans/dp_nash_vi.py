@@ -1,12 +1,35 @@
-"""Compiled twins of DP-Nash-VI's planning for one player (baselines/dp_nash_vi.py)."""
+"""Compiled twin of DP-Nash-VI's planning for one player (agents/dp_nash_vi.py)."""
 
-import math
+from typing import NamedTuple
 
-from dpucbvi.baselines.dp_nash_vi import DpNashViConstants
+import numpy as np
+
+from dpucbvi.agents import DPNashVI, dp_nash_vi
+from dpucbvi.agents.dp_nash_vi import DpNashViConstants
 from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy
 from dpucbvi.engine.state import Memory, Private
-from dpucbvi.mdp import Floats
+from dpucbvi.engine.twins import add_plan
+from dpucbvi.protocol import Floats
+
+gamma_sum = inlined(dp_nash_vi.gamma_sum)
+
+
+class Scratch(NamedTuple):
+    """What γ + Γ needs of one step, and the lower values."""
+
+    P: Floats  # P̃ [s', row]
+    mean: Floats  # Σ P̃ V̄_{h+1} [row]
+    mean_low: Floats  # Σ P̃ V̲_{h+1} [row]
+    gap: Floats  # Σ P̃ (V̄ - V̲) [row]
+    middle: Floats  # Σ P̃ (V̄ + V̲)/2 [row]
+    variance: Floats  # Var_{P̃}((V̄ + V̲)/2) [row]
+    Q_low: Floats  # Q̲_h [row]
+    V_low: Floats  # V̲_{h+1}, then V̲_h [s]
+
+
+def scratch(S: int, A: int) -> Scratch:
+    return Scratch(np.zeros((S, S * A)), *(np.zeros(S * A) for _ in range(6)), np.zeros(S))
 
 
 @inlined
@@ -25,47 +48,44 @@ def lower_backup(P: Floats, V_up: Floats, V_low: Floats, mean_low: Floats, gap: 
 
 
 @inlined
-def middle_spread(P: Floats, V_up: Floats, V_low: Floats, middle: Floats, spread: Floats) -> None:
+def middle_variance(P: Floats, V_up: Floats, V_low: Floats, middle: Floats, variance: Floats) -> None:
     """Var_{P̃}((V̄ + V̲)/2) for all pairs."""
     S, rows = P.shape
-    spread[:] = 0.0
+    variance[:] = 0.0
     for s in range(S):
         centre = (V_up[s] + V_low[s]) / 2.0
         for row in range(rows):
-            spread[row] += P[s, row] * ((centre - middle[row]) * (centre - middle[row]))
+            variance[row] += P[s, row] * ((centre - middle[row]) * (centre - middle[row]))
 
 
 @inlined
-def nash_step(
-    c: DpNashViConstants, N: Floats, R: Floats, mean: Floats, most: float, memory: Memory, Q: Floats
-) -> None:
-    """γ + Γ, Q̄ and Q̲ of every pair of one step; Q̲ takes the place of Σ P̃ V̲."""
-    mean_low, gap, spread = memory.gap_mean, memory.apart, memory.spread
+def nash_step(c: DpNashViConstants, N: Floats, R: Floats, most: float, work: Scratch, Q: Floats) -> None:
+    """γ + Γ, Q̄ and Q̲ of every pair of one step."""
     for row in range(Q.size):
-        b = c.scale * (
-            c.gap * gap[row] + c.variance * math.sqrt(spread[row] * c.iota / N[row]) + c.rest / N[row]
-        )
+        b = gamma_sum(N[row], work.variance[row], work.gap[row], c)
         r = cut_to_unit(R[row] / N[row])
-        up, low = r + mean[row] + b, r + mean_low[row] - b
+        up, low = r + work.mean[row] + b, r + work.mean_low[row] - b
         Q[row] = up if (N[row] > 0.0) & (up < most) else most
-        mean_low[row] = low if (N[row] > 0.0) & (low > 0.0) else 0.0
+        work.Q_low[row] = low if (N[row] > 0.0) & (low > 0.0) else 0.0
 
 
-def plan_dp_nash_vi(c: DpNashViConstants, private: Private, memory: Memory) -> bool:
+def plan_dp_nash_vi(c: DpNashViConstants, private: Private, memory: Memory, work: Scratch) -> bool:
     """Upper and lower values by backward induction."""
-    N, R, Q, V, P, pi = private.N_sa, private.R, memory.Q, memory.V, memory.P, memory.pi
-    mean, spread, V_low, Q_low = memory.mean, memory.spread, memory.gap, memory.gap_mean
+    N, R, Q, V, pi = private.N_sa, private.R, memory.Q, memory.V, memory.pi
     H, S = pi.shape
     A = Q.shape[1] // S
     changed = False
-    V_low[:] = 0.0
+    work.V_low[:] = 0.0
     for h in range(H - 1, -1, -1):
         g = h % N.shape[0]
-        backup(N[g], private.N_sas, g, V[h + 1], P, mean)
-        lower_backup(P, V[h + 1], V_low, Q_low, memory.apart, memory.middle)
-        middle_spread(P, V[h + 1], V_low, memory.middle, spread)
-        nash_step(c, N[g], R[g], mean, float(H), memory, Q[h])
+        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
+        lower_backup(work.P, V[h + 1], work.V_low, work.mean_low, work.gap, work.middle)
+        middle_variance(work.P, V[h + 1], work.V_low, work.middle, work.variance)
+        nash_step(c, N[g], R[g], float(H), work, Q[h])
         changed |= greedy(Q[h], V[h], pi[h])
         for s in range(S):
-            V_low[s] = Q_low[s * A + pi[h, s]]
+            work.V_low[s] = work.Q_low[s * A + pi[h, s]]
     return changed
+
+
+add_plan(DPNashVI, DpNashViConstants, plan_dp_nash_vi, scratch)

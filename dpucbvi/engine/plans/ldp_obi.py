@@ -1,12 +1,29 @@
-"""Compiled twins of LDP-OBI's planning (baselines/ldp_obi.py)."""
+"""Compiled twin of LDP-OBI's planning (agents/ldp_obi.py)."""
 
-import math
+from typing import NamedTuple
 
-from dpucbvi.baselines.ldp_obi import LdpObiConstants
+import numpy as np
+
+from dpucbvi.agents import LDPOBI, ldp_obi
+from dpucbvi.agents.ldp_obi import LdpObiConstants
 from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, greedy
 from dpucbvi.engine.state import EPISODE, Memory, Private
-from dpucbvi.mdp import Floats
+from dpucbvi.engine.twins import add_plan
+from dpucbvi.protocol import Floats
+
+bonus = inlined(ldp_obi.bonus)
+log_term = inlined(ldp_obi.log_term)
+
+
+class Scratch(NamedTuple):
+    P: Floats  # p̃ = N̂(s,a,s')/D^p [s', row]
+    mean: Floats  # Σ p̃ V_{h+1} [row]
+    D_p: Floats  # D^p [row]
+
+
+def scratch(S: int, A: int) -> Scratch:
+    return Scratch(np.zeros((S, S * A)), np.zeros(S * A), np.zeros(S * A))
 
 
 @inlined
@@ -22,29 +39,30 @@ def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
 
 @inlined
 def ldp_obi_step(
-    c: LdpObiConstants, ell: float, left: float, N: Floats, R: Floats, D_p: Floats, mean: Floats, Q: Floats
+    c: LdpObiConstants, ell: float, left: float, N: Floats, R: Floats, work: Scratch, Q: Floats
 ) -> None:
     """β^r + (H-h+1) β^p and Q of every pair of one step."""
+    mean, D_p = work.mean, work.D_p
     for row in range(Q.size):
         D_r = max(N[row] + c.reward_shift, 1.0)
-        beta_r = math.sqrt(2.0 * ell / D_r) + c.reward_width / D_r
-        beta_p = math.sqrt(c.transition * ell / D_p[row]) + c.transition_width / D_p[row]
-        Q[row] = R[row] / D_r + mean[row] + c.scale * (beta_r + left * beta_p)
+        Q[row] = R[row] / D_r + mean[row] + bonus(D_r, D_p[row], ell, left, c)
 
 
-def plan_ldp_obi(c: LdpObiConstants, private: Private, memory: Memory) -> bool:
+def plan_ldp_obi(c: LdpObiConstants, private: Private, memory: Memory, work: Scratch) -> bool:
     """LDP-OBI on noisy counts as they are."""
-    N, R, Q, V, P = private.N_sa, private.R, memory.Q, memory.V, memory.P
-    mean, D_p = memory.mean, memory.spread
+    N, R, Q, V = private.N_sa, private.R, memory.Q, memory.V
     H = Q.shape[0]
-    ell = c.log_first + 3.0 * math.log(memory.tally[EPISODE])
+    ell = log_term(memory.tally[EPISODE], c)
     changed = False
     for h in range(H - 1, -1, -1):
         g, left = h % N.shape[0], float(H - h)
-        row_denominators(private.N_sas, g, c.transition_shift, D_p)
-        backup(D_p, private.N_sas, g, V[h + 1], P, mean)
-        ldp_obi_step(c, ell, left, N[g], R[g], D_p, mean, Q[h])
+        row_denominators(private.N_sas, g, c.transition_shift, work.D_p)
+        backup(work.D_p, private.N_sas, g, V[h + 1], work.P, work.mean)
+        ldp_obi_step(c, ell, left, N[g], R[g], work, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
         for s in range(V.shape[1]):
             V[h, s] = min(V[h, s], left)
     return changed
+
+
+add_plan(LDPOBI, LdpObiConstants, plan_ldp_obi, scratch)

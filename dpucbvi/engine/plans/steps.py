@@ -1,7 +1,10 @@
 """The loops that plans share; the pairs (s,a) of a step lie side by side as `row`s, which makes SIMD code."""
 
+from dpucbvi import protocol
 from dpucbvi.engine.compiled import inlined
-from dpucbvi.mdp import Floats, Ints
+from dpucbvi.protocol import Floats, Ints
+
+cut_to_unit = inlined(protocol.cut_to_unit)
 
 
 @inlined
@@ -38,13 +41,6 @@ def visits(N: Floats, s: int, A: int) -> float:
     for a in range(A):
         total += N[s * A + a]
     return total
-
-
-@inlined
-def cut_to_unit(x: float) -> float:
-    """x cut to [0, 1], without branches."""
-    x = x if x > 0.0 else 0.0
-    return x if x < 1.0 else 1.0
 
 
 @inlined

@@ -1,77 +1,87 @@
-"""Compiled twins of UCBVI's planning with bonus 1 and bonus 2 (baselines/ucbvi.py)."""
+"""Compiled twins of UCBVI's planning with bonus 1 and bonus 2 (agents/ucbvi.py)."""
 
-import math
+from typing import NamedTuple
 
-from dpucbvi.baselines.ucbvi import HoeffdingConstants, UcbviBernsteinConstants
+import numpy as np
+
+from dpucbvi.agents import UCBVI, UCBVICH, ucbvi
+from dpucbvi.agents.ucbvi import HoeffdingConstants, UcbviBernsteinConstants
 from dpucbvi.engine.compiled import inlined
+from dpucbvi.engine.plans.dp_ucbvi import Scratch, scratch
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy, spreads, visits
 from dpucbvi.engine.state import Memory, Private
-from dpucbvi.mdp import Floats
+from dpucbvi.engine.twins import add_plan
+from dpucbvi.protocol import Floats
+
+bonus_1 = inlined(ucbvi.bonus_1)
+bonus_2 = inlined(ucbvi.bonus_2)
+next_gap = inlined(ucbvi.next_gap)
+
+
+class HoeffdingScratch(NamedTuple):
+    """What bonus 1 needs of one step."""
+
+    P: Floats  # P̂ [s', row]
+    mean: Floats  # Σ P̂ V_{h+1} [row]
+
+
+def hoeffding_scratch(S: int, A: int) -> HoeffdingScratch:
+    return HoeffdingScratch(np.zeros((S, S * A)), np.zeros(S * A))
 
 
 @inlined
 def hoeffding_step(c: HoeffdingConstants, N: Floats, R: Floats, mean: Floats, Q: Floats) -> None:
     """Bonus 1 and Q of every pair of one step."""
     for row in range(Q.size):
-        b = c.scale * (c.width * math.sqrt(1.0 / N[row]))
-        target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+        target = cut_to_unit(R[row] / N[row]) + mean[row] + bonus_1(N[row], c)
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
 
 
-def plan_ucbvi_ch(c: HoeffdingConstants, private: Private, memory: Memory) -> bool:
-    """UCBVI with bonus 1 (baselines/ucbvi.py)."""
-    N, R, Q, V, P, mean = private.N_sa, private.R, memory.Q, memory.V, memory.P, memory.mean
+def plan_ucbvi_ch(c: HoeffdingConstants, private: Private, memory: Memory, work: HoeffdingScratch) -> bool:
+    """UCBVI with bonus 1."""
+    N, R, Q, V = private.N_sa, private.R, memory.Q, memory.V
     changed = False
     for h in range(Q.shape[0] - 1, -1, -1):
         g = h % N.shape[0]
-        backup(N[g], private.N_sas, g, V[h + 1], P, mean)
-        hoeffding_step(c, N[g], R[g], mean, Q[h])
+        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
+        hoeffding_step(c, N[g], R[g], work.mean, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed
 
 
 @inlined
-def ucbvi_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
-    """min{100²H³S²AL²/N(s'), H²} for every s', from the counts of the next step."""
+def next_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
+    """min{...} of bonus 2 for every s', from the counts of the next step."""
     A = N.size // gap.size
     for s in range(gap.size):
-        N_next = visits(N, s, A)
-        gap[s] = min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
+        gap[s] = next_gap(visits(N, s, A), c)
 
 
 @inlined
-def ucbvi_bernstein_step(
-    c: UcbviBernsteinConstants,
-    N: Floats,
-    R: Floats,
-    mean: Floats,
-    spread: Floats,
-    gap_mean: Floats,
-    Q: Floats,
-) -> None:
+def ucbvi_bernstein_step(c: UcbviBernsteinConstants, N: Floats, R: Floats, work: Scratch, Q: Floats) -> None:
     """Bonus 2 and Q of every pair of one step."""
+    mean, variance, gap_mean = work.mean, work.variance, work.gap_mean
     for row in range(Q.size):
-        b = c.scale * (
-            math.sqrt(c.variance * spread[row] / N[row])
-            + c.correction / N[row]
-            + math.sqrt(c.next_value * gap_mean[row] / N[row])
-        )
+        b = bonus_2(N[row], variance[row], gap_mean[row], c)
         target = cut_to_unit(R[row] / N[row]) + mean[row] + b
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
 
 
-def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory) -> bool:
-    """UCBVI with bonus 2 (baselines/ucbvi.py)."""
-    N, R, Q, V, gap = private.N_sa, private.R, memory.Q, memory.V, memory.gap
-    P, mean, spread, gap_mean = memory.P, memory.mean, memory.spread, memory.gap_mean
+def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory, work: Scratch) -> bool:
+    """UCBVI with bonus 2."""
+    N, R, Q, V = private.N_sa, private.R, memory.Q, memory.V
     H, G = Q.shape[0], N.shape[0]
     changed = False
-    gap[:] = 0.0  # [D2] at the last step
+    work.gap[:] = 0.0  # [D2] at the last step
     for h in range(H - 1, -1, -1):
         g = h % G
-        backup(N[g], private.N_sas, g, V[h + 1], P, mean)
-        spreads(P, V[h + 1], gap, mean, spread, gap_mean)
-        ucbvi_bernstein_step(c, N[g], R[g], mean, spread, gap_mean, Q[h])
+        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
+        spreads(work.P, V[h + 1], work.gap, work.mean, work.variance, work.gap_mean)
+        ucbvi_bernstein_step(c, N[g], R[g], work, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
-        ucbvi_gaps(c, N[g], gap)  # for step h-1
+        next_gaps(c, N[g], work.gap)  # for step h-1
     return changed
+
+
+add_plan(UCBVI, UcbviBernsteinConstants, plan_ucbvi_bf, scratch)
+add_plan(UCBVICH, HoeffdingConstants, plan_ucbvi_ch, hoeffding_scratch)

@@ -1,0 +1,42 @@
+"""Agents made of functions: one from counts to a plan, or an algorithm of one's own written like Algorithm 1."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpucbvi.agents.register import ANY
+from dpucbvi.counts import PrivateCounts
+from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem
+
+
+@dataclass(frozen=True)
+class OwnAgent:
+    """An algorithm given as a generator function of the problem and the private counts.
+
+    It yields the plan of an episode and is sent the trajectory that the plan met, as algorithm1.dp_ucbvi does.
+    `raw`: it reads the noisy counts as they are; `pooled`: counts of all steps together.
+    """
+
+    generator: Callable[[Problem, PrivateCounts], Algorithm]
+    raw: bool = False
+    pooled: bool = False
+    models: tuple[str, ...] = ANY
+
+    def constants(self, problem: Problem, noise: Noise) -> None:
+        return None
+
+    def algorithm(self, problem: Problem, private: PrivateCounts, constants: Any) -> Algorithm:
+        return self.generator(problem, private)
+
+
+def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = False) -> OwnAgent:
+    """The agent that plans every episode by `plan`, a function from the private counts to a Plan."""
+    return OwnAgent(lambda problem, private: episodes(problem.K, private, plan), raw, pooled)
+
+
+def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> Algorithm:
+    """K episodes: yields the plan, is sent the trajectory (the loop of Algorithm 1, lines 3 and 16-18)."""
+    counts = private.counts
+    for _k in range(1, K + 1):
+        trajectory = yield plan(counts)
+        counts = private.update(trajectory)

@@ -1,0 +1,36 @@
+"""The algorithms by name (each file here ends in its entry), and what those with a bonus have in common."""
+
+import math
+from dataclasses import dataclass
+
+from dpucbvi.errors import InputError
+from dpucbvi.protocol import Agent
+from dpucbvi.registry import Registry
+
+AGENTS: Registry[type[Agent]] = Registry("agent.name")
+
+# The models of privacy that an algorithm may be defined for.
+NONE = ("none",)
+JDP = ("none", "JDP")
+LDP = ("none", "LDP")
+ANY = ("none", "JDP", "LDP")
+
+
+@dataclass(frozen=True)
+class Optimistic:
+    """An algorithm with a bonus. `bonus_scale` multiplies the bonus and is 1 in the algorithm's paper.
+
+    `pooled`: counts of all steps together, for an MDP whose P and r do not depend on h.
+    """
+
+    bonus_scale: float = 1.0
+    pooled: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.bonus_scale) and self.bonus_scale > 0.0):
+            raise InputError(f"bonus_scale: {self.bonus_scale} is not accepted; it must be a number > 0")
+
+    @property
+    def own(self) -> str | None:
+        """What of this agent is the user's own, which no compiled twin knows."""
+        return None

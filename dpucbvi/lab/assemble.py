@@ -1,0 +1,90 @@
+"""From settings to the parts of a run: names become objects here and nowhere else."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dpucbvi.agents import AGENTS
+from dpucbvi.environments import ENVIRONMENTS
+from dpucbvi.errors import InputError
+from dpucbvi.lab.settings import PostprocessSettings, RunSettings, canonical, takes
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.projection import CvxpyPostprocess
+from dpucbvi.protocol import Agent, Postprocess, Privatizer, Setup
+from dpucbvi.simulate import check_engine, set_up
+
+T = TypeVar("T")
+
+# What the parts of a run call a value, and which setting it is.
+SETTINGS = {
+    "bonus_scale": "bonus.scale",
+    "confidence_scale": "confidence.scale",
+    "printed_constant": "confidence.constant",
+    "epsilon": "privatizer.epsilon",
+    "privatizer": "privatizer.name",
+    "postprocess": "postprocess.name",
+    "pooled": "agent.pooled",
+    "engine": "engine.name",
+    "lp_checks": "engine.lp_checks",
+}
+
+
+def assemble(settings: RunSettings) -> Setup:
+    """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
+    c = canonical(settings)
+    mdp = environment(c.env)
+    agent: Agent = _told("agent", AGENTS[c.agent["name"]], bonus_scale=c.bonus.scale, **_parameters(c.agent))
+    options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
+    setup: Setup = _told(
+        "",
+        set_up,
+        mdp,
+        agent,
+        _privatizer(c),
+        c.K,
+        beta=c.beta,
+        postprocess=_postprocess(c.postprocess),
+        trace_points=c.trace_points,
+        **options,
+    )
+    _told("", check_engine, c.engine.name, setup)
+    return setup
+
+
+def environment(env: dict[str, Any]) -> TabularMDP:
+    """The named environment with the given parameters."""
+    try:
+        return _told("env", ENVIRONMENTS[env["name"]], **_parameters(env))
+    except (OverflowError, MemoryError) as error:
+        raise InputError(f"env: too large for this machine ({error})") from None
+
+
+def _privatizer(c: RunSettings) -> Privatizer:
+    name = c.privatizer["name"]
+    confidence = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
+    own = {key: value for key, value in confidence.items() if takes(name, key)}
+    made: Privatizer = _told("privatizer", PRIVATIZERS[name], **_parameters(c.privatizer), **own)
+    return made
+
+
+def _postprocess(c: PostprocessSettings) -> str | Postprocess:
+    if c.solver is None or c.canonical is None:
+        return c.name
+    return CvxpyPostprocess(c.solver, c.canonical)
+
+
+def _parameters(group: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "name"}
+
+
+def _told(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -> T:
+    """make(...); a value that it refuses is named as the setting that it is."""
+    try:
+        return make(*values, **parameters)
+    except InputError as error:
+        key, colon, rest = str(error).partition(":")
+        if key in SETTINGS:
+            key = SETTINGS[key]
+        elif key in parameters and group:
+            key = f"{group}.{key}"
+        raise InputError(f"{key}{colon}{rest}") from None

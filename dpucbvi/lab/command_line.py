@@ -1,0 +1,71 @@
+"""Hydra's and OmegaConf's complaints about the command line, each in one line that names the key."""
+
+from traceback import walk_tb
+from typing import NoReturn
+
+from hydra._internal.utils import get_args_parser
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from yaml import YAMLError
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.strict import closest, nearest
+
+
+def is_bad_input(error: Exception) -> bool:
+    """Whether the user caused it, rather than a mistake in this code."""
+    told = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
+    return told or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
+
+
+def check_flags() -> None:
+    """Raise InputError for flags that argparse would answer with its usage."""
+    parser = get_args_parser()
+    parser.error = _refuse  # type: ignore[method-assign]
+    parser.parse_args()
+
+
+def one_line(error: Exception) -> str:
+    """The message of a bad input, without line breaks."""
+    if isinstance(error, OverrideParseException):
+        return f"{error.override!r} is not of the form key=value ({error.message.strip().splitlines()[0]})"
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        return _no_option(error.missing_cfg_file, list(error.options))
+    cause = error.__cause__ if isinstance(error, HydraException) else error
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError):
+        return _no_key(cause)
+    if isinstance(cause, OmegaConfBaseException):
+        return f"{cause.full_key or 'config'}: {_join_lines(cause.msg or cause)}"
+    message = _join_lines(error)
+    if message.startswith("Ambiguous value for argument "):
+        return f"{message.split()[4]}: several values need --multirun"
+    return message
+
+
+def _raised_in(error: Exception) -> str:
+    """The name of the module that raised it."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__"))
+
+
+def _refuse(message: str) -> NoReturn:
+    raise InputError(f"{message} (see --help)")
+
+
+def _join_lines(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _no_option(path: str, options: list[str]) -> str:
+    group, _, name = path.rpartition("/")
+    return f"{group}: no option {name!r}; {nearest(name, options)}"
+
+
+def _no_key(cause: ConfigKeyError | ConfigAttributeError) -> str:
+    """An arm holds differences only: there the key may be right and need a plus sign."""
+    parent, name = cause.parent_node, str(cause.full_key)
+    keys = [str(key) for key in parent if key != "hydra"] if isinstance(parent, DictConfig) else []
+    if name.startswith("arms.") and closest(str(cause.key), keys) is None:
+        return f"{name}: the arm does not set it yet; write +{name}=... to add it"
+    return f"{name}: no such key; {nearest(str(cause.key), keys)}"

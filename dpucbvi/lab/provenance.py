@@ -1,0 +1,38 @@
+"""Where a result comes from: the code, the packages and the machine that made it."""
+
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dpucbvi.sources import PACKAGE, code
+
+ROOT = PACKAGE.parent
+PACKAGES = ("dpucbvi", "numpy", "scipy", "cvxpy", "highspy", "numba")
+
+
+def provenance() -> dict[str, Any]:
+    """Commit and dirty flag of this checkout (null elsewhere), the code's hash, versions, platform."""
+    return {
+        **_commit(),
+        "code": code(),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "platform": {"system": platform.platform(), "machine": platform.machine()},
+    }
+
+
+def _commit() -> dict[str, Any]:
+    top = _git("rev-parse", "--show-toplevel")
+    if top is None or Path(top) != ROOT:  # no checkout, or one that merely contains the installed package
+        return {"commit": None, "dirty": None}
+    changes = _git("status", "--porcelain")
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changes is None else changes != ""}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,1 +1,0 @@
-"""What a run's privacy is: accounting of what it certifies."""

@@ -1,0 +1,172 @@
+"""The shared nouns: what an algorithm is handed, what it hands back, and what a run is made of.
+
+    TabularMDP, Agent, Privatizer --set_up--> Setup --run--> Trace
+
+An agent turns private counts into plans; a privatizer turns the trajectories of users into private counts. Both
+are described here by what they must offer (`Agent`, `Privatizer`); the package's own are in agents/ and
+privatizers/, and a class of your own with the same methods is as good as they are.
+
+The step axis h leads every array and is 0-based: `V[H]` is the paper's V_{H+1}. Counts have a leading axis of
+length G: H as in the paper, or 1 if they are pooled over h, and step h reads entry h mod G.
+"""
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dpucbvi.counts import PrivateCounts
+    from dpucbvi.mdp import TabularMDP, Trajectory
+    from dpucbvi.privatizers.certificate import Certificate
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Problem(NamedTuple):
+    """The sizes every bound depends on; T = KH."""
+
+    H: int
+    S: int
+    A: int
+    K: int
+    beta: float
+
+    @property
+    def T(self) -> int:
+        return self.K * self.H
+
+
+class Counts(NamedTuple):
+    """N(s,a), N(s,a,s') and R(s,a), each with the leading step axis of length G."""
+
+    N_sa: Floats
+    N_sas: Floats
+    R: Floats
+
+    @property
+    def G(self) -> int:
+        return self.N_sa.shape[0]
+
+
+class Plan(NamedTuple):
+    """What an algorithm has decided before an episode: its policy and the values behind it.
+
+    `pi[h, s]` is an action, or `pi[h, s, a]` a probability.
+    """
+
+    pi: np.ndarray
+    Q: Floats
+    V: Floats
+
+
+Algorithm = Generator[Plan, "Trajectory", None]  # yields the plan of an episode, is sent what it met
+
+
+class Episode(NamedTuple):
+    """One episode as an observer sees it: the counts it was planned on, the plan, and what the user met."""
+
+    k: int
+    plan: Plan
+    counts: Counts
+    trajectory: "Trajectory"
+    fallbacks: int  # infeasible LPs before this episode
+
+
+class Noise(NamedTuple):
+    """How large a privatizer's noise is.
+
+    `E` is the E_{ε,β} of Assumption 3.1. A released counter has at most `terms` noises of the given scale; with
+    these two, algorithms on raw counts work out the widths that their own papers print, times `printed`; None
+    means that they take the proven bound E/4 on the raw noise instead.
+    """
+
+    scale: float
+    E: float
+    terms: int = 1
+    printed: float | None = None
+
+
+class Release(Protocol):
+    """Takes the statistics of users one by one and gives, after each, the noisy counts of all so far."""
+
+    def release(self, sigma: Floats) -> Floats: ...
+
+
+class Privatizer(Protocol):
+    """Everything about a way of releasing counts, in one class."""
+
+    @property
+    def model(self) -> str:
+        """ "JDP", "LDP" or "none"."""
+        ...
+
+    def noise(self, problem: Problem, G: int) -> Noise: ...
+
+    def certificate(self, problem: Problem) -> "Certificate": ...
+
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release: ...
+
+
+class Agent(Protocol):
+    """An algorithm: `raw` ones read the noisy counts as they are, without post-processing."""
+
+    @property
+    def raw(self) -> bool: ...
+
+    @property
+    def pooled(self) -> bool: ...
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of privacy it is defined for."""
+        ...
+
+    def constants(self, problem: Problem, noise: Noise) -> Any:
+        """All that does not change during a run, multiplied in."""
+        ...
+
+    def algorithm(self, problem: Problem, private: "PrivateCounts", constants: Any) -> Algorithm: ...
+
+
+class Postprocessed(NamedTuple):
+    """Ñ(s,a), Ñ(s,a,s') and how many LPs were infeasible."""
+
+    N_sa: Floats
+    N_sas: Floats
+    fallbacks: int
+
+
+Postprocess = Callable[[Floats, Floats, float], Postprocessed]  # N̂(s,a), N̂(s,a,s'), E
+
+
+class Setup(NamedTuple):
+    """All that a run is made of, but for its randomness; both engines start from it."""
+
+    mdp: "TabularMDP"
+    agent: Agent
+    privatizer: Privatizer
+    problem: Problem
+    G: int  # steps counted apart: H, or 1 if pooled
+    postprocess: str | Postprocess  # a name of projection.POSTPROCESSES, or a function of one's own
+    noise: Noise
+    constants: Any
+    certificate: "Certificate"
+    trace_points: int
+    lp_checks: int  # LPs of a compiled run that cvxpy solves again
+
+
+def expectation(p: Floats, V: Floats) -> float:
+    """Σ_{s'} p(s') V(s'), added in order so that the compiled twin gives the same bits."""
+    total = 0.0
+    for s in range(len(p)):
+        total += p[s] * V[s]
+    return total
+
+
+def cut_to_unit(x: float) -> float:
+    """x cut to [0, 1], written so that it compiles without branches."""
+    x = x if x > 0.0 else 0.0
+    return x if x < 1.0 else 1.0

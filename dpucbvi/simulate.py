@@ -1,0 +1,256 @@
+"""One run: an MDP, an agent and a privatizer in, a trace out.
+
+    run = dp.run(dp.riverswim(), dp.DPUCBVI(bonus_scale=1e-4), dp.Central(epsilon=50), K=20_000, seed=0)
+
+`set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then one
+of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and gives the
+same numbers bit for bit, for the package's own agents and privatizers. Without a choice the fast one is taken
+where it can be.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from dpucbvi.agents.own import OwnAgent
+from dpucbvi.counts import PrivateCounts
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
+from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.privatizers import NonPrivate
+from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.projection import POSTPROCESSES
+from dpucbvi.protocol import (
+    Agent,
+    Algorithm,
+    Counts,
+    Episode,
+    Plan,
+    Postprocess,
+    Privatizer,
+    Problem,
+    Setup,
+)
+from dpucbvi.trace import Trace, Traces, recorded_episodes
+
+MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
+Progress = Callable[[int], None]  # told how many episodes were done since the last call
+Watch = Callable[[int, Plan, Counts], object]
+OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
+
+
+@overload
+def run(
+    mdp: TabularMDP,
+    agent: Agent | OwnAlgorithm,
+    privatizer: Privatizer = ...,
+    *,
+    K: int,
+    seed: int = ...,
+    engine: str | None = ...,
+    watch: Watch | None = ...,
+    **settings: Any,
+) -> Trace: ...
+
+
+@overload
+def run(
+    mdp: TabularMDP,
+    agent: Agent | OwnAlgorithm,
+    privatizer: Privatizer = ...,
+    *,
+    K: int,
+    seed: Sequence[int],
+    engine: str | None = ...,
+    watch: Watch | None = ...,
+    **settings: Any,
+) -> Traces: ...
+
+
+def run(
+    mdp: TabularMDP,
+    agent: Agent | OwnAlgorithm,
+    privatizer: Privatizer = NonPrivate(),  # noqa: B008  (it has no state)
+    *,
+    K: int,
+    seed: int | Sequence[int] = 0,
+    engine: str | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> Trace | Traces:
+    """K episodes of the agent on the MDP, its counts released by the privatizer; one run for every seed.
+
+    `watch(k, plan, counts)` is called in every episode with its number, its plan and the counts that it was
+    planned on. `settings` are those of `set_up`. Raises InputError, before anything is run, for parts that do
+    not fit together.
+    """
+    setup = set_up(mdp, agent, privatizer, K, **settings)
+    check_engine(engine, setup)
+    if isinstance(seed, int | np.integer):
+        return run_setup(setup, int(seed), engine, watch)
+    seeds = tuple(int(s) for s in seed)
+    return Traces(seeds, tuple(run_setup(setup, s, engine, watch) for s in seeds))
+
+
+def set_up(
+    mdp: TabularMDP,
+    agent: Agent | OwnAlgorithm,
+    privatizer: Privatizer,
+    K: int,
+    *,
+    beta: float = 0.05,
+    postprocess: str | Postprocess | None = None,
+    trace_points: int = 2_000,
+    lp_checks: int = 200,
+) -> Setup:
+    """Check the parts of a run and work out every number that does not depend on the seed.
+
+    `beta` is the failure probability of the confidence bounds. `postprocess` is a name of
+    projection.POSTPROCESSES or a function of one's own; if none is given, the closed form of the LP where an
+    agent wants post-processed counts of a private release, else none. Every episode is recorded if K is at most
+    `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
+    """
+    _check_numbers(K, beta, trace_points, lp_checks)
+    chosen: Agent = agent if hasattr(agent, "algorithm") else OwnAgent(agent)  # type: ignore[assignment,arg-type]
+    if postprocess is None:
+        postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
+    _check_parts(mdp, chosen, privatizer, postprocess)
+    problem = Problem(mdp.H, mdp.S, mdp.A, K, beta)
+    G = 1 if chosen.pooled else mdp.H
+    noise = privatizer.noise(problem, G)
+    if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
+        raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
+    return Setup(
+        mdp,
+        chosen,
+        privatizer,
+        problem,
+        G,
+        postprocess,
+        noise,
+        chosen.constants(problem, noise),
+        privatizer.certificate(problem),
+        trace_points,
+        lp_checks,
+    )
+
+
+def run_setup(
+    setup: Setup,
+    seed: int,
+    engine: str | None = None,
+    watch: Watch | None = None,
+    progress: Progress = lambda _: None,
+    checkpoint: Path | None = None,
+) -> Trace:
+    """One run. With `checkpoint`, the fast engine saves its state there now and then and goes on from it."""
+    if engine == "reference" or (engine is None and why_not_compiled(setup)):
+        return run_reference(setup, seed, watch, progress)
+    from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
+
+    return run_fast(setup, seed, watch, progress, checkpoint)
+
+
+def check_engine(engine: str | None, setup: Setup) -> None:
+    """Raise InputError if the engine cannot run this: nothing of one's own is ever silently left out."""
+    if engine not in (None, "reference", "fast"):
+        raise InputError(f"engine: {engine!r} is not one of reference, fast")
+    if engine == "fast" and (reason := why_not_compiled(setup)):
+        raise InputError(f"engine: fast has no compiled twin of {reason}; it takes engine=reference")
+
+
+def why_not_compiled(setup: Setup) -> str | None:
+    """The first part of a run that only the reference engine knows; None if there is none."""
+    from dpucbvi.engine.twins import has_plan, has_release
+
+    own = getattr(setup.agent, "own", None)
+    if own is not None:
+        return own
+    if not has_plan(setup.agent):
+        return f"the agent {_name(setup.agent)}"
+    if not has_release(setup.privatizer):
+        return f"the privatizer {_name(setup.privatizer)}"
+    if setup.postprocess not in ("none", "closed_form"):
+        name = setup.postprocess if isinstance(setup.postprocess, str) else "of your own"
+        return f"the post-processing {name}"
+    return None
+
+
+def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progress) -> Trace:
+    """The plain loop: evaluate each policy exactly, and add up."""
+    mdp = setup.mdp
+    V_star = optimal_values(mdp)[0]
+    N_sa = np.zeros((mdp.H, mdp.S, mdp.A))
+    recorded = recorded_episodes(setup.problem.K, setup.trace_points)
+    records: list[tuple[float, int, int]] = []
+    regret, changes, last = 0.0, 0, None
+    for k, plan, counts, trajectory, fallbacks in episodes(setup, seed):
+        if watch is not None:
+            watch(k, plan, counts)
+        s1 = trajectory.s[0]
+        regret += V_star[0, s1] - policy_values(mdp, plan.pi)[0, s1]
+        changes += last is not None and not np.array_equal(last, plan.pi)
+        last = plan.pi
+        N_sa[np.arange(mdp.H), trajectory.s[:-1], trajectory.a] += 1
+        if k == recorded[len(records)]:
+            records.append((regret, changes, fallbacks))
+        progress(1)
+    columns = (np.array(column) for column in zip(*records, strict=True))
+    return Trace(recorded, *columns, N_sa, plan.Q, {}, setup.certificate, setup.noise.scale, setup.noise.E)
+
+
+def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
+    """K episodes of the reference, one after another, exactly as the algorithm's file says."""
+    mdp, problem = setup.mdp, setup.problem
+    environment = np.random.default_rng(seed_stream(seed, "environment"))
+    private = private_counts(setup, seed)
+    algorithm = setup.agent.algorithm(problem, private, setup.constants)
+    plan = next(algorithm)
+    for k in range(1, problem.K + 1):
+        trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
+        yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
+        if k < problem.K:  # the counts after the last episode are never released [D4]
+            plan = algorithm.send(trajectory)
+
+
+def private_counts(setup: Setup, seed: int) -> PrivateCounts:
+    """The privatizer at work, on the run's privacy stream."""
+    problem, G = setup.problem, setup.G
+    release = setup.privatizer.release(problem, G, seed_stream(seed, "privacy"))
+    process = setup.postprocess
+    process = POSTPROCESSES[process]() if isinstance(process, str) else process
+    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A)
+
+
+def _check_numbers(K: int, beta: float, trace_points: int, lp_checks: int) -> None:
+    rules = [
+        ("K", K, 1 <= K <= MOST_EPISODES, f"an integer from 1 to {MOST_EPISODES}"),
+        ("beta", beta, 0 < beta < 1, "a number in (0, 1)"),
+        ("trace_points", trace_points, trace_points >= 2, "an integer >= 2"),
+        ("lp_checks", lp_checks, lp_checks >= 0, "an integer >= 0"),
+    ]
+    for key, value, good, accepted in rules:
+        if not good:
+            raise InputError(f"{key}: {value} is not accepted; it must be {accepted}")
+
+
+def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess) -> None:
+    name, private = _name(agent), privatizer.model != "none"
+    if privatizer.model not in agent.models:
+        takes = " or ".join(agent.models)
+        raise InputError(f"privatizer: {name} takes {takes} and {_name(privatizer)} is {privatizer.model}")
+    if isinstance(postprocess, str) and postprocess not in POSTPROCESSES:
+        raise InputError(f"postprocess: {postprocess!r} is not one of {', '.join(POSTPROCESSES)}")
+    if agent.raw and postprocess != "none":
+        raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
+    if not agent.raw and private and postprocess == "none":
+        raise InputError(f"postprocess: {name} takes closed_form or cvxpy when counts are noisy")
+    if agent.pooled and not mdp.stationary:
+        raise InputError("pooled: true needs an environment whose P and r do not depend on h")
+
+
+def _name(part: object) -> str:
+    return part.generator.__name__ if isinstance(part, OwnAgent) else type(part).__name__
