@@ -2,16 +2,17 @@
 
     import dpucbvi as dp
     mdp = dp.riverswim(S=6, H=20)                      # or dp.TabularMDP(P=P, r=r, initial=p0)
-    run = dp.run(mdp, dp.DPUCBVI(bonus_scale=1e-4), dp.Central(epsilon=50, confidence_scale=0.01), K=20_000, seed=0)
+    private = dp.Central(epsilon=50, confidence_scale=0.01)
+    run = dp.run(mdp, dp.DPUCBVI(bonus_scale=1e-4), private, K=20_000, seed=0)
     run.regret[-1], run.certificate                    # a float; what is certified, under which relation
 
 An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a generator function like
-algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your own
-is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees every
-episode. Nothing else than the names below is public.
+algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your
+own is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees
+every episode. Nothing else than the names below is public.
 """
 
-from importlib.metadata import version
+from importlib.metadata import version as _version
 
 from dpucbvi.agents import (
     DPUCBVI,
@@ -33,7 +34,7 @@ from dpucbvi.protocol import Counts, Noise, Plan, Problem
 from dpucbvi.simulate import run
 from dpucbvi.trace import Trace, Traces
 
-__version__ = version("dpucbvi")
+__version__ = _version("dpucbvi")
 
 __all__ = [
     "DPUCBVI",
@@ -47,8 +48,8 @@ __all__ = [
     "DPNashVI",
     "InputError",
     "Local",
-    "NonPrivate",
     "Noise",
+    "NonPrivate",
     "Plan",
     "PrivateUCBPO",
     "PrivateUCBVI",
@@ -65,3 +66,7 @@ __all__ = [
     "riverswim",
     "run",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,8 +8,8 @@
                                  + 1000² H⁶ S⁴ A² ι⁴    / Ñ_{h+1}(s')², H² } / Ñ )    next value
 
 with Ñ = Ñ_h(s,a), Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a) and ι = log(30HSAT/β). `scale` multiplies the whole
-bonus and is 1 in the paper. The functions of single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are the
-formulas themselves: the reference calls them, and the engine compiles them.
+bonus and is 1 in the paper. The functions of single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are
+the formulas themselves: the reference calls them, and the engine compiles them.
 
 Where the formula is undefined (paper/DEVIATIONS.md): Ñ = 0 makes the bonus infinite [D1];
 Ñ_{h+1}(s') = 0 makes the minimum H²; at h = H there is no Ñ_{H+1}, and since V_{H+1} = 0 has no error

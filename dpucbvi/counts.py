@@ -50,7 +50,7 @@ def statistics(trajectory: Trajectory, G: int, S: int, A: int) -> Floats:
 class PrivateCounts:
     """A release and its post-processing at work: what line 17 of Algorithm 1 calls the Privatizer.
 
-    `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them. `fallbacks` is the
+    `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them, `fallbacks` the
     number of infeasible LPs so far (projection.py).
     """
 

@@ -2,10 +2,10 @@
 
     run = dp.run(dp.riverswim(), dp.DPUCBVI(bonus_scale=1e-4), dp.Central(epsilon=50), K=20_000, seed=0)
 
-`set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then one
-of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and gives the
-same numbers bit for bit, for the package's own agents and privatizers. Without a choice the fast one is taken
-where it can be.
+`set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
+one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and gives
+the same numbers bit for bit, for the package's own agents and privatizers. Without a choice the fast one is
+taken where it can be.
 """
 
 import math
@@ -114,7 +114,7 @@ def set_up(
     `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
     """
     _check_numbers(K, beta, trace_points, lp_checks)
-    chosen: Agent = agent if hasattr(agent, "algorithm") else OwnAgent(agent)  # type: ignore[assignment,arg-type]
+    chosen: Agent = agent if hasattr(agent, "algorithm") else OwnAgent(agent)  # type: ignore[assignment]
     if postprocess is None:
         postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
     _check_parts(mdp, chosen, privatizer, postprocess)
@@ -198,8 +198,19 @@ def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progre
         if k == recorded[len(records)]:
             records.append((regret, changes, fallbacks))
         progress(1)
-    columns = (np.array(column) for column in zip(*records, strict=True))
-    return Trace(recorded, *columns, N_sa, plan.Q, {}, setup.certificate, setup.noise.scale, setup.noise.E)
+    regrets, policy_changes, infeasible = (np.array(column) for column in zip(*records, strict=True))
+    return Trace(
+        recorded,
+        regrets,
+        policy_changes,
+        infeasible,
+        N_sa,
+        plan.Q,
+        {},
+        setup.certificate,
+        setup.noise.scale,
+        setup.noise.E,
+    )
 
 
 def episodes(setup: Setup, seed: int) -> Iterator[Episode]:

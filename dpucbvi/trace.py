@@ -15,7 +15,8 @@ class Trace(NamedTuple):
     """Cumulative values after the recorded episodes, and the last plan.
 
     `N_sa` are the true visits (for analysis; a private release never shows them), `Q` the last optimistic
-    values. `checks` holds what the engine verified about the run, `noise_scale` and `E` how large the noise was.
+    values. `checks` holds what the engine verified about the run; `noise_scale` and `E` say how large the
+    noise was.
     """
 
     episodes: Ints

@@ -1,4 +1,4 @@
-"""DP-UCBVI, the paper's Algorithm 1, as an agent; the algorithm itself is in algorithm1.py, its bonus in bonus.py."""
+"""DP-UCBVI as an agent; Algorithm 1 itself is in algorithm1.py, its bonus in bonus.py."""
 
 from dataclasses import dataclass
 

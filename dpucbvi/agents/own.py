@@ -1,4 +1,4 @@
-"""Agents made of functions: one from counts to a plan, or an algorithm of one's own written like Algorithm 1."""
+"""Agents made of functions: from counts to a plan, or a whole algorithm written like algorithm1.py."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,10 @@ class OwnAgent:
 
 
 def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = False) -> OwnAgent:
-    """The agent that plans every episode by `plan`, a function from the private counts to a Plan."""
+    """The agent that plans every episode by `plan`, a function from the private counts to a Plan.
+
+    The function has no memory; an algorithm with one is a generator function, started anew in every run.
+    """
     return OwnAgent(lambda problem, private: episodes(problem.K, private, plan), raw, pooled)
 
 

@@ -7,9 +7,9 @@ With noisy counts N̂, R̂ and a width |N̂ - N|, |R̂ - R| ≤ E for all counte
     Q_h = min{ H, (R̂ + Σ_{s'} N̂(s,a,s') V_{h+1}(s'))/N̂(s,a) + (H+1) φ + ψ }   if N̂(s,a) ≥ 2E, else H
     V_h = max_a Q_h                             (no lower cut, no minimum with the last episode's Q)
 
-E as printed, for counters with L noises of scale B (the levels of a tree): E = B L^{3/2} ln((2SAH + S²AH)/β'), which with B = 3HL/ε
-is the paper's (3H/ε) log(K)^{5/2} ln(...). `scale` multiplies (H+1) φ + ψ, 1 as printed. Where N̂ ≤ 0 the
-quotient is not defined and Q = H; N̂ ≥ 2E > 0 excludes it whenever there is noise [D22].
+E as printed, for counters with L noises of scale B (the levels of a tree): E = B L^{3/2} ln((2SAH + S²AH)/β'),
+which with B = 3HL/ε is the paper's (3H/ε) log(K)^{5/2} ln(...). `scale` multiplies (H+1) φ + ψ, 1 as printed.
+Where N̂ ≤ 0 the quotient is not defined and Q = H; N̂ ≥ 2E > 0 excludes it whenever there is noise [D22].
 """
 
 import math

@@ -10,7 +10,6 @@ from dpucbvi.engine.releases import release
 from dpucbvi.engine.state import CHANGES, EPISODE, FALLBACKS, RECORDED, Memory, Private, Record, World
 from dpucbvi.protocol import Floats, Ints
 
-
 draw = jit(mdp.draw)
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.errors import LpError
-from dpucbvi.protocol import Floats, Ints
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.projection import CvxpyPostprocess
+from dpucbvi.protocol import Floats, Ints
 
 ROWS_A_MOMENT = 10
 TOLERANCE = 1e-6

@@ -1,4 +1,4 @@
-"""Which agents and privatizers have a compiled twin, and where; each file of plans/ and releases/ ends in its entry.
+"""Which agents and privatizers have a compiled twin; each file of plans/ and releases/ ends in its entry.
 
 Twins are found by the exact class. A subclass of one's own is another class and has none, so that nothing it
 changes is ever left out.

@@ -1,11 +1,11 @@
 """The settings of one run, as typed data: what Hydra composes and assemble.py builds from.
 
-Every setting that can change a result is here and nothing else, so the hash of the canonical form plus the seed
-names the result (store.py). Settings that a choice does not read are left out of the canonical form: two configs
-that mean the same run have the same name.
+Every setting that can change a result is here and nothing else, so the hash of the canonical form plus the
+seed names the result (store.py). Settings that a choice does not read are left out of the canonical form: two
+configs that mean the same run have the same name.
 
-The groups env, agent and privatizer have a name and the parameters of the function or class behind it: what they
-accept is read off its signature.
+The groups env, agent and privatizer have a name and the parameters of the function or class behind it: what
+they accept is read off its signature.
 """
 
 from dataclasses import asdict, dataclass, field, fields, replace

@@ -1,10 +1,10 @@
 """Central, the Privatizer of Section 5.1: the Binary Mechanism on every counter (joint differential privacy).
 
-Every counter of the three families has a tree (tree.py) over the users 1..K-1, all advanced together, with noise
-of its own in every node:
+Every counter of the three families has a tree (tree.py) over the users 1..K-1, all advanced together, with
+noise of its own in every node:
 
-    b = 3ΔL/ε              node noise Lap(b), L = ⌈log2 K⌉ levels                                   [Sec.5.1 (1)]
-    ε = 3 · L · Δ / b      families × levels × ℓ1 change                                             [Lem.5.1]
+    b = 3ΔL/ε              node noise Lap(b), L = ⌈log2 K⌉ levels               [Sec.5.1 (1)]
+    ε = 3 · L · Δ / b      families × levels × ℓ1 change                        [Lem.5.1]
 
 E bounds every release of every tree at once: each has at most L noises, and the union is over all counters and
 K-1 releases. The order that the paper prints for it is c (H/ε) log(HSAT/β)², without the constant c.

@@ -1,11 +1,11 @@
 """Local, the Privatizer of Section 5.2: every user perturbs her own statistics (local differential privacy).
 
-    b = 3Δ/ε          a user adds Lap(b) to each of her statistics, the server sums what it is sent  [Sec.5.2 (1)]
-    ε = 3 · Δ / b     families × ℓ1 change, for each user by herself                                  [Lem.5.6]
+    b = 3Δ/ε          a user adds Lap(b) to each of her statistics, the server sums       [Sec.5.2 (1)]
+    ε = 3 · Δ / b     families × ℓ1 change, for each user by herself                      [Lem.5.6]
 
-E bounds all partial sums of K-1 users' noise at once: with n = K-1 noises e^{λZ_k} is a submartingale in k, so by
-Doob the bound on the last sum covers all k, and the union is over the counters only. The order that the paper
-prints for it is c (H/ε) √(K log(HSAT/β)), without the constant c.
+E bounds all partial sums of K-1 users' noise at once: with n = K-1 noises e^{λZ_k} is a submartingale in k, so
+by Doob the bound on the last sum covers all k, and the union is over the counters only. The order that the
+paper prints for it is c (H/ε) √(K log(HSAT/β)), without the constant c.
 """
 
 import math

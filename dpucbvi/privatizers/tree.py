@@ -20,8 +20,8 @@ Formal guarantees, for a stream of at most 2^L - 1 items:
 
 import numpy as np
 
-from dpucbvi.protocol import Floats
 from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.protocol import Floats
 
 
 def levels(K: int) -> int:

@@ -29,7 +29,8 @@ class Scratch(NamedTuple):
 
 
 def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), *(np.zeros(S * A) for _ in range(6)), np.zeros(S))
+    mean, mean_low, gap, middle, variance, Q_low = np.zeros((6, S * A))
+    return Scratch(np.zeros((S, S * A)), mean, mean_low, gap, middle, variance, Q_low, np.zeros(S))
 
 
 @inlined
