@@ -1,9 +1,18 @@
 # Every target runs inside .venv, which is built on first use and rebuilt when
-# requirements.lock or pyproject.toml changes. Another interpreter: make PYTHON=/path/to/python3.11
+# requirements.lock or pyproject.toml changes. It gets the newest Python found among PYTHONS;
+# to have another one of them: make PYTHON=/path/to/python3.12
 
+PYTHONS := 3.14 3.13 3.12 3.11
 BIN  := .venv/bin
 VENV := .venv/.stamp
-is311 = $(1) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null
+# Asked by running it: pyenv puts a python3.12 on PATH that may only print an error.
+supported = $(1) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' 2>/dev/null
+
+ifdef PYTHON  # a .venv of another Python than the one named is not used
+ifneq ($(shell $(PYTHON) -V 2>/dev/null),$(shell $(BIN)/python -V 2>/dev/null))
+.PHONY: $(VENV)
+endif
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help riverswim reproduce figures bench notebooks test test-all lint types format lock clean
@@ -18,8 +27,7 @@ reproduce: $(VENV) ## everything the report rests on
 	$(BIN)/python experiments/reproduce.py
 
 figures: $(VENV) ## redraw the figures and rewrite the tables from stored results
-	$(BIN)/python experiments/figures.py
-	$(BIN)/python experiments/tables.py
+	$(BIN)/python experiments/paper.py
 
 bench: $(VENV) ## time the engines
 	$(BIN)/python experiments/bench.py
@@ -49,11 +57,12 @@ format: $(VENV) ## rewrite the code in the house style
 	$(BIN)/ruff format .
 
 # setuptools is locked too: the project itself is then built from the venv, without a download.
-# --universal with one version each: the same file serves Linux and macOS, pip and uv.
+# --universal with one version each, from the oldest Python on: the same file serves every Python,
+# Linux and macOS, pip and uv.
 lock: ## resolve requirements.lock again from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv on PATH" >&2; exit 1; }
 	echo setuptools | uv pip compile --quiet --universal --fork-strategy fewest \
-	  --python-version 3.11 --extra dev --generate-hashes \
+	  --python-version $(lastword $(PYTHONS)) --extra dev --generate-hashes \
 	  --no-header --no-annotate -o requirements.lock pyproject.toml -
 
 clean: ## remove caches and .venv, keep results/
@@ -61,11 +70,15 @@ clean: ## remove caches and .venv, keep results/
 	find dpucbvi experiments notebooks tests -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp goes first and comes back last: an interrupted install is never taken for a whole one.
+# A .venv of another Python goes too: venv would leave its links as they are.
 $(VENV): requirements.lock pyproject.toml
 	@rm -f $@
-	@set -e; for python in $(or $(PYTHON),python3.11 python3); do \
-	  if $(call is311,$$python); then $$python -m venv .venv; exit; fi; \
-	done; echo "Python 3.11 is needed; name one with: make PYTHON=/path/to/python3.11" >&2; exit 1
+	@set -e; for python in $(or $(PYTHON),$(PYTHONS:%=python%) python3); do \
+	  if $(call supported,$$python); then \
+	    test "$$($$python -V)" = "$$($(BIN)/python -V 2>/dev/null)" || rm -rf .venv; \
+	    $$python -m venv .venv; exit; \
+	  fi; \
+	done; echo "Python $(lastword $(PYTHONS)) to $(firstword $(PYTHONS)) is needed; name one with: make PYTHON=/path/to/python3" >&2; exit 1
 	@if command -v uv >/dev/null; then pip="uv pip install --quiet --python $(BIN)/python"; \
 	else pip="$(BIN)/python -m pip install --quiet --disable-pip-version-check"; fi; \
 	set -ex; $$pip --require-hashes -r requirements.lock; \

@@ -15,8 +15,6 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
 
 import math
 
-from scipy.optimize import brentq
-
 from dpucbvi.protocol import Problem
 
 TO_ASSUMPTION = 4.0  # E over the bound on the raw noise [Lem.5.4]
@@ -33,6 +31,8 @@ def laplace_sum_log_tail(y: float, n: int) -> float:
 
 def laplace_sum_bound(n: int, failure: float) -> float:
     """The y at which Chernoff's bound on P(|Z| > y) equals `failure`."""
+    from scipy.optimize import brentq  # slow to import: `import dpucbvi` and --help do without
+
     if n == 0:
         return 0.0
     target = math.log(failure)

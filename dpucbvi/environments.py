@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.registry import Registry
 
@@ -91,10 +91,9 @@ def hard_tree(
     leaf, one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any
     other, and there are (H/3)·A^(depth+1) to try.
     """
-    if not 0.0 < gap <= 0.5:
-        raise InputError(f"gap: {gap} is not accepted; it must be a number in (0, 0.5]")
+    check_number("gap", gap, lambda gap: 0.0 < gap <= 0.5, "a number in (0, 0.5]")
     _check_least(2, A=A)
-    _check_least(1, depth=depth)
+    _check_least(1, depth=depth, H=H)
     waiting = max(1, H // 3)
     first_paid = waiting + depth + 1
     if first_paid >= H:
@@ -140,8 +139,7 @@ def stationary_mdp(
 
 def _check_least(least: int, **values: int) -> None:
     for key, value in values.items():
-        if value < least:
-            raise InputError(f"{key}: {value} is not accepted; it must be an integer >= {least}")
+        whole(key, value, least)
 
 
 ENVIRONMENTS.add("riverswim", riverswim)

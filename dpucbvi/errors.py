@@ -1,4 +1,9 @@
-"""The errors that a user is told in one line."""
+"""The errors that a user is told in one line, and the checks of single numbers that raise them."""
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
 
 
 class InputError(ValueError):
@@ -7,3 +12,18 @@ class InputError(ValueError):
 
 class LpError(ArithmeticError):
     """The LP of Eq. (4) was not solved, or the engine's solution is not the solver's."""
+
+
+def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int; InputError unless it is a whole number from `least` on, up to `most`."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and least <= value and (most is None or value <= most):
+        return int(value)
+    accepted = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+    raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+
+
+def check_number(key: str, value: Any, good: Callable[[float], bool], accepted: str) -> None:
+    """Raise InputError unless the value is a finite number and `good`; `accepted` says which are."""
+    if not (isinstance(value, Real) and math.isfinite(value) and good(float(value))):
+        raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")

@@ -44,7 +44,10 @@ class TabularMDP:
 
     def __post_init__(self) -> None:
         for field in ("P", "r", "initial"):
-            array = np.array(getattr(self, field), dtype=np.float64)
+            try:
+                array = np.array(getattr(self, field), dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"{field}: it is no array of numbers ({error})") from None
             array.setflags(write=False)
             object.__setattr__(self, field, array)
         self._check_shapes()

@@ -107,7 +107,7 @@ class CvxpyPostprocess:
     def __init__(self, solver: str = "HIGHS", canonical: bool = True, tolerance: float = 1e-6):
         if solver not in LP_OPTIONS:
             raise InputError(
-                f"postprocess.solver: {solver!r} is not one of {', '.join(LP_OPTIONS)}"
+                f"solver: {solver!r} is not one of {', '.join(LP_OPTIONS)}"
                 " (others do not reach a feasibility of 1e-8 on batched LPs)"
             )
         self.solver, self.canonical, self.tolerance = solver, canonical, tolerance

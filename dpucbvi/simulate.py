@@ -3,13 +3,13 @@
     run = dp.run(dp.riverswim(), dp.DPUCBVI(bonus_scale=1e-4), dp.Central(epsilon=50), K=20_000, seed=0)
 
 `set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
-one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and gives
-the same numbers bit for bit, for the package's own agents and privatizers. Without a choice the fast one is
-taken where it can be.
+one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
+gives the same numbers bit for bit, for the package's own agents and privatizers. Without a choice the fast one
+is taken where it can be.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,12 +17,12 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.privatizers import NonPrivate
+from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.laplace import seed_stream
-from dpucbvi.projection import POSTPROCESSES
+from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,
     Algorithm,
@@ -40,6 +40,9 @@ MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, al
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
 Watch = Callable[[int, Plan, Counts], object]
 OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
+# What protocol.py asks of them.
+AGENT = ("raw", "pooled", "models", "constants", "algorithm")
+PRIVATIZER = ("model", "noise", "certificate", "release")
 
 
 @overload
@@ -89,10 +92,12 @@ def run(
     """
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
-    if isinstance(seed, int | np.integer):
-        return run_setup(setup, int(seed), engine, watch)
-    seeds = tuple(int(s) for s in seed)
-    return Traces(seeds, tuple(run_setup(setup, s, engine, watch) for s in seeds))
+    if isinstance(seed, Iterable) and not isinstance(seed, str):
+        seeds = tuple(whole("seed", one, 0) for one in seed)
+        if not seeds:
+            raise InputError("seed: none is given; it must be an integer >= 0, or several")
+        return Traces(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
+    return run_setup(setup, whole("seed", seed, 0), engine, watch)
 
 
 def set_up(
@@ -113,8 +118,14 @@ def set_up(
     agent wants post-processed counts of a private release, else none. Every episode is recorded if K is at most
     `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
     """
-    _check_numbers(K, beta, trace_points, lp_checks)
-    chosen: Agent = agent if hasattr(agent, "algorithm") else OwnAgent(agent)  # type: ignore[assignment]
+    K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
+    lp_checks = whole("lp_checks", lp_checks, 0)
+    check_number("beta", beta, lambda beta: 0 < beta < 1, "a number in (0, 1)")
+    if not isinstance(mdp, TabularMDP):
+        raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
+    chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
+    _check_offers("agent", chosen, AGENT)
+    _check_offers("privatizer", privatizer, PRIVATIZER)
     if postprocess is None:
         postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
     _check_parts(mdp, chosen, privatizer, postprocess)
@@ -132,7 +143,7 @@ def set_up(
         postprocess,
         noise,
         chosen.constants(problem, noise),
-        privatizer.certificate(problem),
+        _certificate(privatizer, problem),
         trace_points,
         lp_checks,
     )
@@ -174,8 +185,8 @@ def why_not_compiled(setup: Setup) -> str | None:
     if not has_release(setup.privatizer):
         return f"the privatizer {_name(setup.privatizer)}"
     if setup.postprocess not in ("none", "closed_form"):
-        name = setup.postprocess if isinstance(setup.postprocess, str) else "of your own"
-        return f"the post-processing {name}"
+        cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
+        return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
     return None
 
 
@@ -221,6 +232,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     algorithm = setup.agent.algorithm(problem, private, setup.constants)
     plan = next(algorithm)
     for k in range(1, problem.K + 1):
+        _check_plan(plan, k, mdp)
         trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
         yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
         if k < problem.K:  # the counts after the last episode are never released [D4]
@@ -236,16 +248,32 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A)
 
 
-def _check_numbers(K: int, beta: float, trace_points: int, lp_checks: int) -> None:
-    rules = [
-        ("K", K, 1 <= K <= MOST_EPISODES, f"an integer from 1 to {MOST_EPISODES}"),
-        ("beta", beta, 0 < beta < 1, "a number in (0, 1)"),
-        ("trace_points", trace_points, trace_points >= 2, "an integer >= 2"),
-        ("lp_checks", lp_checks, lp_checks >= 0, "an integer >= 0"),
-    ]
-    for key, value, good, accepted in rules:
-        if not good:
-            raise InputError(f"{key}: {value} is not accepted; it must be {accepted}")
+def _check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:
+    """Raise InputError if the plan is no policy: the regret of an algorithm of one's own would mean nothing."""
+    pi, good = getattr(plan, "pi", None), False
+    if isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S) and pi.dtype.kind in "iu":
+        good = bool(((pi >= 0) & (pi < mdp.A)).all())
+    elif isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S, mdp.A):
+        good = bool((pi >= 0.0).all()) and np.allclose(pi.sum(axis=-1), 1.0)
+    if not good:
+        raise InputError(
+            f"agent: its plan of episode {k} is no policy; pi must be an array of actions [h, s], "
+            "or of probabilities [h, s, a]"
+        )
+
+
+def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+    if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
+        name = part.__name__ if isinstance(part, type) else _name(part)
+        raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")
+
+
+def _certificate(privatizer: Privatizer, problem: Problem) -> Certificate:
+    """What the privatizer certifies; anything but a certificate of its own model is an error."""
+    certificate = privatizer.certificate(problem)
+    if not isinstance(certificate, Certificate) or certificate.model != privatizer.model:
+        raise InputError(f"privatizer: {_name(privatizer)} says {privatizer.model}, its certificate does not")
+    return certificate
 
 
 def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess) -> None:
@@ -253,7 +281,7 @@ def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postproc
     if privatizer.model not in agent.models:
         takes = " or ".join(agent.models)
         raise InputError(f"privatizer: {name} takes {takes} and {_name(privatizer)} is {privatizer.model}")
-    if isinstance(postprocess, str) and postprocess not in POSTPROCESSES:
+    if not callable(postprocess) and postprocess not in tuple(POSTPROCESSES):
         raise InputError(f"postprocess: {postprocess!r} is not one of {', '.join(POSTPROCESSES)}")
     if agent.raw and postprocess != "none":
         raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
@@ -264,4 +292,5 @@ def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postproc
 
 
 def _name(part: object) -> str:
-    return part.generator.__name__ if isinstance(part, OwnAgent) else type(part).__name__
+    own = part.generator if isinstance(part, OwnAgent) else None
+    return getattr(own, "__name__", type(part).__name__)

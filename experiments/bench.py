@@ -15,55 +15,34 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from dpucbvi import factory
-from dpucbvi.baselines.ucbvi import ucbvi_bernstein_constants
-from dpucbvi.confidence import counters
-from dpucbvi.config import (
-    AgentConfig,
-    BonusConfig,
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
-from dpucbvi.engine import fast, reference
-from dpucbvi.planning import optimal_values, policy_values
+import dpucbvi as dp
+from dpucbvi.counts import counters
+from dpucbvi.engine import fast
+from dpucbvi.lab.store import Store
 from dpucbvi.projection import CvxpyPostprocess
-from dpucbvi.store import Store
+from dpucbvi.protocol import Agent, Privatizer, Setup
+from dpucbvi.simulate import set_up
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 7
 WORKERS = 2  # as runtime.workers has it
-# ε = 100 and these scales make DP-UCBVI learn within the run: most Q̃ leave H, most rows leave the LP's band,
+RIVERSWIM = dp.riverswim()
+# ε = 100 and these factors make DP-UCBVI learn within the run: most Q̃ leave H, most rows leave the LP's band,
 # the policy keeps changing. It is the dearest regime; with the literal constants an episode costs less.
-LEARNING = RunConfig(
-    privatizer=PrivatizerConfig("central", 100.0),
-    bonus=BonusConfig(0.001),
-    confidence=ConfidenceConfig(scale=0.001),
-    engine=EngineConfig("fast", 0),
-    K=8_000,
-)
-LITERAL = replace(
-    LEARNING, privatizer=PrivatizerConfig("central", 1.0), bonus=BonusConfig(), confidence=ConfidenceConfig()
-)
-UCBVI = replace(
-    LEARNING,
-    agent=AgentConfig("ucbvi_bf"),
-    privatizer=PrivatizerConfig("non_private"),
-    postprocess=PostprocessConfig("none"),
-    bonus=BonusConfig(0.01),
-)
+LEARNS = dp.DPUCBVI(bonus_scale=0.001)
+CENTRAL = dp.Central(epsilon=100.0, confidence_scale=0.001)
+LOCAL = dp.Local(epsilon=100.0, confidence_scale=0.001)
 
 
-def local(config: RunConfig) -> RunConfig:
-    return replace(config, privatizer=replace(config.privatizer, name="local"))
+def compiled(
+    agent: Agent = LEARNS, privatizer: Privatizer = CENTRAL, mdp: dp.TabularMDP = RIVERSWIM, K: int = 8_000
+) -> Setup:
+    """A run for the compiled engine, without LPs that cvxpy would solve again."""
+    return set_up(mdp, agent, privatizer, K, lp_checks=0)
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -72,10 +51,10 @@ def seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def episode_seconds(config: RunConfig) -> float:
+def episode_seconds(setup: Setup) -> float:
     """Seconds per episode of a whole compiled run (after compilation)."""
-    run = fast.start(factory.set_up(config), 0)
-    return seconds(lambda: list(fast.run_chunks(run, 0))) / config.K
+    run = fast.start(setup, 0)
+    return seconds(lambda: list(fast.run_chunks(run, 0))) / setup.problem.K
 
 
 def numpy_noise_seconds(size: int, draws: int = 1_000) -> float:
@@ -95,20 +74,18 @@ def ratio(above: Callable[[], float], below: Callable[[], float]) -> float:
     return float(np.median([above() / below() for _ in range(ROUNDS)]))
 
 
-def against_noise(config: RunConfig) -> float:
+def against_noise(setup: Setup) -> float:
     """An episode's time over the time numpy takes to draw its HSA(S+2) variates."""
-    mdp = factory.set_up(config).mdp
-    size = counters(mdp.H, mdp.S, mdp.A)
-    return ratio(lambda: episode_seconds(config), lambda: numpy_noise_seconds(size))
+    size = counters(setup.G, setup.mdp.S, setup.mdp.A)
+    return ratio(lambda: episode_seconds(setup), lambda: numpy_noise_seconds(size))
 
 
-def vectorised_ucbvi_seconds(episodes: int = 300) -> float:
+def vectorised_ucbvi_seconds(setup: Setup, episodes: int = 300) -> float:
     """Seconds per episode of UCBVI-BF written with whole-array numpy operations, a loop over h and over k."""
-    setup = factory.set_up(UCBVI)
-    mdp, c = setup.mdp, ucbvi_bernstein_constants(setup.problem, UCBVI.bonus.scale)
+    mdp, c = setup.mdp, setup.constants
     H, S, A = mdp.r.shape
     N_sas, R = np.zeros((H, S, A, S)), np.zeros((H, S, A))
-    Q, V, V_star = np.full((H, S, A), float(H)), np.zeros((H + 1, S)), optimal_values(mdp)[0][0]
+    Q, V, V_star = np.full((H, S, A), float(H)), np.zeros((H + 1, S)), dp.optimal_values(mdp)[0][0]
     rng, steps, regret = np.random.default_rng(0), np.arange(H), 0.0
 
     def episode() -> float:
@@ -135,7 +112,7 @@ def vectorised_ucbvi_seconds(episodes: int = 300) -> float:
         a = pi[steps, s[:-1]]
         N_sas[steps, s[:-1], a, s[1:]] += 1
         R[steps, s[:-1], a] += mdp.r[steps, s[:-1], a]
-        return float(V_star[0] - policy_values(mdp, pi)[0, 0])
+        return float(V_star[0] - dp.policy_values(mdp, pi)[0, 0])
 
     def run() -> None:
         nonlocal regret
@@ -147,37 +124,41 @@ def vectorised_ucbvi_seconds(episodes: int = 300) -> float:
 
 def reference_cvxpy_seconds(episodes: int = 12) -> float:
     """Seconds per episode of the reference engine with the LPs through cvxpy."""
-    exact = replace(
-        LEARNING, K=episodes, engine=EngineConfig("reference"), postprocess=PostprocessConfig("cvxpy")
-    )
-    setup = factory.set_up(exact)
-    return seconds(lambda: reference.run_reference(setup, 0, lambda _: None)) / episodes
+
+    def run() -> None:
+        dp.run(RIVERSWIM, LEARNS, CENTRAL, K=episodes, engine="reference", postprocess="cvxpy")
+
+    return seconds(run) / episodes
 
 
 def single_lps_seconds() -> float:
     """Seconds of one episode's 240 LPs through cvxpy, one small problem after another."""
-    mdp = factory.set_up(LEARNING).mdp
+    rows, S = RIVERSWIM.r.size, RIVERSWIM.S
     rng, one = np.random.default_rng(0), CvxpyPostprocess(canonical=False)
-    y, n = rng.laplace(5.0, 20.0, (mdp.r.size, mdp.S)), rng.laplace(30.0, 20.0, mdp.r.size)
-    return seconds(lambda: [one.solve(y[i : i + 1], n[i : i + 1], 5.0) for i in range(mdp.r.size)])
+    y, n = rng.laplace(5.0, 20.0, (rows, S)), rng.laplace(30.0, 20.0, rows)
+    return seconds(lambda: [one.solve(y[i : i + 1], n[i : i + 1], 5.0) for i in range(rows)])
 
 
 def growth(factor: str) -> float:
     """By how much an episode's time (for K: a run's time) grows when S, H or K doubles."""
-    small = replace(LEARNING, K=4_000)
+    small = compiled(K=4_000)
     large = {
-        "S": replace(small, env=EnvConfig(S=12)),
-        "H": replace(small, env=EnvConfig(H=40)),
-        "K": replace(small, K=8_000),
+        "S": compiled(mdp=dp.riverswim(S=12), K=4_000),
+        "H": compiled(mdp=dp.riverswim(H=40), K=4_000),
+        "K": compiled(K=8_000),
     }[factor]
-    return ratio(lambda: episode_seconds(large) * large.K, lambda: episode_seconds(small) * small.K)
+    return ratio(lambda: run_seconds(large), lambda: run_seconds(small))
+
+
+def run_seconds(setup: Setup) -> float:
+    return episode_seconds(setup) * setup.problem.K
 
 
 def peak_megabytes(K: int) -> float:
     """Peak resident memory of a process that makes one run of K episodes."""
     code = (
-        "import resource; from dataclasses import replace; from experiments import bench;"
-        f"bench.episode_seconds(replace(bench.LEARNING, K={K}));"
+        "import resource; from experiments import bench;"
+        f"bench.episode_seconds(bench.compiled(K={K}));"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -204,6 +185,8 @@ def experiment_seconds() -> tuple[float, float]:
 
 def measure(with_experiment: bool) -> dict[str, object]:
     figures: dict[str, object] = {}
+    learning, literal = compiled(), compiled(dp.DPUCBVI(), dp.Central(epsilon=1.0))
+    ucbvi = compiled(dp.UCBVI(bonus_scale=0.01), dp.NonPrivate())
 
     def put(key: str, value: float, text: str) -> None:
         figures[key] = {"value": round(value, 4), "what": text}
@@ -211,28 +194,28 @@ def measure(with_experiment: bool) -> dict[str, object]:
 
     put(
         "a_central",
-        against_noise(LEARNING),
+        against_noise(learning),
         "(a) DP-UCBVI Central episode / numpy drawing its noise, at most 1",
     )
-    put("a_central_literal", against_noise(LITERAL), "    the same with the literal constants, ε = 1")
+    put("a_central_literal", against_noise(literal), "    the same with the literal constants, ε = 1")
     put(
         "b_local",
-        against_noise(local(LEARNING)),
+        against_noise(compiled(privatizer=LOCAL)),
         "(b) DP-UCBVI Local episode / numpy drawing its noise, at most 1",
     )
     put(
         "c_numpy",
-        ratio(vectorised_ucbvi_seconds, lambda: episode_seconds(UCBVI)),
+        ratio(lambda: vectorised_ucbvi_seconds(ucbvi), lambda: episode_seconds(ucbvi)),
         "(c) UCBVI in vectorised numpy / compiled, at least 100",
     )
     put(
         "d_reference_cvxpy",
-        ratio(reference_cvxpy_seconds, lambda: episode_seconds(LEARNING)),
+        ratio(reference_cvxpy_seconds, lambda: episode_seconds(learning)),
         "(d) reference with cvxpy, an episode's LPs in one problem / compiled, at least 5000",
     )
     put(
         "d_single_lps",
-        ratio(single_lps_seconds, lambda: episode_seconds(LEARNING)),
+        ratio(single_lps_seconds, lambda: episode_seconds(learning)),
         "    an episode's LPs one by one through cvxpy / whole compiled episode",
     )
     for letter, most in (("S", 4), ("H", 2), ("K", 2)):

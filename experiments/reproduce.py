@@ -1,4 +1,4 @@
-"""Run all experiments of conf/exp, then draw all figures and write all tables: python experiments/reproduce.py.
+"""Run all experiments of conf/exp, then draw all figures and write paper/: python experiments/reproduce.py.
 
 What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time.
 """
@@ -13,7 +13,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 MINUTES = re.compile(r"^# python .*\(about (\d+) min on 2 cores\)$", re.MULTILINE)
 FIRST = "riverswim"  # the paper's figure
-DRAWN_BY = ("figures.py", "tables.py")
 
 
 class Step(NamedTuple):
@@ -58,8 +57,7 @@ def main() -> None:
         return
     for step in todo:
         run("run.py", f"+exp={step.name}")
-    for script in DRAWN_BY:
-        run(script)
+    run("paper.py")
 
 
 if __name__ == "__main__":

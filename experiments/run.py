@@ -12,11 +12,13 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from dpucbvi.lab.command_line import check_flags, is_bad_input, one_line
+from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
+CONF = ROOT / "conf"
 
 
-@hydra.main(version_base="1.3", config_path=str(ROOT / "conf"), config_name="config")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
@@ -47,6 +49,7 @@ def main() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
     try:
         check_flags()
+        offer_environments(CONF)
         with tempfile.TemporaryDirectory() as scratch:
             OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
             run()

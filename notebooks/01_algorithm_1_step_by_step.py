@@ -39,7 +39,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION, notebook_style
+import dpucbvi as dp
+from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION, notebook_style
 
 notebook_style()
 
@@ -61,12 +62,11 @@ def annotate(ax, matrix, text, light_above):
 #   V^\star_h(s) = \max_a Q^\star_h(s,a), \qquad V^\star_{H+1} = 0.$$
 
 # %%
-from dpucbvi.environments import LEFT, RIGHT, riverswim
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.environments import LEFT, RIGHT
 
-mdp = riverswim(S=3, H=4)
+mdp = dp.riverswim(S=3, H=4)
 H, S, A = mdp.H, mdp.S, mdp.A
-V_star, Q_star = optimal_values(mdp)
+V_star, Q_star = dp.optimal_values(mdp)
 pi_star = Q_star.argmax(axis=-1)
 print(f"V*_1(s_1) = {V_star[0, 0]:.4f}")
 
@@ -119,9 +119,9 @@ assert pi_star[2, 0] == LEFT  # two steps from the end the right bank is out of 
 # uniformly random policy in sections 2 to 5; from section 6 on the algorithm chooses.
 
 # %%
+from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import rollout, uniforms_per_episode
-from dpucbvi.noise import LaplaceStream, seed_stream
-from dpucbvi.privatizers import as_counts, statistics
+from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
 
 K, USERS, SEED = 400, 300, 1
 environment = np.random.default_rng(seed_stream(SEED, "environment"))
@@ -191,7 +191,7 @@ for steps in (1, 2):
 # its noise.
 
 # %%
-from dpucbvi.binary_mechanism import BinaryMechanism, levels
+from dpucbvi.privatizers.tree import BinaryMechanism, levels
 
 K_TREE, T_TREE = 16, 13
 tree = BinaryMechanism(size=1, L=levels(K_TREE), scale=1.0, stream=LaplaceStream(seed_stream(SEED, "privacy")))
@@ -259,17 +259,16 @@ plt.show()
 
 # %%
 from dpucbvi.bonus import log_iota
-from dpucbvi.confidence import Problem, counters, proven_central
-from dpucbvi.privatizers import NonPrivate, Privatizer, central, central_scale
+from dpucbvi.counts import PrivateCounts, counters
 from dpucbvi.projection import closed_form, no_postprocess
 
 EPSILON, BETA = 300.0, 0.05
-problem = Problem(H, S, A, K, BETA)
+problem = dp.Problem(H, S, A, K, BETA)
 size = counters(H, S, A)
 
 
-class RecordingPrivatizer(Privatizer):
-    """A Privatizer that keeps a copy of the noisy and the private counts, for the pictures."""
+class RecordedCounts(PrivateCounts):
+    """Private counts that keep a copy of the noisy and the private ones, for the pictures."""
 
     def update(self, trajectory):
         N_tilde = super().update(trajectory)
@@ -277,24 +276,23 @@ class RecordingPrivatizer(Privatizer):
         return N_tilde
 
 
-def privatizer_for(epsilon, seed):
+def counts_for(epsilon, seed):
     """Central with the proven E and the LP's closed form; the true counts and E = 0 if epsilon is infinite."""
-    if np.isinf(epsilon):
-        return RecordingPrivatizer(NonPrivate(size), no_postprocess, 0.0, H, S, A)
-    b = central_scale(epsilon, H, K)
-    trees = central(size, K, b, LaplaceStream(seed_stream(seed, "privacy")))
-    return RecordingPrivatizer(trees, closed_form, proven_central(problem, H, b), H, S, A)
+    privatizer = dp.NonPrivate() if np.isinf(epsilon) else dp.Central(epsilon)
+    release = privatizer.release(problem, H, seed_stream(seed, "privacy"))
+    postprocess = no_postprocess if np.isinf(epsilon) else closed_form
+    return RecordedCounts(release, postprocess, privatizer.noise(problem, H).E, H, S, A)
 
 
-privatizer = privatizer_for(EPSILON, SEED)
-b, E = central_scale(EPSILON, H, K), privatizer.E
+privatizer = counts_for(EPSILON, SEED)
+b, E, *_ = dp.Central(EPSILON).noise(problem, H)
 for user in users:
     privatizer.update(user)  # line 17
 noisy, private = zip(*privatizer.history, strict=True)
 
 print(f"{size} counters, L = {levels(K)} levels, b = {b:.2f}, E = {E:.1f}, iota = {log_iota(problem):.1f}")
-b_1 = central_scale(1.0, H, K)
-print(f"at epsilon = 1: b = {b_1:.0f}, E = {proven_central(problem, H, b_1):,.0f}")
+b_1, E_1, *_ = dp.Central(1.0).noise(problem, H)
+print(f"at epsilon = 1: b = {b_1:.0f}, E = {E_1:,.0f}")
 
 # %%
 cell = (1, 0, RIGHT)  # step 2, state 0, action right
@@ -507,19 +505,20 @@ plt.show()
 from functools import cache
 
 from dpucbvi.algorithm1 import dp_ucbvi
+from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, next_value_gap
 
 
 @cache
 def learn(epsilon, scale, seed):
     """K episodes of Algorithm 1: the plans, the exact regret after each episode, the privatizer."""
-    privatizer = privatizer_for(epsilon, seed)
+    privatizer = counts_for(epsilon, seed)
     environment = np.random.default_rng(seed_stream(seed, "environment"))
-    algorithm = dp_ucbvi(problem, privatizer, scale)
+    algorithm = dp_ucbvi(problem, privatizer, bernstein_constants(problem, privatizer.E, scale))
     plans, regret = [next(algorithm)], []
     for k in range(1, K + 1):
         trajectory = rollout(mdp, plans[-1].pi, environment.random(uniforms_per_episode(H)))  # line 16
         s_1 = trajectory.s[0]
-        regret.append(V_star[0, s_1] - policy_values(mdp, plans[-1].pi)[0, s_1])
+        regret.append(V_star[0, s_1] - dp.policy_values(mdp, plans[-1].pi)[0, s_1])
         if k < K:  # nobody plans on the counts after the last user: they are not released (D4)
             plans.append(algorithm.send(trajectory))  # line 17, then lines 4-15 of the next episode
     return plans, np.cumsum(regret), privatizer
@@ -532,8 +531,6 @@ scaled_non_private = learn(np.inf, SCALE_NON_PRIVATE, SEED)
 scaled_central = learn(EPSILON, SCALE, SEED)
 
 # %%
-from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, next_value_gap
-
 EPISODES = [10, 25, 50, 100, 200, 400]
 TERMS = {
     "variance": (SKY, None),
@@ -733,16 +730,16 @@ assert np.allclose(
 # for that.
 
 # %%
-from dpucbvi.privacy.accountant import certify_central, sensitivity
-
 print("calibration        noise scale b   certified: add/remove   replace one")
 for kind in ("paper", "replace_one"):
-    b_kind = central_scale(EPSILON, sensitivity(kind, H), K)
-    certificate = certify_central(b_kind, H, K)
-    print(f"{kind:12s} {b_kind:19.2f} {certificate.add_remove:23.0f} {certificate.replace_one:13.0f}")
-    assert np.isclose(certificate.replace_one, 2 * certificate.add_remove)
+    calibrated = dp.Central(EPSILON, sensitivity=kind)
+    certificate = calibrated.certificate(problem)
+    b_kind, add_remove, replaced = calibrated.scale(problem), certificate.add_remove, certificate.replace_one
+    print(f"{kind:12s} {b_kind:19.2f} {add_remove:23.0f} {replaced:13.0f}")
+    assert np.isclose(replaced, 2 * add_remove)
 
-paper = certify_central(central_scale(EPSILON, H, K), H, K)
+paper = dp.Central(EPSILON).certificate(problem)
+print(paper)
 assert np.isclose(paper.add_remove, EPSILON) and np.isclose(paper.replace_one, 2 * EPSILON)
 
 # %% [markdown]

@@ -28,32 +28,20 @@
 # the notebook makes a small run of its own: one seed, less than a minute in all.
 
 # %%
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 from omegaconf import OmegaConf
 
-import dpucbvi
-from dpucbvi.config import (
-    AgentConfig,
-    BonusConfig,
-    ConfidenceConfig,
-    EngineConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
-from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION, notebook_style
-from dpucbvi.engine import run
-from dpucbvi.errors import InputError
-from dpucbvi.factory import set_up
-from dpucbvi.store import Store
+import dpucbvi as dp
+from dpucbvi.lab.store import Store
+from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION, notebook_style
 
-ROOT = Path(dpucbvi.__file__).resolve().parents[1]
+ROOT = Path(dp.__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
-SCALES = {agent: OmegaConf.load(ROOT / f"conf/arm/{agent}.yaml") for agent in ("dp_ucbvi", "ucbvi")}
+RIVER = dp.riverswim()
+FACTORS = {name: OmegaConf.load(ROOT / f"conf/arm/{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
 notebook_style()
 
 
@@ -61,31 +49,28 @@ def stored_arms(name):
     """The arms of a stored experiment by key, or none."""
     try:
         return {arm.key: arm for arm in Store(RESULTS).load_experiment(name).arms}
-    except InputError:
+    except dp.InputError:
         return {}
 
 
-def settings(model, epsilon=1.0, K=50_000, pooled=False):
-    """UCBVI (no model) or DP-UCBVI on RiverSwim with the calibrated scales of conf/arm."""
-    private = model != "non_private"
-    scales = SCALES["dp_ucbvi" if private else "ucbvi"]
-    return RunConfig(
-        agent=AgentConfig(scales.agent.name, pooled),
-        privatizer=PrivatizerConfig(model, epsilon),
-        postprocess=PostprocessConfig(scales.postprocess.name),
-        bonus=BonusConfig(scales.bonus.scale),
-        confidence=ConfidenceConfig(scale=scales.confidence.scale if private else 1.0),
-        engine=EngineConfig(lp_checks=0),
-        K=K,
-    )
+def not_private(pooled=False):
+    """UCBVI with the calibrated factor of conf/arm."""
+    return dp.UCBVI(FACTORS["ucbvi"].bonus.scale, pooled), dp.NonPrivate()
 
 
-def regret_curve(arm, config):
+def private(model, epsilon, pooled=False):
+    """DP-UCBVI with the calibrated factors of conf/arm, and the privatizer of that name."""
+    bonus, E = FACTORS["dp_ucbvi"].bonus.scale, FACTORS["dp_ucbvi"].confidence.scale
+    privatizer = {"central": dp.Central, "local": dp.Local}[model]
+    return dp.DPUCBVI(bonus, pooled), privatizer(epsilon, confidence_scale=E)
+
+
+def regret_curve(arm, agent, privatizer, K=50_000):
     """Episodes and mean regret: of the stored arm, or of one run made here."""
     if arm is not None:
-        return arm.runs[0].trace.episodes, np.mean([r.trace.regret for r in arm.runs], axis=0)
-    trace = run(set_up(config), 0)
-    return trace.episodes, trace.regret
+        return arm.runs[0].trace.episodes, np.mean([run.trace.regret for run in arm.runs], axis=0)
+    made = dp.run(RIVER, agent, privatizer, K=K, lp_checks=0)
+    return made.episodes, made.regret
 
 
 # %% [markdown]
@@ -97,7 +82,7 @@ def regret_curve(arm, config):
 # (section 2).
 
 # %%
-from dpucbvi.printed import printed_curves
+from dpucbvi.studies.shared.printed import printed_curves
 
 arms = stored_arms("riverswim")
 print("stored results" if arms else "a small run of this notebook (one seed)")
@@ -107,11 +92,11 @@ MATCHED = {key: tuple(EXPERIMENT[f"matched_{key}"].privatizer.values()) for key 
 NAMES = {"jdp_eps1": r"JDP $\epsilon=1$", "jdp_eps2": r"JDP $\epsilon=2$", "ldp_eps2": r"LDP $\epsilon=2$"}
 HUE = {"non_private": BLACK, "jdp_eps1": BLUE, "jdp_eps2": GREEN, "ldp_eps2": VERMILLION}
 
-ucbvi = regret_curve(arms.get("ucbvi"), settings("non_private"))
-wide = replace(settings("non_private"), bonus=BonusConfig(EXPERIMENT.matched_ucbvi.bonus.scale))
-proven = {key: regret_curve(arms.get(key), settings(*at)) for key, at in PROVEN.items()}
-matched = {key: regret_curve(arms.get(f"matched_{key}"), settings(*at)) for key, at in MATCHED.items()}
-ucbvi_matched = regret_curve(arms.get("matched_ucbvi"), wide)
+baseline = regret_curve(arms.get("ucbvi"), *not_private())
+proven = {key: regret_curve(arms.get(key), *private(*at)) for key, at in PROVEN.items()}
+matched = {key: regret_curve(arms.get(f"matched_{key}"), *private(*at)) for key, at in MATCHED.items()}
+wide = dp.UCBVI(EXPERIMENT.matched_ucbvi.bonus.scale)
+baseline_matched = regret_curve(arms.get("matched_ucbvi"), wide, dp.NonPrivate())
 
 # %%
 APART = {"ldp_eps2": 1.0, "jdp_eps1": 1.22, "jdp_eps2": 0.95, "non_private": 0.68}  # labels, not curves
@@ -123,16 +108,16 @@ for key, curve in printed_curves().items():
     place = (5.4e4, curve.regret[-1] * APART[key])
     axes[0].text(*place, NAMES.get(key, "UCBVI"), color=HUE[key], va="center", fontsize=9)
 for ax, curves in (
-    (axes[1], {"non_private": ucbvi, **proven}),
-    (axes[2], {"non_private": ucbvi_matched, **matched}),
+    (axes[1], {"non_private": baseline, **proven}),
+    (axes[2], {"non_private": baseline_matched, **matched}),
 ):
     for key, curve in curves.items():
         ax.plot(*curve, color=HUE[key], lw=1.6)
 for key, (_, epsilon) in MATCHED.items():
     place = (5.4e4, matched[key][1][-1] * APART[key])
     axes[2].text(*place, rf"$\epsilon={epsilon:g}$", color=HUE[key], va="center", fontsize=9)
-axes[1].text(5.4e4, ucbvi[1][-1], "UCBVI", va="center", fontsize=9)
-axes[2].text(5.4e4, ucbvi_matched[1][-1] * APART["non_private"], "UCBVI", va="center", fontsize=9)
+axes[1].text(5.4e4, baseline[1][-1], "UCBVI", va="center", fontsize=9)
+axes[2].text(5.4e4, baseline_matched[1][-1] * APART["non_private"], "UCBVI", va="center", fontsize=9)
 axes[1].text(2.2e3, 9e4, "all three private curves:\nnothing is learned", color=QUIET, fontsize=9)
 titles = ("As printed", r"As proven, at the printed $\epsilon$", r"As matched, at another $\epsilon$")
 for ax, title in zip(axes, titles, strict=True):
@@ -150,7 +135,7 @@ for key in PROVEN:
 # What a reader should take from it: with the noise of Section 5 at $\epsilon = 1$ or $2$ the regret is linear
 # for all 50,000 episodes. The printed curves belong to an $\epsilon$ of several hundred. Their *order*
 # (UCBVI, then JDP, then LDP) is what the theory predicts and what the matched curves show. Verdicts sentence
-# by sentence, with intervals, are in `paper/results/figure1.md`.
+# by sentence, with intervals, are in `paper/results/riverswim.md`.
 #
 # ## 2. Where the regret comes from
 #
@@ -160,10 +145,10 @@ for key in PROVEN:
 # before it is larger than its noise.
 
 # %%
-from dpucbvi.binary_mechanism import levels
-from dpucbvi.privatizers import central_scale, local_scale
+from dpucbvi.privatizers.tree import levels
 
 H, K = 20, 50_000
+problem = dp.Problem(H, RIVER.S, RIVER.A, K, beta=0.05)
 k = np.unique(np.geomspace(1, K, 400).astype(int))
 fig, axes = plt.subplots(1, 2, figsize=(11, 4), sharey=True)
 for ax, model in zip(axes, ("JDP", "LDP"), strict=True):
@@ -173,16 +158,16 @@ for ax, model in zip(axes, ("JDP", "LDP"), strict=True):
     ax.text(K * 1.1, 1.3 * K, "counter of a step:\nat most $k$", va="center", fontsize=9)
     for epsilon, hue in ((1.0, VERMILLION), (10.0, ORANGE), (100.0, GREEN), (500.0, BLUE)):
         if model == "JDP":
-            noise = np.full(len(k), central_scale(epsilon, H, K) * np.sqrt(2 * levels(K)))
+            noise = np.full(len(k), dp.Central(epsilon).scale(problem) * np.sqrt(2 * levels(K)))
         else:
-            noise = local_scale(epsilon, H) * np.sqrt(2.0 * k)
+            noise = dp.Local(epsilon).scale(problem) * np.sqrt(2.0 * k)
         ax.plot(k, noise, color=hue, lw=1.6)
         ax.text(K * 1.1, noise[-1], rf"$\epsilon={epsilon:g}$", color=hue, va="center", fontsize=9)
     ax.set(xscale="log", yscale="log", xlim=(1, K), xlabel="episode k", title=f"{model}: noise against counts")
 axes[0].set_ylabel("standard deviation of the noise, or visits")
 plt.show()
 
-jdp_noise = central_scale(1.0, H, K) * np.sqrt(2 * levels(K))
+jdp_noise = dp.Central(1.0).scale(problem) * np.sqrt(2 * levels(K))
 print(f"JDP, eps = 1: the noise of a full release has standard deviation {jdp_noise:,.0f}")
 assert 10 * jdp_noise > K  # a pair met in every tenth episode never rises above its noise
 
@@ -194,27 +179,25 @@ assert 10 * jdp_noise > K  # a pair met in every tenth episode never rises above
 
 # %%
 from dpucbvi.bonus import bernstein_terms, next_value_gap
+from dpucbvi.simulate import set_up
 
 cases = [
-    (
-        r"literal, $\epsilon=1$",
-        replace(settings("central"), bonus=BonusConfig(), confidence=ConfidenceConfig()),
-    ),
-    (r"calibrated, $\epsilon=1$", settings("central", 1.0)),
-    (rf"calibrated, $\epsilon={MATCHED['jdp_eps1'][1]}$", settings(*MATCHED["jdp_eps1"])),
-    (r"calibrated, pooled, $\epsilon=20$", settings("central", 20.0, pooled=True)),
+    (r"literal, $\epsilon=1$", (dp.DPUCBVI(), dp.Central(1.0))),
+    (r"calibrated, $\epsilon=1$", private("central", 1.0)),
+    (rf"calibrated, $\epsilon={MATCHED['jdp_eps1'][1]}$", private(*MATCHED["jdp_eps1"])),
+    (r"calibrated, pooled, $\epsilon=20$", private("central", 20.0, pooled=True)),
 ]
 TERMS = {"variance": BLUE, "reward": GREEN, "privacy": VERMILLION, "next_value": ORANGE}
 half = np.full(2, 0.5)
 fig, axes = plt.subplots(1, 4, figsize=(13, 3.7), sharey=True)
 totals = []
-for ax, (title, config) in zip(axes, cases, strict=True):
-    setup = set_up(config)
-    c, per_episode = setup.constants, H // setup.G
+for ax, (title, (agent, privatizer)) in zip(axes, cases, strict=True):
+    setup = set_up(RIVER, agent, privatizer, K)
+    c, E, per_episode = setup.constants, setup.noise.E, H // setup.G
     rows = []
     for visits in k * per_episode:
-        gap = np.full(2, next_value_gap(visits + setup.mdp.A * setup.E, c))
-        rows.append(bernstein_terms(visits + setup.E, half, np.array([H / 4, 3 * H / 4]), gap, c))
+        gap = np.full(2, next_value_gap(visits + RIVER.A * E, c))
+        rows.append(bernstein_terms(visits + E, half, np.array([H / 4, 3 * H / 4]), gap, c))
     terms = c.scale * np.array(rows)
     totals.append(terms.sum(axis=1))
     ax.plot(k, totals[-1], color="#CCCCCC", lw=5, label="sum")
@@ -245,7 +228,7 @@ assert totals[1][-1] > totals[2][-1] and totals[1][-1] > totals[3][-1]
 # episodes:
 
 # %%
-from dpucbvi.fits import exponents, tail
+from dpucbvi.lab.fits import exponents, tail
 
 arms = stored_arms("privacy_for_free")
 if arms:
@@ -255,16 +238,15 @@ else:
 print("stored results" if arms else "a small run of this notebook (one seed)")
 
 
-def final_regret(key, model, K, epsilon=None):
+def last_regret(key, agent, privatizer, K, epsilon=None):
     """At the end of the pooled runs with K episodes."""
     point = f"@K={K}" if epsilon is None else f"@K={K}@privatizer.epsilon={epsilon}"
-    config = settings(model, float(epsilon or 1), K, pooled=True)
-    return regret_curve(arms.get(f"{key}_pooled{point}"), config)[1][-1]
+    return regret_curve(arms.get(f"{key}_pooled{point}"), agent, privatizer, K)[1][-1]
 
 
-baseline = np.array([final_regret("ucbvi", "non_private", K) for K in budgets])
+without = np.array([last_regret("ucbvi", *not_private(pooled=True), K) for K in budgets])
 cost = {
-    name: np.array([final_regret(key, model, K, EPSILON) for K in budgets]) - baseline
+    name: np.array([last_regret(key, *private(model, EPSILON, True), K, EPSILON) for K in budgets]) - without
     for name, key, model in (("JDP", "jdp", "central"), ("LDP", "ldp", "local"))
 }
 

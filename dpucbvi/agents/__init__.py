@@ -1,7 +1,8 @@
 """The algorithms, one file each: DP-UCBVI and those it is compared with, from their own papers.
 
 A file has the formulas as functions of single numbers (the engine compiles these), the constants that they
-need, the algorithm in plain loops, and the class by which one asks for it. `planner` makes an agent of a function.
+need, the algorithm in plain loops, and the class by which one asks for it. `planner` makes an agent of a
+function.
 """
 
 from dpucbvi.agents.dp_nash_vi import DPNashVI

@@ -34,7 +34,12 @@ def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = Fa
 
     The function has no memory; an algorithm with one is a generator function, started anew in every run.
     """
-    return OwnAgent(lambda problem, private: episodes(problem.K, private, plan), raw, pooled)
+
+    def algorithm(problem: Problem, private: PrivateCounts) -> Algorithm:
+        return episodes(problem.K, private, plan)
+
+    algorithm.__name__ = getattr(plan, "__name__", "planner")  # what messages call it
+    return OwnAgent(algorithm, raw, pooled)
 
 
 def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> Algorithm:

@@ -1,9 +1,8 @@
 """The algorithms by name (each file here ends in its entry), and what those with a bonus have in common."""
 
-import math
 from dataclasses import dataclass
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import check_number
 from dpucbvi.protocol import Agent
 from dpucbvi.registry import Registry
 
@@ -27,8 +26,7 @@ class Optimistic:
     pooled: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.bonus_scale) and self.bonus_scale > 0.0):
-            raise InputError(f"bonus_scale: {self.bonus_scale} is not accepted; it must be a number > 0")
+        check_number("bonus_scale", self.bonus_scale, lambda scale: scale > 0.0, "a number > 0")
 
     @property
     def own(self) -> str | None:

@@ -55,8 +55,10 @@ def environment(env: dict[str, Any]) -> TabularMDP:
     """The named environment with the given parameters."""
     try:
         return _told("env", ENVIRONMENTS[env["name"]], **_parameters(env))
-    except (OverflowError, MemoryError) as error:
-        raise InputError(f"env: too large for this machine ({error})") from None
+    except InputError:
+        raise
+    except (ValueError, OverflowError, MemoryError) as error:  # all three are numpy's, for too large a size
+        raise InputError(f"env: {env['name']} cannot be made ({error})") from None
 
 
 def _privatizer(c: RunSettings) -> Privatizer:
@@ -83,7 +85,7 @@ def _told(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -
         return make(*values, **parameters)
     except InputError as error:
         key, colon, rest = str(error).partition(":")
-        if key in SETTINGS:
+        if key in SETTINGS and group != "env":  # an environment may call a parameter of its own epsilon
             key = SETTINGS[key]
         elif key in parameters and group:
             key = f"{group}.{key}"

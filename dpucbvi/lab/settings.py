@@ -157,8 +157,10 @@ def _canonical_confidence(c: ConfidenceSettings, privatizer: str) -> ConfidenceS
         return ConfidenceSettings("proven", None, 1.0)
     if c.name == "proven":
         return replace(c, constant=None)
-    if c.constant is None or not takes(privatizer, "printed_constant"):
-        raise InputError(f"confidence.name: {privatizer} has no printed E of that constant; it takes proven")
+    if not takes(privatizer, "printed_constant"):
+        raise InputError(f"confidence.name: {privatizer} has no printed E; it takes proven")
+    if c.constant is None:
+        raise InputError("confidence.constant: null is not accepted; it must be a number > 0")
     return c
 
 

@@ -20,7 +20,7 @@ post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of L
 import math
 from typing import NamedTuple
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_number
 
 FAMILIES = 3  # N_h(s,a), N_h(s,a,s'), R_h(s,a): each is given a third of the budget
 SENSITIVITY_FACTOR = {"paper": 1, "replace_one": 2}
@@ -57,26 +57,14 @@ def laplace_certificate(model: str, change: float, scale: float) -> Certificate:
 
 def check_laplace(epsilon: float, sensitivity: str, confidence_scale: float, printed: float | None) -> None:
     """Raise InputError for what neither Central nor Local accepts."""
-    rules = [
-        ("epsilon", epsilon, _positive(epsilon), "a number > 0"),
-        (
-            "sensitivity",
-            sensitivity,
-            sensitivity in SENSITIVITY_FACTOR,
-            f"one of {', '.join(SENSITIVITY_FACTOR)}",
-        ),
-        (
-            "confidence_scale",
-            confidence_scale,
-            math.isfinite(confidence_scale) and confidence_scale >= 0,
-            "a number >= 0",
-        ),
-        ("printed_constant", printed, printed is None or _positive(printed), "a number > 0"),
-    ]
-    for key, value, good, accepted in rules:
-        if not good:
-            raise InputError(f"{key}: {value} is not accepted; it must be {accepted}")
+    check_number("epsilon", epsilon, _positive, "a number > 0")
+    if sensitivity not in tuple(SENSITIVITY_FACTOR):
+        accepted = ", ".join(SENSITIVITY_FACTOR)
+        raise InputError(f"sensitivity: {sensitivity} is not accepted; it must be one of {accepted}")
+    check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
+    if printed is not None:
+        check_number("printed_constant", printed, _positive, "a number > 0")
 
 
 def _positive(value: float) -> bool:
-    return math.isfinite(value) and value > 0.0
+    return value > 0.0

@@ -1,37 +1,75 @@
-"""The index of figures: what `figure.kind` may name. A kind is drawn by draw_<kind> of drawing/<kind>.py."""
+"""This paper: what is drawn, printed and written of each experiment, from its stored results.
+
+A study has the name of its conf/exp/<name>.yaml: the module (or package) of that name here ends in
+
+    STUDY = Study(draw, ...)
+
+and the config says `study: <name>`. `regret`, the default, draws any experiment. This file is the index of all
+studies, and the files themselves are its entries: a new module is a new study.
+"""
 
 import os
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
+from dpucbvi.errors import InputError
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.shared.files import aligned
+from dpucbvi.studies.shared.finals import finals
+
+if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
-    from dpucbvi.store import StoredExperiment
-
-KINDS = (
-    "regret",
-    "calibration",
-    "epsilon",
-    "figure1",
-    "table1",
-    "privacy_for_free",
-    "literal",
-    "literal_learns",
-    "horizon",
-)
 PNG_DPI = 200
 
+Rows = list[tuple[str, ...]]
+Stored = Callable[[str], StoredExperiment | None]  # another experiment by its name, if it is stored
 
-def draw(experiment: "StoredExperiment", folder: Path) -> list[Path]:
+
+class Study(NamedTuple):
+    """What is made of a stored experiment."""
+
+    draw: "Callable[[StoredExperiment], Figure]"
+    table: Callable[[StoredExperiment], Rows] = (
+        finals  # printed at the end of a run; the first row is the header
+    )
+    report: Callable[[StoredExperiment, Path, Stored], list[Path]] | None = None  # writes files into a folder,
+    folder: str = "results"  # which is this one of paper/
+    needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
+    keeps_figure: bool = True  # in paper/figures
+    printed_size: bool = False  # the report quotes the printed curves, so K must be theirs
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every study; none of them is imported."""
+    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name != "shared"))
+
+
+def study(name: str) -> Study:
+    """The study of this name; InputError if there is none."""
+    if name not in names():
+        raise InputError(f"study: {name!r} is not accepted; it must be one of {', '.join(names())}")
+    found: Study = import_module(f"{__name__}.{name}").STUDY
+    return found
+
+
+def table(experiment: StoredExperiment) -> str:
+    """What a run says of itself in the end."""
+    return aligned(study(experiment.study).table(experiment))
+
+
+def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
     """Draw the experiment's figure into <folder>/<name>.png and .pdf."""
-    from dpucbvi.drawing.style import house_style  # matplotlib and seaborn are slow to import
+    from dpucbvi.studies.shared.style import house_style
 
     folder.mkdir(parents=True, exist_ok=True)
-    kind = experiment.figure["kind"]
     with house_style():
-        figure = getattr(import_module(f"dpucbvi.drawing.{kind}"), f"draw_{kind}")(experiment)
+        figure = study(experiment.study).draw(experiment)
         # No dates inside: the same results give the same files.
         return [
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),

@@ -7,13 +7,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.regret import check_same_grid
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
-from dpucbvi.fits import as_text, exponent
-from dpucbvi.mdp import Floats
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.fits import as_text, exponent
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats
+from dpucbvi.studies import Study
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    check_same_grid,
+    config_of,
+    episodes_of,
+    finals_of,
+    runs_text,
+    sizes_of,
+)
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
 
 HORIZON = "env.H"
 NAMES = {
@@ -34,7 +43,7 @@ class Scaling(NamedTuple):
     regret: Floats  # [run, H]
 
 
-def draw_horizon(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """A panel for each environment, a line and its exponent for each algorithm."""
     check_same_grid(experiment)
     panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
@@ -43,14 +52,7 @@ def draw_horizon(experiment: StoredExperiment) -> Figure:
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
         axes.set_title(panel, loc="left", fontsize=9.5)
-    K, runs = experiment.arms[0].runs[0].config["K"], len(experiment.arms[0].runs)
-    caption = (
-        f"Regret after {K:,} episodes, mean and 95% interval of {runs} run{'s' * (runs != 1)}; exponents are "
-        "fitted to every run, then mean and 95% interval over runs.\nScales are the same at all $H$. "
-        f"Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
-        "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
-    )
-    figure.text(0.075, 0.025, caption, fontsize=7, color=QUIET, linespacing=1.4)
+    figure.text(0.075, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
@@ -60,8 +62,8 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
     for of in dict.fromkeys(arm.of for arm in arms):
         group = sorted((arm for arm in arms if arm.of == of), key=lambda arm: arm.point[HORIZON])
         for arm in group:
-            assert len(arm.runs[0].trace.N_sa) == arm.point[HORIZON], f"{arm.key}: another horizon"
-        regret = np.array([[run.trace.regret[-1] for run in arm.runs] for arm in group]).T
+            assert sizes_of(arm)[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
+        regret = np.array([finals_of(arm) for arm in group]).T
         made.append(Scaling(group[-1], np.array([float(arm.point[HORIZON]) for arm in group]), regret))
     return made
 
@@ -69,7 +71,7 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
 def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
     for arm, H, regret in lines:
-        name, look = _name_and_look(arm.runs[0].config["agent"])
+        name, look = _name_and_look(config_of(arm)["agent"])
         mean, half_width = summarise(regret)
         bars = None if np.isnan(half_width).any() else half_width
         style: dict[str, Any] = {
@@ -101,7 +103,7 @@ def _draw_guides(axes: Axes, H: Floats, low: float) -> None:
     start = max(low, 1e-3) / 3.0
     for power, name in ((1.5, "$H^{3/2}$"), (2.0, "$H^2$")):
         y = start * (H / H[0]) ** power
-        axes.plot(H, y, color=QUIET, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
+        axes.plot(H, y, color=QUIET, linewidth=0.8, linestyle=DOTTED, zorder=1)
         side = "top" if power == 1.5 else "bottom"
         axes.annotate(
             name, (H[-1], y[-1]), (2, 0), textcoords="offset points", va=side, fontsize=7, color=QUIET
@@ -109,7 +111,20 @@ def _draw_guides(axes: Axes, H: Floats, low: float) -> None:
 
 
 def _epsilon(experiment: StoredExperiment) -> float:
-    """The ε that every private run certifies."""
-    epsilons = {arm.runs[0].certificate.add_remove for arm in experiment.arms} - {np.inf}
+    """The ε that every private run certifies if a user is added or removed."""
+    epsilons = {certificate_of(arm).add_remove for arm in experiment.arms} - {np.inf}
     assert max(epsilons) - min(epsilons) < 1e-9 * max(epsilons), f"several: {epsilons}"
     return max(epsilons)
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    return (
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% interval of "
+        f"{runs_text(experiment)}; exponents are fitted to every run, then mean and 95% interval over runs.\n"
+        "Factors are the same at all $H$. "
+        f"Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
+        "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
+    )
+
+
+STUDY = Study(draw)

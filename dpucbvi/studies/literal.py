@@ -1,35 +1,34 @@
 """The constants as printed: which Q ever leaves H, and how many episodes it would take."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpucbvi.config import AgentConfig, EnvConfig, PrivatizerConfig, RunConfig
-from dpucbvi.drawing.regret import check_same_grid
-from dpucbvi.drawing.style import MARKER, QUIET, colour
-from dpucbvi.episodes_needed import episodes_needed
-from dpucbvi.mdp import Floats
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats
+from dpucbvi.studies import Study
+from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, config_of, episodes_of, runs_text
+from dpucbvi.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
+from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour
 
 EXACT = "exact"  # the panel of the arms that must agree
 LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
 MODELS = {"non_private": ("not private", 0), "central": ("JDP", 1), "local": ("LDP", 3)}
 EPSILONS = (1.0, 10.0, 100.0)
+SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
 
-def draw_literal(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """Left what has been learned at the end of the runs, step by step; right the episodes needed."""
     check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
     arms = [arm for arm in experiment.arms if arm.panel != EXACT]
-    figure = Figure(figsize=(7.6, 3.4))
+    figure = Figure(figsize=(7.6, 3.55))
     left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
-    figure.subplots_adjust(left=0.215, right=0.985, top=0.88, bottom=0.25, wspace=0.4)
+    figure.subplots_adjust(left=0.215, right=0.985, top=0.885, bottom=0.282, wspace=0.4)
     _draw_learned(left, arms)
-    _draw_needed(right, arms)
+    _draw_needed(right, arms[0])
     figure.text(0.02, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
@@ -41,15 +40,9 @@ def learned(arm: StoredArm) -> Floats:
     of H has been H in every episode.
     """
     H = len(arm.runs[0].trace.Q)
-    remaining = arm.runs[0].config["agent"]["name"] == "private_ucb_vi"
+    remaining = config_of(arm)["agent"]["name"] == "private_ucb_vi"
     most = np.arange(H, 0, -1.0) if remaining else np.full(H, float(H))
     return np.mean([run.trace.Q < most[:, None, None] for run in arm.runs], axis=(0, 2, 3))
-
-
-def check_literal(experiment: StoredExperiment) -> None:
-    for arm in experiment.arms:
-        config = arm.runs[0].config
-        assert config["bonus"]["scale"] == config["confidence"]["scale"] == 1.0, f"{arm.key}: scaled"
 
 
 def check_engines_agree(experiment: StoredExperiment) -> None:
@@ -59,17 +52,6 @@ def check_engines_agree(experiment: StoredExperiment) -> None:
         for run, first in zip(arm.runs, exact[0].runs, strict=True):
             assert np.array_equal(run.trace.regret, first.trace.regret), f"{arm.key}: another regret"
             assert np.array_equal(run.trace.Q, first.trace.Q), f"{arm.key}: another Q"
-
-
-def needed(base: dict[str, Any], pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
-    """The episodes until b < H and b < H/10 in the environment of a stored run, literal constants."""
-    config = RunConfig(
-        env=EnvConfig(**base["env"]),
-        agent=AgentConfig("dp_ucbvi", pooled),
-        privatizer=PrivatizerConfig(model, epsilon),
-        beta=base["beta"],
-    )
-    return {part: episodes_needed(config, base["env"]["H"] / part) for part in LEVELS}
 
 
 def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
@@ -93,35 +75,36 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set_xlabel("step $h$")
     axes.spines[:].set_visible(False)
-    K = arms[0].runs[0].config["K"]
-    axes.set_title(f"% of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {K:,}", loc="left", fontsize=9)
+    title = f"% of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {episodes_of(arms[0]):,}"
+    axes.set_title(title, loc="left", fontsize=9)
 
 
-def _draw_needed(axes: Axes, arms: list[StoredArm]) -> None:
-    base = arms[0].runs[0].config
+def _draw_needed(axes: Axes, base: StoredArm) -> None:
+    """For every model and ε the episodes that DP-UCBVI would need in the environment of the arm."""
+    K = episodes_of(base)
     rows = [
         (model, epsilon) for model in MODELS for epsilon in (EPSILONS if model != "non_private" else (1.0,))
     ]
     for y, (model, epsilon) in enumerate(rows):
-        for pooled in (False, True):
-            _draw_range(
-                axes,
-                y + 0.17 * (2 * pooled - 1),
-                needed(base, pooled, model, epsilon),
-                colour(MODELS[model][1]),
-                pooled,
-            )
+        for pooled, shift in SHIFTS.items():
+            found = _needed(base, pooled, model, epsilon)
+            _draw_range(axes, y + shift, found, colour(MODELS[model][1]), pooled)
     names = [MODELS[m][0] if m == "non_private" else f"{MODELS[m][0]} ε = {epsilon:g}" for m, epsilon in rows]
     axes.set_yticks(range(len(rows)), names)
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
-    axes.axvline(base["K"], color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1)
-    axes.annotate(
-        f"K = {base['K']:,}", (base["K"], 0.45), (3, 0), textcoords="offset points", fontsize=7, color=QUIET
-    )
+    axes.axvline(K, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
+    axes.annotate(f"K = {K:,}", (K, 0.45), (3, 0), textcoords="offset points", fontsize=7, color=QUIET)
     axes.grid(True, axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title("Bonus below $H$ (●) and $H/10$ (◆)", loc="left", fontsize=9)
+
+
+def _needed(base: StoredArm, pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
+    """The episodes until b < H and b < H/10."""
+    config = config_of(base)
+    setup = literal_setup(config, pooled, model, epsilon)
+    return {part: episodes_needed(setup, config["env"]["H"] / part) for part in LEVELS}
 
 
 def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str, pooled: bool) -> None:
@@ -134,18 +117,21 @@ def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str,
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = arm.runs[0].certificate
+    model, epsilon, _ = certificate_of(arm)
     if model == "none":
         return f"{arm.label}, not private"
     return f"{arm.label}, {model} ε = {epsilon:g}"
 
 
 def _caption(experiment: StoredExperiment) -> str:
-    runs = len(experiment.arms[0].runs)
-    exact = [arm.runs[0].config["K"] for arm in experiment.arms if arm.panel == EXACT]
+    exact = [episodes_of(arm) for arm in experiment.arms if arm.panel == EXACT]
     return (
-        f"RiverSwim, printed constants, {runs} run{'s' * (runs != 1)} of each arm. Left: empty where "
+        f"RiverSwim, printed constants, {runs_text(experiment)} of each arm. Left: empty where "
         "$\\tilde Q_h = H$ in every episode (Private-UCB-VI: $H-h+1$, its own limit, in the last).\n"
         "Right: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
-        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit."
+        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit.\n"
+        "ε: if a user is added or removed."
     )
+
+
+STUDY = Study(draw)

@@ -4,14 +4,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.literal import check_literal, needed
-from dpucbvi.drawing.regret import check_same_grid
-from dpucbvi.drawing.style import QUIET, colour, marker
-from dpucbvi.fits import as_text, exponent, tail
-from dpucbvi.mdp import Floats
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.fits import as_text, exponent, tail
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats
+from dpucbvi.studies import Study
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    check_same_grid,
+    config_of,
+    episodes_of,
+    regret_of,
+    runs_text,
+    sizes_of,
+)
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
+from dpucbvi.studies.shared.style import QUIET, colour, marker
 
 FIRST = 1e3  # episode shown
 LAST = 10**0.5  # the slopes are over this last factor in k: half a decade
@@ -19,14 +28,14 @@ FLOOR = 1e-8  # an episode without regret is drawn here
 POINTS = 40  # windows in which regret per episode is measured, evenly spaced in log k
 
 
-def draw_literal_learns(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """Left regret, right regret per episode with the K from which the bonus is below H."""
     check_same_grid(experiment)
     check_literal(experiment)
     figure = Figure(figsize=(7.6, 3.4))
     left, right = figure.subplots(1, 2)
     figure.subplots_adjust(left=0.075, right=0.765, top=0.9, bottom=0.225, wspace=0.27)
-    K = experiment.arms[0].runs[0].config["K"]
+    K = episodes_of(experiment.arms[0])
     first = min(FIRST, K / 4)
     labels = [_draw_arm(left, right, arm, i, first) for i, arm in enumerate(experiment.arms)]
     for axes, title in ((left, "Cumulative regret"), (right, "Regret of one episode")):
@@ -51,7 +60,7 @@ def per_episode(episodes: Floats, regret: Floats, first: float) -> tuple[Floats,
 
 def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float) -> EndLabel:
     episodes = arm.runs[0].trace.episodes.astype(np.float64)
-    regret = np.array([run.trace.regret for run in arm.runs])
+    regret = regret_of(arm)
     hue = colour(index)
     mean, half_width = summarise(regret)
     left.plot(episodes, mean, color=hue, linewidth=1.4, zorder=4)
@@ -67,28 +76,31 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float)
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = arm.runs[0].certificate
-    pooled = ", pooled" if arm.runs[0].config["agent"]["pooled"] else ""
+    model, epsilon, _ = certificate_of(arm)
+    pooled = ", pooled" if config_of(arm)["agent"]["pooled"] else ""
     return f"{arm.label}, not private" if model == "none" else f"{model} ε = {epsilon:g}{pooled}"
 
 
 def _mark_needed(axes: Axes, arm: StoredArm, hue: str) -> None:
     """A tick below the axis at the K from which the bonus of DP-UCBVI is below H."""
-    config = arm.runs[0].config
+    config = config_of(arm)
     if config["agent"]["name"] != "dp_ucbvi":
         return
     model, pooled = config["privatizer"], config["agent"]["pooled"]
-    K = needed(config, pooled, model["name"], model.get("epsilon", 1.0))[1]
+    setup = literal_setup(config, pooled, model["name"], model.get("epsilon", 1.0))
+    K = episodes_needed(setup, config["env"]["H"])
     if K is not None:
         axes.plot([K, K], [0, 0.09], transform=axes.get_xaxis_transform(), color=hue, linewidth=2.2, zorder=3)
 
 
 def _caption(experiment: StoredExperiment) -> str:
-    runs = len(experiment.arms[0].runs)
-    H, S, A = experiment.arms[0].runs[0].trace.N_sa.shape
+    H, S, A = sizes_of(experiment.arms[0])
     return (
-        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; mean of {runs} run{'s' * (runs != 1)}, "
+        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; mean of {runs_text(experiment)}, "
         "left with 95% interval. Slope: of log regret against log $k$,\nlast half decade. Right: cut at "
         "$10^{-8}$; bars: from this $K$ on, DP-UCBVI's bonus can be below $H$. "
         "ε: if a user is added or removed (DP-UCBVI)."
     )
+
+
+STUDY = Study(draw)

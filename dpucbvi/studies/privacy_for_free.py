@@ -11,18 +11,28 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.regret import check_same_grid
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
-from dpucbvi.fits import as_text, exponent, tail
-from dpucbvi.mdp import Floats, Ints
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.fits import as_text, exponent, tail
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats, Ints
+from dpucbvi.studies import Study
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    check_same_grid,
+    config_of,
+    episodes_of,
+    finals_of,
+    regret_of,
+    runs_text,
+    sizes_of,
+)
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 4.0  # the slopes are over this last factor in K
 HUES = {"none": 0, "JDP": 1, "LDP": 3}
-GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
+GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": DOTTED, "zorder": 1}
 
 
 class Cost(NamedTuple):
@@ -33,14 +43,14 @@ class Cost(NamedTuple):
     excess: Floats  # [run, K]
 
 
-def draw_privacy_for_free(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """A row for each way to count (the arms' panels): the longest runs, then the cost against K."""
     check_same_grid(experiment)
     check_certified(experiment)
     rows = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    figure = Figure(figsize=(7.6, 0.75 + 2.75 * len(rows)))
+    figure = Figure(figsize=(7.6, 0.9 + 2.75 * len(rows)))
     panels = figure.subplots(len(rows), 2, squeeze=False)
-    figure.subplots_adjust(left=0.085, right=0.845, top=0.95, bottom=0.13, wspace=0.56, hspace=0.38)
+    figure.subplots_adjust(left=0.085, right=0.845, top=0.951, bottom=0.15, wspace=0.56, hspace=0.38)
     for (left, right), row in zip(panels, rows, strict=True):
         arms = [arm for arm in experiment.arms if (arm.panel or "") == row]
         _draw_longest(left, arms)
@@ -55,21 +65,21 @@ def draw_privacy_for_free(experiment: StoredExperiment) -> Figure:
 def check_certified(experiment: StoredExperiment) -> None:
     """Every label names the ε that the runs certify if a user is added or removed."""
     for arm in experiment.arms:
-        epsilon = arm.runs[0].config["privatizer"].get("epsilon", np.inf)
-        assert np.isclose(arm.runs[0].certificate.add_remove, epsilon), arm.key
+        epsilon = config_of(arm)["privatizer"].get("epsilon", np.inf)
+        assert np.isclose(certificate_of(arm).add_remove, epsilon), arm.key
 
 
 def costs(arms: list[StoredArm]) -> list[Cost]:
     """Every private algorithm's cost; its runs and UCBVI's are paired by seed."""
-    baseline = {_episodes(arm): arm for arm in arms if _model(arm) == "none"}
+    baseline = {episodes_of(arm): arm for arm in arms if _model(arm) == "none"}
     groups: dict[tuple[str, float], list[StoredArm]] = {}
-    for arm in sorted(arms, key=_episodes):
+    for arm in sorted(arms, key=episodes_of):
         if _model(arm) != "none":
-            groups.setdefault((_model(arm), arm.runs[0].certificate.add_remove), []).append(arm)
+            groups.setdefault((_model(arm), certificate_of(arm).add_remove), []).append(arm)
     made = []
     for group in groups.values():
-        excess = [_finals(arm) - _finals(_paired(arm, baseline[_episodes(arm)])) for arm in group]
-        K = np.array([_episodes(arm) for arm in group], dtype=np.float64)
+        excess = [finals_of(arm) - finals_of(_paired(arm, baseline[episodes_of(arm)])) for arm in group]
+        K = np.array([episodes_of(arm) for arm in group], dtype=np.float64)
         made.append(Cost(group, K, np.array(excess).T))
     return made
 
@@ -85,13 +95,13 @@ def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
 
 
 def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
-    K = max(_episodes(arm) for arm in arms)
+    K = max(episodes_of(arm) for arm in arms)
     labels = []
     for arm in arms:
-        if _episodes(arm) < K:
+        if episodes_of(arm) < K:
             continue
         episodes = arm.runs[0].trace.episodes
-        mean, half_width = summarise(np.array([run.trace.regret for run in arm.runs]))
+        mean, half_width = summarise(regret_of(arm))
         _band(axes, episodes, mean, half_width, _hue(arm))
         labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
@@ -131,8 +141,8 @@ def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
 
 def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
     """Where T makes the threshold equal to each ε."""
-    H, S, A = arms[0].runs[0].trace.N_sa.shape
-    epsilons = {arm.runs[0].certificate.add_remove for arm in arms if _model(arm) == "JDP"}
+    H, S, A = sizes_of(arms[0])
+    epsilons = {certificate_of(arm).add_remove for arm in arms if _model(arm) == "JDP"}
     for epsilon in epsilons:
         K = episodes_until_free(epsilon, S, A, H)
         if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
@@ -158,20 +168,12 @@ def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _episodes(arm: StoredArm) -> int:
-    return int(arm.runs[0].config["K"])
-
-
-def _finals(arm: StoredArm) -> Floats:
-    return np.array([run.trace.regret[-1] for run in arm.runs])
-
-
 def _model(arm: StoredArm) -> str:
-    return arm.runs[0].certificate.model
+    return certificate_of(arm).model
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = arm.runs[0].certificate
+    model, epsilon, _ = certificate_of(arm)
     return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
 
 
@@ -181,15 +183,17 @@ def _hue(arm: StoredArm) -> str:
 
 def _mark(arm: StoredArm) -> str:
     """By ε, alike in both models."""
-    epsilon = arm.runs[0].certificate.add_remove
+    epsilon = certificate_of(arm).add_remove
     return "." if np.isinf(epsilon) else marker(round(np.log10(epsilon)) % 4)
 
 
 def _caption(experiment: StoredExperiment) -> str:
-    runs = len(experiment.arms[0].runs)
     return (
-        f"RiverSwim, calibrated scales, mean and 95% interval of {runs} run{'s' * (runs != 1)}; JDP and LDP: "
+        f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)}; JDP and LDP: "
         "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds\n"
         r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). Right: seeds paired with UCBVI's; slope "
-        f"of log regret against log $K$ over the last factor of {LAST:g}."
+        f"of log regret against log $K$ over the last factor of {LAST:g}.\nε: if a user is added or removed."
     )
+
+
+STUDY = Study(draw)

@@ -1,4 +1,4 @@
-"""Regret against episodes: mean and 95% interval over runs, the paper's printed curves dashed beside them."""
+"""Regret against episodes, for any experiment: mean and 95% interval over runs, the printed curves dashed."""
 
 import math
 from typing import Any, NamedTuple
@@ -10,15 +10,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, new_figure, thousands
-from dpucbvi.mdp import Floats, Ints
-from dpucbvi.printed import PrintedCurve, in_printed_env, printed_curves
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats, Ints
+from dpucbvi.studies import Study
+from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, config_of, regret_of, sizes_of
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.printed import PrintedCurve, printed_beside
+from dpucbvi.studies.shared.style import DASHED, MARKER, QUIET, colour, marker, new_figure, thousands
 
 DECADES = 2.7  # shown of a logarithmic episode axis: before, all arms explore alike
-DASHES = (0, (4, 2))
 MARKS = 5  # on every curve
 LEFT = 0.085  # of the axes and what is aligned with them
 
@@ -37,7 +38,7 @@ class Curve(NamedTuple):
         return not np.isnan(self.half_width).any()
 
 
-def draw_regret(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """One curve per arm, named at its end with the ε it certifies."""
     check_same_grid(experiment)
     figure, axes = new_figure(7.2, 4.3)
@@ -53,27 +54,9 @@ def draw_regret(experiment: StoredExperiment) -> Figure:
     return figure
 
 
-def check_same_grid(experiment: StoredExperiment) -> None:
-    """A mean over runs means something only if the runs differ in nothing but their seed."""
-    for arm in experiment.arms:
-        settings = [{**run.config, "seed": None} for run in arm.runs]
-        assert all(s == settings[0] for s in settings), f"{arm.key}: runs with different settings"
-        assert len({run.config["seed"] for run in arm.runs}) == len(arm.runs), f"{arm.key}: a seed twice"
-
-
-def printed_beside(arm: StoredArm) -> PrintedCurve | None:
-    """The arm's printed curve as far as the arm went, if it ran in the printed environment."""
-    config = arm.runs[0].config
-    if arm.printed is None or not in_printed_env(config):
-        return None
-    curve = printed_curves()[arm.printed]
-    near = curve.episodes <= config["K"]
-    return PrintedCurve(curve.episodes[near], curve.regret[near]) if near.any() else None
-
-
 def names(arm: StoredArm) -> tuple[str, str]:
     """The arm's label with what its runs certify, and the same under the other neighbour relation."""
-    model, add_remove, replace_one = arm.runs[0].certificate
+    model, add_remove, replace_one = certificate_of(arm)
     if math.isinf(add_remove):
         return arm.label, "no privacy"
     return f"{arm.label}, {model} ε = {add_remove:.3g}", f"ε = {replace_one:.3g} if a user is replaced"
@@ -81,27 +64,27 @@ def names(arm: StoredArm) -> tuple[str, str]:
 
 def setting(experiment: StoredExperiment) -> str:
     """The environment and its size, if all arms share it."""
-    environments = [arm.runs[0].config["env"] for arm in experiment.arms]
+    environments = [config_of(arm)["env"] for arm in experiment.arms]
     if any(env != environments[0] for env in environments):
         return "Regret, several environments"
-    H, S, A = experiment.arms[0].runs[0].trace.N_sa.shape
+    H, S, A = sizes_of(experiment.arms[0])
     name = {"riverswim": "RiverSwim", "random": "a random MDP"}.get(environments[0]["name"], "own MDP")
     return f"Regret on {name}, $S={S}$, $A={A}$, $H={H}$"
 
 
 def caption(experiment: StoredExperiment) -> str:
-    """How many runs, and the scales where they are not the paper's."""
-    configs = [arm.runs[0].config for arm in experiment.arms]
+    """How many runs, the factors where they are not the paper's, and what ε means."""
+    configs = [config_of(arm) for arm in experiment.arms]
     private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
     runs = _range([len(arm.runs) for arm in experiment.arms])
     parts = [f"{runs} run{'s' * (runs != '1')} of each arm."]
-    scales = [
+    factors = [
         ("bonus", [config["bonus"]["scale"] for config in configs]),
         ("$E$", [config["confidence"]["scale"] for config in private]),
     ]
-    scaled = [f"{name} × {_range(values)}" for name, values in scales if set(values) - {1.0}]
-    if scaled:
-        parts.append(f"Scaled: {', '.join(scaled)} (1 in the paper).")
+    changed = [f"{name} × {_range(values)}" for name, values in factors if set(values) - {1.0}]
+    if changed:
+        parts.append(f"Factors: {', '.join(changed)} (1 in the paper).")
     if private:
         parts.append("ε: as certified if a user is added or removed.")
     return " ".join(parts)
@@ -114,7 +97,7 @@ def _range(values: list[Any]) -> str:
 
 def _curve(arm: StoredArm, index: int) -> Curve:
     episodes = arm.runs[0].trace.episodes
-    summary = summarise(np.array([run.trace.regret for run in arm.runs]))
+    summary = summarise(regret_of(arm))
     end = (float(episodes[-1]), float(summary.mean[-1]))
     label = EndLabel(*names(arm), colour(index), marker(index), *end)
     return Curve(episodes, summary.mean, summary.half_width, printed_beside(arm), label)
@@ -129,7 +112,7 @@ def _draw_curve(axes: Axes, curve: Curve, marked: list[int]) -> None:
         low, high = curve.mean - curve.half_width, curve.mean + curve.half_width
         axes.fill_between(curve.episodes, low, high, color=hue, alpha=0.18, linewidth=0)
     if curve.printed is not None:
-        axes.plot(*curve.printed, color=hue, linestyle=DASHES, linewidth=1.1, zorder=3)
+        axes.plot(*curve.printed, color=hue, linestyle=DASHED, linewidth=1.1, zorder=3)
 
 
 def _marked(axes: Axes, curve: Curve, first: float, phase: float) -> list[int]:
@@ -166,5 +149,8 @@ def _legend(curves: list[Curve]) -> list[Line2D | Patch]:
         handles.append(Patch(color=QUIET, alpha=0.22, linewidth=0, label="95% interval of the mean"))
     if any(curve.printed is not None for curve in curves):
         label = "printed in the paper's Figure 1"
-        handles.append(Line2D([], [], color=QUIET, linestyle=DASHES, linewidth=1.1, label=label))
+        handles.append(Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.1, label=label))
     return handles
+
+
+STUDY = Study(draw, keeps_figure=False)

@@ -19,25 +19,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpucbvi as dp
 from dpucbvi import algorithm1
-from dpucbvi.algorithm1 import bernstein_bonuses, dp_ucbvi, private_estimates
-from dpucbvi.binary_mechanism import BinaryMechanism, levels
-from dpucbvi.bonus import bernstein_constants, bernstein_terms, log_iota, next_value_gap
-from dpucbvi.confidence import Problem, counters, proven_central, proven_local
-from dpucbvi.environments import random_mdp, riverswim
-from dpucbvi.mdp import TabularMDP, Trajectory, rollout, uniforms_per_episode
-from dpucbvi.noise import LaplaceStream, seed_stream
-from dpucbvi.planning import optimal_values
-from dpucbvi.privatizers import (
-    Counts,
-    Local,
-    LocalRandomizer,
-    NonPrivate,
-    Privatizer,
-    central_scale,
-    local_scale,
-)
-from dpucbvi.projection import CvxpyPostprocess, closed_form, no_postprocess
+from dpucbvi.algorithm1 import bonuses, dp_ucbvi, private_estimates
+from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, log_iota, next_value_gap
+from dpucbvi.counts import PrivateCounts, counters
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.non_private import TrueCounts
+from dpucbvi.projection import closed_form, no_postprocess
+from dpucbvi.protocol import Noise
+from dpucbvi.simulate import episodes, set_up
 
 # --- the tags ---------------------------------------------------------------------------------------
 
@@ -76,7 +67,7 @@ def test_a_tag_sits_on_the_statement_it_names():
     assert text[6].startswith("(P_tilde, r_tilde) = private_estimates(") or text[6].startswith(
         "P_tilde, r_tilde ="
     )
-    assert text[7].startswith("b = bernstein_bonuses(")
+    assert text[7].startswith("b = bonuses(")
     assert re.match(r"Q_tilde\[.*\] = min\(Q_tilde\[.*\], H, target\)$", text[9])
     assert re.match(r"V_tilde\[h, s\] = .*max\(\)$", text[12])
     assert re.match(r"pi\[h, s\] = .*argmax\(\)$", text[13])
@@ -87,7 +78,7 @@ def test_a_tag_sits_on_the_statement_it_names():
 # --- by hand ----------------------------------------------------------------------------------------
 
 H = S = A = 2
-HAND = Problem(H, S, A, K=5, beta=2400 * math.exp(-9))
+HAND = dp.Problem(H, S, A, K=5, beta=2400 * math.exp(-9))
 ROOT_18 = math.sqrt(18)  # √(2ι)
 
 
@@ -102,7 +93,12 @@ FOURTH = trajectory((0, 0, 0), (0, 0), (0.5, 0.0))
 
 
 def non_private():
-    return Privatizer(NonPrivate(counters(H, S, A)), no_postprocess, 0.0, H, S, A)
+    return PrivateCounts(TrueCounts(counters(H, S, A)), no_postprocess, 0.0, H, S, A)
+
+
+def by_hand(scale=1.0):
+    """Algorithm 1 on true counts, to be sent trajectories by hand."""
+    return dp_ucbvi(HAND, non_private(), bernstein_constants(HAND, 0.0, scale))
 
 
 def counts_after(*trajectories, privatizer=None):
@@ -121,7 +117,7 @@ def test_episode_1_has_no_counts_and_is_optimistic_everywhere():
 
     A division by zero would be an error here: RuntimeWarnings are.
     """
-    plan = next(dp_ucbvi(HAND, non_private()))
+    plan = next(by_hand())
     assert np.array_equal(plan.Q, np.full((2, 2, 2), 2.0))
     assert np.array_equal(plan.V, [[2, 2], [2, 2], [0, 0]])  # L4: V_{H+1} = 0
     assert np.array_equal(plan.pi, np.zeros((2, 2)))
@@ -137,7 +133,7 @@ def test_episode_2_with_the_printed_constants():
     assert P.tolist() == [[[0, 0], [0, 0]], [[1, 0], [0, 0]]]
     assert r.tolist() == [[0, 0], [0, 0]]
     # L7: V_3 = 0, so no variance; √(2ι/1) = √18; E = 0; the fourth term is 0 at h = H. Infinite without counts.
-    b = bernstein_bonuses(counts, P, np.zeros(2), 1, H, constants)
+    b = bonuses(counts, P, np.zeros(2), 1, H, constants)
     assert b == pytest.approx(np.array([[np.inf, np.inf], [ROOT_18, np.inf]]))
 
     # Step 1. L6: P(.|0,0) = (0, 1), r(0,0) = .5.
@@ -146,11 +142,11 @@ def test_episode_2_with_the_printed_constants():
     # L7: V_2 = (2, 2) has no variance; √18; 0; N_2(1) = 1 makes the minimum H² = 4, so 4·√9·√(4/1) = 24.
     terms = bernstein_terms(1.0, P[0, 0], np.array([2.0, 2.0]), np.array([4.0, 4.0]), constants)
     assert terms == pytest.approx((0.0, ROOT_18, 0.0, 24.0))
-    b = bernstein_bonuses(counts, P, np.array([2.0, 2.0]), 0, H, constants)
+    b = bonuses(counts, P, np.array([2.0, 2.0]), 0, H, constants)
     assert b[0, 0] == pytest.approx(28.242640687119284)  # 24 + 4.242640687119285
 
     # L9: .5 + 2 + 28.2 and 0 + 0 + 4.2 are above H: at the printed scale nothing has been learnt.
-    algorithm = dp_ucbvi(HAND, non_private())
+    algorithm = by_hand()
     next(algorithm)
     plan = algorithm.send(FIRST)
     assert np.array_equal(plan.Q, np.full((2, 2, 2), 2.0)) and not plan.pi.any()
@@ -158,7 +154,7 @@ def test_episode_2_with_the_printed_constants():
 
 def test_five_episodes_with_a_small_bonus():
     """The bonus times .01: Q leaves H, the policy turns, and the minimum with the last episode's Q acts."""
-    algorithm = dp_ucbvi(HAND, non_private(), scale=0.01)
+    algorithm = by_hand(scale=0.01)
     assert np.array_equal(next(algorithm).Q, np.full((2, 2, 2), 2.0))
 
     # k = 2. Step 2: Q(1,0) = 0 + 0 + .01·√18 = .0424264; Q(1,1) = 2 is unvisited and now the best: pi(1) = 1.
@@ -199,7 +195,7 @@ def test_five_episodes_with_a_small_bonus():
     constants = bernstein_constants(HAND, 0.0)
     terms = bernstein_terms(3.0, P[0, 0], plan.V[1], np.array([4.0, 4.0]), constants)
     assert terms == pytest.approx((2.8701057, 2.4494897, 0.0, 13.8564065), abs=1e-6)
-    b = bernstein_bonuses(counts, P, plan.V[1], 0, H, constants._replace(scale=0.01))
+    b = bonuses(counts, P, plan.V[1], 0, H, constants._replace(scale=0.01))
     assert b[0, 0] == pytest.approx(0.1917600, abs=1e-7)
 
     with pytest.raises(StopIteration):  # L18: five episodes and no more
@@ -208,7 +204,7 @@ def test_five_episodes_with_a_small_bonus():
 
 def test_private_counts_by_hand():
     """FIRST with E = 8 and no noise: Eq.5 adds E/2 = 4 to N(s,a), E/(2S) = 2 to N(s,a,s'), nothing to R."""
-    privatizer = Privatizer(NonPrivate(counters(H, S, A)), closed_form, 8.0, H, S, A)
+    privatizer = PrivateCounts(TrueCounts(counters(H, S, A)), closed_form, 8.0, H, S, A)
     counts = counts_after(FIRST, privatizer=privatizer)
     P, r = private_estimates(counts, 0)
     assert P.tolist() == [[[0.4, 0.6], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]  # (2, 3)/5 and (2, 2)/4
@@ -234,7 +230,7 @@ def test_the_minimum_below_h_squared_by_hand():
 
 def test_rewards_are_cut_to_the_unit_interval():
     N_sa = np.full((1, 1, 3), 5.0)
-    counts = Counts(N_sa, np.full((1, 1, 3, 1), 5.0), np.array([[[-3.0, 2.0, 7.0]]]))
+    counts = dp.Counts(N_sa, np.full((1, 1, 3, 1), 5.0), np.array([[[-3.0, 2.0, 7.0]]]))
     assert private_estimates(counts, 0)[1].tolist() == [[0.0, 0.4, 1.0]]
 
 
@@ -279,15 +275,15 @@ def printed_bonus(N_sa, N_sas, V_next, h, problem, E):
 def test_the_bonus_is_line_7(sizes, K, beta, E, size, scale, seed):
     """`size` 1e13 makes the minimum leave H²."""
     H, S, A = sizes
-    problem = Problem(H, S, A, K, beta)
+    problem = dp.Problem(H, S, A, K, beta)
     rng = np.random.default_rng(seed)
     N_sas = rng.exponential(size, (H, S, A, S)) + 1e-3
     N_sa = N_sas.sum(axis=-1)
     V_next = rng.random(S) * H
     h = int(rng.integers(H))
-    counts = Counts(N_sa, N_sas, rng.random((H, S, A)))
+    counts = dp.Counts(N_sa, N_sas, rng.random((H, S, A)))
     P, _ = private_estimates(counts, h)
-    b = bernstein_bonuses(counts, P, V_next, h, H, bernstein_constants(problem, E, scale))
+    b = bonuses(counts, P, V_next, h, H, bernstein_constants(problem, E, scale))
     expected = scale * printed_bonus(N_sa, N_sas, V_next, h, problem, E)
     # √ of a variance that is 0 up to rounding: 1e-8 of H at worst
     slack = scale * 2 * np.sqrt(1e-15 * H**2 * log_iota(problem) / N_sa[h])
@@ -295,13 +291,13 @@ def test_the_bonus_is_line_7(sizes, K, beta, E, size, scale, seed):
 
 
 def test_the_fourth_term_is_zero_at_the_last_step_only():
-    counts = Counts(np.full((3, 2, 2), 4.0), np.full((3, 2, 2, 2), 2.0), np.zeros((3, 2, 2)))
-    problem = Problem(3, 2, 2, 10, 0.1)
+    counts = dp.Counts(np.full((3, 2, 2), 4.0), np.full((3, 2, 2, 2), 2.0), np.zeros((3, 2, 2)))
+    problem = dp.Problem(3, 2, 2, 10, 0.1)
     c = bernstein_constants(problem, 0.0)
     P, _ = private_estimates(counts, 0)
     reward = math.sqrt(2 * c.iota / 4)
     for h, fourth in ((0, True), (1, True), (2, False)):
-        b = bernstein_bonuses(counts, P, np.zeros(2), h, 3, c)
+        b = bonuses(counts, P, np.zeros(2), h, 3, c)
         next_value = 4 * math.sqrt(c.iota) * math.sqrt(9 / 4) if fourth else 0.0
         assert b == pytest.approx(np.full((2, 2), reward + next_value), rel=1e-12)
 
@@ -310,47 +306,51 @@ def test_pooled_counts_serve_every_step():
     """G = 1: step h reads the one table, the last step still has no fourth term."""
     rng = np.random.default_rng(2)
     N_sas = rng.random((1, 2, 2, 2)) * 1e12
-    pooled = Counts(N_sas.sum(axis=-1), N_sas, rng.random((1, 2, 2)) * 1e12)
-    stacked = Counts(*(np.repeat(family, 3, axis=0) for family in pooled))
-    constants = bernstein_constants(Problem(3, 2, 2, 100, 0.1), E=5.0)
+    pooled = dp.Counts(N_sas.sum(axis=-1), N_sas, rng.random((1, 2, 2)) * 1e12)
+    stacked = dp.Counts(*(np.repeat(family, 3, axis=0) for family in pooled))
+    constants = bernstein_constants(dp.Problem(3, 2, 2, 100, 0.1), E=5.0)
     V = rng.random(2)
     for h in range(3):
         (P, r), (P_h, r_h) = private_estimates(pooled, h), private_estimates(stacked, h)
         assert np.array_equal(P, P_h) and np.array_equal(r, r_h)
-        b = bernstein_bonuses(pooled, P, V, h, 3, constants)
-        assert np.array_equal(b, bernstein_bonuses(stacked, P, V, h, 3, constants))
+        b = bonuses(pooled, P, V, h, 3, constants)
+        assert np.array_equal(b, bonuses(stacked, P, V, h, 3, constants))
 
 
 # --- whole runs -----------------------------------------------------------------------------------------
 
 
-def plans(mdp, privatizer, problem, seed, scale=1.0):
+class Silent(dp.Central):
+    """Central without noise; `amount` is what little it may have."""
+
+    amount = 0.0
+
+    def scale(self, problem):
+        return self.amount
+
+
+class SilentLocal(dp.Local):
+    amount = 0.0
+
+    def scale(self, problem):
+        return self.amount
+
+
+class Whisper(Silent):
+    amount = 1e-6
+
+
+class WhisperLocal(SilentLocal):
+    amount = 1e-6
+
+
+SILENT = {"central": (Silent(1.0), Whisper(1.0)), "local": (SilentLocal(1.0), WhisperLocal(1.0))}
+PRIVATIZERS = {"non_private": dp.NonPrivate(), "central": dp.Central(1e5), "local": dp.Local(1e5)}
+
+
+def plans(setup, seed):
     """The plan of every episode of one run."""
-    rng = np.random.default_rng(seed_stream(seed, "environment"))
-    algorithm = dp_ucbvi(problem, privatizer, scale)
-    plan = next(algorithm)
-    made = [plan]
-    for _ in range(problem.K - 1):
-        plan = algorithm.send(rollout(mdp, plan.pi, rng.random(uniforms_per_episode(mdp.H))))
-        made.append(plan)
-    return made
-
-
-def make_privatizer(name, problem, seed, epsilon=None, postprocess=closed_form, G=None):
-    """Central or Local with their own noise and E, or without either if ε is None; or NonPrivate."""
-    H, S, A, K, _ = problem
-    G = G or H
-    size = counters(G, S, A)
-    stream = LaplaceStream(seed_stream(seed, "privacy"))
-    if name == "non_private":
-        return Privatizer(NonPrivate(size), no_postprocess, 0.0, G, S, A)
-    if name == "central":
-        scale = central_scale(epsilon, H, K) if epsilon else 0.0
-        release, E = BinaryMechanism(size, levels(K), scale, stream), proven_central(problem, G, scale)
-    else:
-        scale = local_scale(epsilon, H) if epsilon else 0.0
-        release, E = Local(size, LocalRandomizer(scale, stream)), proven_local(problem, G, scale)
-    return Privatizer(release, postprocess, E, G, S, A)
+    return [episode.plan for episode in episodes(setup, seed)]
 
 
 def same(one, other):
@@ -362,39 +362,34 @@ def same(one, other):
 
 @pytest.mark.parametrize("name", ["central", "local"])
 @pytest.mark.parametrize(
-    ("mdp", "G"),
-    [(random_mdp(3, 2, 3, seed=1), 3), (riverswim(4, 5), 5), (riverswim(4, 5), 1)],
+    ("mdp", "pooled"),
+    [(dp.random_mdp(3, 2, 3, seed=1), False), (dp.riverswim(4, 5), False), (dp.riverswim(4, 5), True)],
     ids=["bernoulli", "riverswim", "pooled"],
 )
-def test_zero_noise_and_zero_e_reproduce_the_non_private_run_exactly(name, mdp, G):
+def test_zero_noise_and_zero_e_reproduce_the_non_private_run_exactly(name, mdp, pooled):
     """Every plan of 80 episodes, bit for bit. Control: noise of scale 1e-6 does not."""
-    problem = Problem(mdp.H, mdp.S, mdp.A, 80, 0.1)
-    expected = plans(mdp, make_privatizer("non_private", problem, 3, G=G), problem, 3, scale=0.01)
-    silent = make_privatizer(name, problem, 3, G=G)
-    assert silent.E == 0.0
-    assert same(plans(mdp, silent, problem, 3, scale=0.01), expected)
+    agent = dp.DPUCBVI(bonus_scale=0.01, pooled=pooled)
+    expected = plans(set_up(mdp, agent, dp.NonPrivate(), 80, beta=0.1), seed=3)
+    silent, whisper = (set_up(mdp, agent, privatizer, 80, beta=0.1) for privatizer in SILENT[name])
+    assert silent.noise.E == 0.0 and silent.postprocess == "closed_form"
+    assert same(plans(silent, seed=3), expected)
     assert (expected[-1].Q < mdp.H).any() and expected[-1].pi.any()  # the run did learn something
-    noisy = make_privatizer(name, problem, 3, G=G)
-    noise = noisy._release if name == "central" else noisy._release._user
-    noise.scale = 1e-6
-    assert not same(plans(mdp, noisy, problem, 3, scale=0.01), expected)
+    with_zero_e = whisper._replace(noise=Noise(1e-6, E=0.0), constants=silent.constants)
+    assert not same(plans(with_zero_e, seed=3), expected)
 
 
 def test_zero_noise_through_cvxpy_is_the_non_private_run_to_its_tolerance():
-    mdp = random_mdp(2, 2, 2, seed=1)
-    problem = Problem(2, 2, 2, 12, 0.1)
-    expected = plans(mdp, make_privatizer("non_private", problem, 3), problem, 3, scale=0.01)
-    solved = make_privatizer("central", problem, 3, postprocess=CvxpyPostprocess())
-    for one, other in zip(plans(mdp, solved, problem, 3, scale=0.01), expected, strict=True):
+    mdp, agent = dp.random_mdp(2, 2, 2, seed=1), dp.DPUCBVI(bonus_scale=0.01)
+    expected = plans(set_up(mdp, agent, dp.NonPrivate(), 12, beta=0.1), seed=3)
+    solved = plans(set_up(mdp, agent, Silent(1.0), 12, beta=0.1, postprocess="cvxpy"), seed=3)
+    for one, other in zip(solved, expected, strict=True):
         assert np.array_equal(one.pi, other.pi) and one.Q == pytest.approx(other.Q, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["non_private", "central", "local"])
+@pytest.mark.parametrize("name", PRIVATIZERS)
 def test_q_never_increases_and_the_policy_is_greedy_with_ties_to_the_lowest(name):
-    mdp = random_mdp(3, 3, 3, seed=2)
-    problem = Problem(3, 3, 3, 150, 0.1)
-    privatizer = make_privatizer(name, problem, 4, epsilon=1e5)
-    made = plans(mdp, privatizer, problem, 4, scale=0.003)
+    mdp = dp.random_mdp(3, 3, 3, seed=2)
+    made = plans(set_up(mdp, dp.DPUCBVI(bonus_scale=0.003), PRIVATIZERS[name], 150, beta=0.1), seed=4)
     for last, plan in zip([None, *made[:-1]], made, strict=True):
         assert plan.Q.max() <= mdp.H and (last is None or (plan.Q <= last.Q).all())
         assert np.array_equal(plan.V[:-1], plan.Q.max(axis=-1)) and not plan.V[-1].any()
@@ -405,27 +400,46 @@ def test_q_never_increases_and_the_policy_is_greedy_with_ties_to_the_lowest(name
 
 
 def test_a_plan_is_not_changed_by_later_episodes():
-    mdp = random_mdp(2, 2, 2, seed=1)
-    problem = Problem(2, 2, 2, 30, 0.1)
-    rng = np.random.default_rng(1)
-    algorithm = dp_ucbvi(problem, make_privatizer("non_private", problem, 1), scale=0.001)
-    plan = next(algorithm)
-    kept = [array.copy() for array in plan]
-    moved = plan
-    for _ in range(29):
-        moved = algorithm.send(rollout(mdp, moved.pi, rng.random(uniforms_per_episode(2))))
-    assert all(np.array_equal(a, b) for a, b in zip(plan, kept, strict=True))
-    assert not np.array_equal(moved.Q, plan.Q)
+    setup = set_up(dp.random_mdp(2, 2, 2, seed=1), dp.DPUCBVI(bonus_scale=0.001), dp.NonPrivate(), 30, beta=0.1)
+    run = episodes(setup, seed=1)
+    first = next(run).plan
+    kept = [array.copy() for array in first]
+    *_, last = run
+    assert all(np.array_equal(a, b) for a, b in zip(first, kept, strict=True))
+    assert not np.array_equal(last.plan.Q, first.Q)
+
+
+def test_the_agent_of_the_package_is_algorithm_1():
+    """`dp.DPUCBVI` is dp_ucbvi with line 7's constants, and line 7's bonus unless another is handed in."""
+    setup = set_up(dp.riverswim(3, 4), dp.DPUCBVI(bonus_scale=0.01), dp.Central(300.0), 40, beta=0.1)
+    assert setup.constants == bernstein_constants(setup.problem, setup.noise.E, 0.01)
+    assert setup.agent.bonus is bernstein_bonus
+
+    def algorithm(problem, private):
+        return dp_ucbvi(problem, private, bernstein_constants(problem, private.E, 0.01))
+
+    by_itself = set_up(dp.riverswim(3, 4), algorithm, dp.Central(300.0), 40, beta=0.1)
+    assert same(plans(setup, seed=5), plans(by_itself, seed=5))
 
 
 def optimism_gaps(name, seed, K, scale=1.0, beta=1e-5):
     """The least Q̃ - Q* of a run on a random MDP with small rewards, and the least Q̃ it ends with, by step."""
-    drawn = random_mdp(2, 2, 2, seed=seed)
-    mdp = TabularMDP("poor", drawn.P, 0.2 * drawn.r, drawn.initial, "bernoulli")
-    problem = Problem(2, 2, 2, K, beta)
-    Q_star = optimal_values(mdp)[1]
-    made = plans(mdp, make_privatizer(name, problem, seed, epsilon=1e5), problem, seed, scale)
-    return min((plan.Q - Q_star).min() for plan in made), made[-1].Q.min(axis=(1, 2))
+    drawn = dp.random_mdp(2, 2, 2, seed=seed)
+    mdp = dp.TabularMDP(drawn.P, 0.2 * drawn.r, drawn.initial, "bernoulli")
+    Q_star = dp.optimal_values(mdp)[1]
+    gaps = []
+    run = dp.run(
+        mdp,
+        dp.DPUCBVI(bonus_scale=scale),
+        PRIVATIZERS[name],
+        K=K,
+        seed=seed,
+        engine="reference",
+        watch=lambda k, plan, counts: gaps.append((plan.Q - Q_star).min()),
+        beta=beta,
+    )
+    assert len(gaps) == K
+    return min(gaps), run.Q.min(axis=(1, 2))
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from watched_runs import set_up, true_counts, variance, watch
+from watched_runs import true_counts, variance, watch
 
-from dpucbvi import engine
+import dpucbvi as dp
 from dpucbvi.bonus import log_iota
-from dpucbvi.environments import random_mdp, riverswim
-from dpucbvi.mdp import TabularMDP
-from dpucbvi.planning import optimal_values
-from dpucbvi.privatizers import Counts
+from dpucbvi.simulate import run_setup, set_up
 
 CHECKED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ALARM = 1e-6
@@ -263,9 +260,9 @@ def test_lemma_b_1_needs_both_its_terms():
 def lemmas(run):
     """The largest left over right side of B.1, B.2, B.4, B.6 and the remarks over all (h,s,a,s') and k ≥ 2."""
     setup = run.setup
-    mdp, E, iota = setup.mdp, setup.E, log_iota(setup.problem)
-    true, tilde = (Counts(*(family[1:] for family in c)) for c in (true_counts(run), run.tilde))
-    N, V = tilde.N_sa, optimal_values(mdp)[0][1:, None, None]
+    mdp, E, iota = setup.mdp, setup.noise.E, log_iota(setup.problem)
+    true, tilde = (dp.Counts(*(family[1:] for family in c)) for c in (true_counts(run), run.tilde))
+    N, V = tilde.N_sa, dp.optimal_values(mdp)[0][1:, None, None]
     P_tilde = tilde.N_sas / N[..., None]
     P_hat = true.N_sas / np.maximum(true.N_sa, 1)[..., None]
     r_tilde = np.clip(tilde.R / N, 0, 1)
@@ -282,15 +279,20 @@ def lemmas(run):
 
 
 def test_a_watched_run_is_the_run():
-    """The last plan is the engine's own, and the true counts add up."""
-    setup = set_up(random_mdp(3, 2, 4, seed=5), 300, 1e4, 0.05, "local", bonus=0.01)
-    run, trace = watch(setup, seed=2), engine.run(setup, seed=2)
+    """The last plan is the reference's, and the true counts add up, also from a later episode on."""
+    agent = dp.DPUCBVI(bonus_scale=0.01)
+    setup = set_up(dp.random_mdp(3, 2, 4, seed=5), agent, dp.Local(1e4), 300, lp_checks=0)
+    run, trace = watch(setup, seed=2), run_setup(setup, seed=2, engine="reference")
     assert np.array_equal(run.Q[-1], trace.Q) and run.Q[-1].min() < 4
     last = np.zeros_like(trace.N_sa)
     last[np.arange(4), run.s[-1, :-1], run.a[-1]] = 1
     assert np.array_equal(run.N[-1] + last, trace.N_sa)
     assert np.array_equal(true_counts(run).N_sas.sum(axis=-1), run.N)
-    assert np.array_equal(watch(setup, seed=2, first=201).V, run.V[200:])
+    later = watch(setup, seed=2, first=201)
+    for name in ("k", "s", "a", "r", "N", "Q", "V", "V_pi"):
+        assert np.array_equal(getattr(later, name), getattr(run, name)[200:])
+    for family, from_the_start in zip(later.tilde, run.tilde, strict=True):
+        assert np.array_equal(family, from_the_start[200:])
 
 
 def over_runs(setup, runs):
@@ -304,8 +306,8 @@ TOO_NARROW = {"B.1": 1 / 6, "B.2": 1 / 6, "B.4": 1 / 6, "B.6": 1 / 20}  # of the
 REMARKS = ("B.3", "B.5", "B.7", "B.9, norm", "B.9, counts")
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [("central", 8000.0), ("local", 2500.0)])
-def test_lemmas_b_1_to_b_8_in_runs_of_algorithm_1(name, epsilon):
+@pytest.mark.parametrize("privatizer", [dp.Central(8000.0), dp.Local(2500.0)], ids=["central", "local"])
+def test_lemmas_b_1_to_b_8_in_runs_of_algorithm_1(privatizer):
     """115 runs of 400 episodes on a random MDP, H = S = A = 2, β = 0.9, E = 0.7 or 0.9, bonus × 0.01.
 
     By 99.9% Clopper-Pearson bounds no lemma fails more often than its share of β, nor any of them more often
@@ -313,8 +315,8 @@ def test_lemmas_b_1_to_b_8_in_runs_of_algorithm_1(name, epsilon):
     share is refused at 1e-6.
     """
     beta = 0.9
-    setup = set_up(random_mdp(2, 2, 2, seed=3), 400, epsilon, beta, name, bonus=0.01)
-    assert least_e(2, log_iota(setup.problem)) < setup.E < 1
+    setup = set_up(dp.random_mdp(2, 2, 2, seed=3), dp.DPUCBVI(bonus_scale=0.01), privatizer, 400, beta=beta)
+    assert least_e(2, log_iota(setup.problem)) < setup.noise.E < 1
     ratio = over_runs(setup, 115)
     assert ratio["Assumption 3.1"].all()
     assert all(ratio[remark].max() <= ROUNDING for remark in REMARKS)
@@ -331,12 +333,14 @@ def upper_bound(failed):
 
 
 @pytest.mark.parametrize(
-    "mdp", [riverswim(4, 6, rewards="bernoulli"), random_mdp(3, 2, 4, seed=5)], ids=["riverswim", "random"]
+    "mdp",
+    [dp.riverswim(4, 6, rewards="bernoulli"), dp.random_mdp(3, 2, 4, seed=5)],
+    ids=["riverswim", "random"],
 )
 @pytest.mark.parametrize("bonus", [1.0, 0.01])
 def test_no_violation_in_longer_runs(mdp, bonus):
     """3 runs of 3,000 episodes, β = 0.001: a false alarm has probability at most 3 · 2β/3 = 0.002."""
-    setup = set_up(mdp, 3000, 1e4, beta=0.001, bonus=bonus)
+    setup = set_up(mdp, dp.DPUCBVI(bonus_scale=bonus), dp.Central(1e4), 3000, beta=0.001)
     for seed in range(3):
         ratio = lemmas(watch(setup, seed))
         assert ratio.pop("Assumption 3.1")
@@ -352,7 +356,7 @@ def rare_transitions(p=0.005):
     for h, s, a in np.ndindex(3, 3, 2):
         P[h, s, a, (h + s + a) % 3] = 1 - 2 * p
     r[1, 1], r[2, 2] = 0.5, 1.0
-    return TabularMDP("rare", P, r, np.eye(3)[0], "bernoulli")
+    return dp.TabularMDP(P, r, np.eye(3)[0], "bernoulli")
 
 
 def test_lemmas_b_4_and_b_6_are_false_for_small_e():
@@ -361,12 +365,12 @@ def test_lemmas_b_4_and_b_6_are_false_for_small_e():
     The first visit of a pair is enough for B.6: P̂ has no variance then. B.4 fails where a rare next state comes
     early. Their shares 2β/15 and β/15 are refused at 1e-6. With E = 1 (ε = 10⁴) both hold in the same 60 runs.
     """
-    beta, mdp = 0.05, rare_transitions()
-    ratio = over_runs(set_up(mdp, 400, 1e8, beta, bonus=0.01), 60)
+    beta, mdp, agent = 0.05, rare_transitions(), dp.DPUCBVI(bonus_scale=0.01)
+    ratio = over_runs(set_up(mdp, agent, dp.Central(1e8), 400, beta=beta), 60)
     assert ratio["Assumption 3.1"].all()
     assert (ratio["B.6"] > 1).all()
     often = int((ratio["B.4"] > 1).sum())
     assert binomtest(often, 60, beta / 15, alternative="greater").pvalue < ALARM
     assert ratio["B.1"].max() < 1 and ratio["B.2"].max() < 1
-    larger = over_runs(set_up(mdp, 400, 1e4, beta, bonus=0.01), 60)
+    larger = over_runs(set_up(mdp, agent, dp.Central(1e4), 400, beta=beta), 60)
     assert larger["B.4"].max() < 1 and larger["B.6"].max() < 1

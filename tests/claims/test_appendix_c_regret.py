@@ -16,13 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-from watched_runs import set_up, variance, watch
+from watched_runs import variance, watch
 
+import dpucbvi as dp
 from dpucbvi.bonus import bernstein_constants, log_iota, next_value_gap
-from dpucbvi.confidence import Problem
-from dpucbvi.environments import random_mdp, riverswim
-from dpucbvi.mdp import Floats, TabularMDP
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.protocol import Floats
+from dpucbvi.simulate import set_up
 
 CHECKED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
@@ -33,7 +32,7 @@ def coin(H):
     P[0] = 0.5
     P[1:] = np.eye(2)[:, None]
     r[1:, 1] = 1.0
-    return TabularMDP("coin", P, r, np.array([1.0, 0.0]), "bernoulli")
+    return dp.TabularMDP(P, r, np.array([1.0, 0.0]), "bernoulli")
 
 
 # --- the quantities of the appendix -------------------------------------------------------------------
@@ -42,7 +41,7 @@ def coin(H):
 class Terms(NamedTuple):
     """Everything the appendix sums, one entry per episode i and step j, and the sizes in its bounds."""
 
-    sizes: Problem
+    sizes: dp.Problem
     E: float
     iota: float
     k: Floats
@@ -69,10 +68,10 @@ def terms(run, kernel=None):
     N_tilde = run.tilde.N_sa[i, j, s, a][..., None]
     P_tilde = run.tilde.N_sas[i, j, s, a] / np.where(N_tilde > 0, N_tilde, 1)
     N = np.maximum(run.N[i, j, s, a], 1)
-    star, above = optimal_values(mdp)[0], run.V - run.V_pi
+    star, above = dp.optimal_values(mdp)[0], run.V - run.V_pi
     return Terms(
         sizes=setup.problem,
-        E=setup.E,
+        E=setup.noise.E,
         iota=iota,
         k=run.k,
         s=s,
@@ -87,7 +86,7 @@ def terms(run, kernel=None):
 
 def private_bonus(run, N, P_tilde, iota):
     """b̂ = 2 b_1 + b_2 at the visited pairs, with true counts; b_2 is 0 at the last step (D2)."""
-    (H, S, A), E = run.setup.mdp.r.shape, run.setup.E
+    (H, S, A), E = run.setup.mdp.r.shape, run.setup.noise.E
     N_next = np.maximum(run.N.sum(axis=-1)[:, 1:], 1)
     gap = np.zeros((len(N), H, S))
     gap[:, :-1] = np.minimum(
@@ -128,9 +127,9 @@ def states_met(t):
 # --- runs ---------------------------------------------------------------------------------------------
 
 SHORT = {
-    "coin": (coin(3), "central", 2e4),
-    "random, central": (random_mdp(2, 2, 2, seed=1), "central", 1.5e4),
-    "random, local": (random_mdp(3, 2, 4, seed=1), "local", 3e4),
+    "coin": (coin(3), dp.Central(2e4)),
+    "random, central": (dp.random_mdp(2, 2, 2, seed=1), dp.Central(1.5e4)),
+    "random, local": (dp.random_mdp(3, 2, 4, seed=1), dp.Local(3e4)),
 }
 K_SHORT = 5000
 
@@ -142,8 +141,8 @@ def typical_from(problem):
 
 @pytest.fixture(scope="module", params=SHORT)
 def short_run(request):
-    mdp, privatizer, epsilon = SHORT[request.param]
-    return watch(set_up(mdp, K_SHORT, epsilon, 0.05, privatizer), seed=0)
+    mdp, privatizer = SHORT[request.param]
+    return watch(set_up(mdp, dp.DPUCBVI(), privatizer, K_SHORT, beta=0.05), seed=0)
 
 
 def small_mdp():
@@ -151,12 +150,12 @@ def small_mdp():
     P, r = np.full((2, 2, 2, 2), 0.5), np.zeros((2, 2, 2))
     P[0, :, 1] = 0.4, 0.6
     r[1] = (0.1, 0.0), (0.5, 0.9)
-    return TabularMDP("small", P, r, np.array([1.0, 0.0]), "bernoulli")
+    return dp.TabularMDP(P, r, np.array([1.0, 0.0]), "bernoulli")
 
 
 def typical_run():
     """3,800,000 episodes, E = 1.3, β = 0.9; watched from the first typical one, some 126,000 episodes."""
-    setup = set_up(small_mdp(), 3_800_000, 2e4, 0.9)
+    setup = set_up(small_mdp(), dp.DPUCBVI(), dp.Central(2e4), 3_800_000, beta=0.9)
     return watch(setup, seed=0, first=math.ceil(typical_from(setup.problem)))
 
 
@@ -194,7 +193,7 @@ def test_lemma_c_2_can_tell_martingale_differences():
     mdp = coin(3)
     tilted = mdp.P.copy()
     tilted[0] = 0.9, 0.1
-    setup = set_up(mdp, 2000, 1000.0, 0.05)
+    setup = set_up(mdp, dp.DPUCBVI(), dp.Central(1000.0), 2000, beta=0.05)
     runs = [watch(setup, seed) for seed in range(10)]
     assert min(martingale_sums(terms(runs[0], tilted))) > 1
     assert 0.05 < max(max(martingale_sums(terms(run))) for run in runs) < 1
@@ -205,8 +204,8 @@ def test_lemma_c_2_can_tell_martingale_differences():
 
 def test_definition_c_1():
     """Typical episodes begin at 4.7·10⁹ at the figure's size, at 3.7·10⁶ in the long run below."""
-    assert 4.7e9 < typical_from(Problem(20, 6, 2, 50_000, 0.05)) < 4.8e9
-    assert 3.6e6 < typical_from(Problem(2, 2, 2, 3_800_000, 0.9)) < 3.7e6
+    assert 4.7e9 < typical_from(dp.Problem(20, 6, 2, 50_000, 0.05)) < 4.8e9
+    assert 3.6e6 < typical_from(dp.Problem(2, 2, 2, 3_800_000, 0.9)) < 3.7e6
 
 
 @pytest.mark.slow
@@ -218,7 +217,7 @@ def test_lemmas_in_typical_episodes():
     """
     run = typical_run()
     t = terms(run)
-    assert len(t.k) > 120_000 and (run.Q >= optimal_values(run.setup.mdp)[1]).all()
+    assert len(t.k) > 120_000 and (run.Q >= dp.optimal_values(run.setup.mdp)[1]).all()
     check_lemma_c_3(t)
     assert max(martingale_sums(t)) < 1
     assert max(lemmas_c_7_and_c_8(t)) < 1
@@ -256,7 +255,7 @@ def bounds_of_variance_sums(t, U):
 def next_value_variances(mdp, pi):
     """Var_{P_h(.|s,π_h(s))}(V^π_{h+1}) for all (h,s)."""
     h, s = np.ogrid[: mdp.H, : mdp.S]
-    return variance(mdp.P[h, s, pi], policy_values(mdp, pi)[1:, None])
+    return variance(mdp.P[h, s, pi], dp.policy_values(mdp, pi)[1:, None])
 
 
 def summed_to_the_end(mdp, pi):
@@ -287,7 +286,7 @@ def test_law_of_total_variance(sizes, seed):
     S, A, H = sizes
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.full(S, 0.4), size=(H, S, A))
-    mdp = TabularMDP("any", P, rng.integers(0, 2, (H, S, A)) * 1.0, np.eye(S)[0])
+    mdp = dp.TabularMDP(P, rng.integers(0, 2, (H, S, A)) * 1.0, np.eye(S)[0])
     pi = rng.integers(A, size=(H, S))
     W = summed_to_the_end(mdp, pi)
     for h, s in np.ndindex(H, S):
@@ -308,7 +307,7 @@ def states_of_paths(mdp, pi, K, rng):
 def lemma_c_4(mdp, pi, K, beta):
     """The largest sums of Var V^π over their (first) bounds, all episodes typical; and the bound at k = K."""
     H, S, A = mdp.r.shape
-    iota = log_iota(Problem(H, S, A, K, beta))
+    iota = log_iota(dp.Problem(H, S, A, K, beta))
     s = states_of_paths(mdp, pi, K, np.random.default_rng(0))
     V_pi = next_value_variances(mdp, pi)[np.arange(H), s]
     T = H * np.arange(1, K + 1)
@@ -332,7 +331,7 @@ def test_lemma_c_4_along_episodes():
     trivial = K * sum((H - j) ** 2 / 4 for j in range(1, H + 1))
     largest, bound = lemma_c_4(coin(H), np.zeros((H, 2), dtype=int), K, 1e-6)
     assert 1 / 7 < largest < 1 and bound < trivial
-    assert lemma_c_4(riverswim(6, H), np.ones((H, 6), dtype=int), K, 1e-6)[0] < 1
+    assert lemma_c_4(dp.riverswim(6, H), np.ones((H, 6), dtype=int), K, 1e-6)[0] < 1
 
 
 def test_the_second_inequality_of_lemma_c_4_is_for_typical_episodes():
@@ -344,7 +343,7 @@ def test_the_second_inequality_of_lemma_c_4_is_for_typical_episodes():
 
     sizes = [(H, S, A) for H in (1, 2, 20, 500) for S in (1, 6, 100) for A in (1, 2, 30)]
     for H, S, A in sizes:
-        iota = log_iota(Problem(H, S, A, 10, 0.999))
+        iota = log_iota(dp.Problem(H, S, A, 10, 0.999))
         assert ratio(H, 250 * H**2 * S**2 * A * iota**2, iota) < 1 < ratio(H, 1, iota)
 
 
@@ -427,7 +426,7 @@ def test_the_sum_of_1_over_n_in_c_7_and_c_8(visits, beta):
     """
     K = max(sum(visits), 1)
     harmonic = [1 + sum_of_inverses(n - 1) if n else 0.0 for n in visits]
-    assert sum(harmonic) <= len(visits) * log_iota(Problem(1, len(visits), 1, K, beta))
+    assert sum(harmonic) <= len(visits) * log_iota(dp.Problem(1, len(visits), 1, K, beta))
 
 
 def sum_of_inverses(n):
@@ -439,7 +438,7 @@ def test_step_f_in_the_proof_of_c_8_is_false_for_long_runs():
     """K = 10⁹, H = S = A = 2, E = 1, β = 0.05: the minimum of line 7 is H² for all N ≤ K, so (f) of any run is
     H²(H-1) a typical episode. The printed bound is less than a third of it (D28).
     """
-    problem, E = Problem(2, 2, 2, 10**9, 0.05), 1.0
+    problem, E = dp.Problem(2, 2, 2, 10**9, 0.05), 1.0
     H, S, A, K, _ = problem
     iota, T = log_iota(problem), problem.T
     assert next_value_gap(K, bernstein_constants(problem, E)) == H**2
@@ -451,7 +450,7 @@ def test_step_f_in_the_proof_of_c_8_is_false_for_long_runs():
 
 def test_step_a_in_the_proof_of_c_6_is_false_for_long_runs():
     """H = S = A = 1, so N^i = i - 1 in every run; K = 4·10⁶, E = 1: a sum of 1/√N is near 2√T, not √T (D28)."""
-    problem, E = Problem(1, 1, 1, 4_000_000, 0.05), 1.0
+    problem, E = dp.Problem(1, 1, 1, 4_000_000, 0.05), 1.0
     iota, N = log_iota(problem), np.arange(math.ceil(typical_from(problem)) - 1, problem.K)
     a = (2 * np.sqrt(iota / N) + 2 * E / N).sum()
     assert a > 1.6 * (2 * math.sqrt(problem.T * iota) + 2 * E * iota)
@@ -482,7 +481,7 @@ def worst_derived(H, S):
     for A in (1, 2, 10):
         for E in (1e-3, 1.0, 1e3):
             for K in np.logspace(8, 20, 121):
-                problem = Problem(H, S, A, int(K), 0.05)
+                problem = dp.Problem(H, S, A, int(K), 0.05)
                 printed = regret_bound(problem, E)
                 if printed < problem.T:
                     worst = max(worst, derived_bound(problem, E) / printed)
@@ -498,7 +497,7 @@ def test_lemma_c_9_follows_from_c_7_and_c_8_unless_h_is_huge():
 
 def first_informative(H, S, A, beta):
     """The K at which the bound of C.9 with E = 0 falls below KH."""
-    return brentq(lambda K: regret_bound(Problem(H, S, A, K, beta), 0.0) - K * H, 10.0, 1e30)
+    return brentq(lambda K: regret_bound(dp.Problem(H, S, A, K, beta), 0.0) - K * H, 10.0, 1e30)
 
 
 def test_where_the_bound_on_the_regret_says_something():
@@ -512,7 +511,7 @@ def test_where_the_bound_on_the_regret_says_something():
 
 def steps_of_corollary_c_10(run):
     """N^k_h(s) (Ṽ^k_h(s) - V*_h(s)), Σ_i 1(s_h = s) (Ṽ^i_h(s) - V*_h(s)) and ℜ̃(k,h,s), for all k, h, s."""
-    t, V_star = terms(run), optimal_values(run.setup.mdp)[0]
+    t, V_star = terms(run), dp.optimal_values(run.setup.mdp)[0]
     for h, s, met in states_met(t):
         gap = run.V[:, h, s] - V_star[h, s]
         yield t.N_s[:, h, s] * gap, (met * gap).cumsum(), (met * t.delta_tilde[:, h]).cumsum()
@@ -546,12 +545,12 @@ def test_the_gap_at_private_counts_is_large_enough_for_optimism(sizes, N, E, sha
     Ñ ≥ N alone goes the wrong way; the E² in the minimum makes up for it.
     """
     H, S, A = sizes
-    problem = Problem(H, S, A, 10**6, 0.5)
+    problem = dp.Problem(H, S, A, 10**6, 0.5)
     c = bernstein_constants(problem, E)
     assert 6 * next_value_gap(N, c) <= 8 * next_value_gap(N + share * A * E, c) * (1 + 1e-12)
 
 
 def test_the_gap_at_private_counts_needs_e_in_the_bonus():
     """Control: with E = 0 in line 7 and counts that are off by E = 10¹² the step is false."""
-    c = bernstein_constants(Problem(2, 2, 2, 10**6, 0.5), 0.0)
+    c = bernstein_constants(dp.Problem(2, 2, 2, 10**6, 0.5), 0.0)
     assert 6 * next_value_gap(1e10, c) > 8 * next_value_gap(1e10 + 2e12, c)

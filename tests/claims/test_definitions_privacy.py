@@ -1,7 +1,7 @@
 """Definitions 2.1-2.3 and the certified ε: sensitivity by enumerating every pair of trajectories.
 
 Laplace noise of scale b on a vector that changes by Δ in ℓ1 is exactly (Δ/b)-DP. So the certificate is right if
-the accountant's Δ is the largest change over all pairs of neighbours; here the largest is found by trying all.
+its Δ is the largest change over all pairs of neighbours; here the largest is found by trying all.
 Rewards enter linearly, so their extremes 0 and 1 are enough.
 """
 
@@ -11,19 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import laplace
 
-from dpucbvi import factory
-from dpucbvi.binary_mechanism import BinaryMechanism, levels
-from dpucbvi.config import (
-    AgentConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
+import dpucbvi as dp
+from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy.accountant import certify_central, certify_local, certify_non_private, sensitivity
-from dpucbvi.privatizers import as_counts, statistics
+from dpucbvi.privatizers.certificate import sensitivity
+from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.simulate import set_up
 
 SIZES = [(1, 2, 2), (2, 2, 2), (1, 1, 2), (2, 1, 2), (2, 3, 1)]  # (H, S, A)
 
@@ -38,6 +31,16 @@ def all_statistics(H, S, A, G):
                 counts = as_counts(statistics(trajectory, G, S, A), G, S, A)
                 vectors.append(np.concatenate([family.ravel() for family in counts]))
     return np.array(vectors)
+
+
+def certify(privatizer, scale, H, K=100):
+    """What the privatizer certifies if its noise has this scale."""
+
+    class WithScale(privatizer):
+        def scale(self, problem):
+            return scale
+
+    return WithScale(epsilon=1.0).certificate(dp.Problem(H, 2, 2, K, 0.1))
 
 
 def families(G, S, A):
@@ -79,7 +82,7 @@ def test_a_known_first_state_and_policy_leave_less_to_hide():
 @pytest.mark.parametrize("scale", [0.7, 3.0, 60.0])
 def test_local_certificate_is_the_enumerated_change_over_the_scale(H, S, A, pooled, scale):
     sigma = all_statistics(H, S, A, 1 if pooled else H)
-    certificate = certify_local(scale, H)
+    certificate = certify(dp.Local, scale, H)
     assert certificate.model == "LDP"
     assert certificate.add_remove == largest_change(sigma, np.zeros_like(sigma[:1])) / scale
     assert certificate.replace_one == largest_change(sigma, sigma) / scale
@@ -89,7 +92,7 @@ def test_the_certified_epsilon_is_attained_and_never_exceeded():
     """log of the density ratio of σ + Lap(b): 6H/b at y = σ for the worst pair, not above it elsewhere."""
     H, scale = 2, 3.0
     sigma = all_statistics(H, 2, 2, H)
-    epsilon = certify_local(scale, H).replace_one
+    epsilon = certify(dp.Local, scale, H).replace_one
     distances = np.abs(sigma[:, None] - sigma[None]).sum(axis=2)
     x, x_other = sigma[list(np.unravel_index(distances.argmax(), distances.shape))]
 
@@ -143,7 +146,7 @@ def test_central_certificate_is_the_enumerated_change_of_all_blocks(H, S, A, K):
         replaced.append(np.abs(node_sums(one, K) - node_sums(other, K)).sum())
         removed.append(np.abs(node_sums(one, K) - node_sums(none, K)).sum())
     scale = 5.0
-    certificate = certify_central(scale, H, K)
+    certificate = certify(dp.Central, scale, H, K)
     assert certificate.model == "JDP"
     assert certificate.replace_one == pytest.approx(max(replaced) / scale, rel=1e-12)
     assert certificate.add_remove == pytest.approx(max(removed) / scale, rel=1e-12)
@@ -153,47 +156,57 @@ def test_fewer_levels_than_the_tree_has_would_certify_too_little():
     """Control: the printed ln K, and log2 K without rounding up, give noise that does not cover the blocks."""
     H, K, epsilon = 20, 50_000, 1.0
     for log_K in (np.log(K), np.log2(K)):
-        assert certify_central(3 * H * log_K / epsilon, H, K).add_remove > epsilon
-    assert certify_central(3 * H * np.log(K), H, K).replace_one == pytest.approx(2.96, abs=0.005)
-    assert certify_central(3 * H * np.log2(K), H, K).replace_one == pytest.approx(2.05, abs=0.005)
+        assert certify(dp.Central, 3 * H * log_K / epsilon, H, K).add_remove > epsilon
+    assert certify(dp.Central, 3 * H * np.log(K), H, K).replace_one == pytest.approx(2.96, abs=0.005)
+    assert certify(dp.Central, 3 * H * np.log2(K), H, K).replace_one == pytest.approx(2.05, abs=0.005)
 
 
-def certificate(privatizer, sensitivity_kind, epsilon, K=50_000, pooled=False):
-    config = RunConfig(
-        env=EnvConfig("riverswim"),
-        agent=AgentConfig("dp_ucbvi", pooled),
-        privatizer=PrivatizerConfig(privatizer, epsilon, sensitivity_kind),
-        postprocess=PostprocessConfig("closed_form"),
-        engine=EngineConfig("reference"),
-        K=K,
-    )
-    return factory.set_up(config).certificate
+def certificate(privatizer, K=50_000, pooled=False):
+    """What a run of DP-UCBVI on RiverSwim certifies."""
+    return set_up(dp.riverswim(), dp.DPUCBVI(pooled=pooled), privatizer, K).certificate
 
 
 @pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.0])
-@pytest.mark.parametrize(("privatizer", "model"), [("central", "JDP"), ("local", "LDP")])
+@pytest.mark.parametrize(
+    ("privatizer", "model"), [(dp.Central, "JDP"), (dp.Local, "LDP")], ids=["central", "local"]
+)
 def test_a_run_certifies_epsilon_for_the_relation_it_was_calibrated_to(privatizer, model, epsilon, pooled):
     """`paper`: ε if users are added or removed, 2ε if replaced. `replace_one`: ε/2 and ε."""
-    paper = certificate(privatizer, "paper", epsilon, pooled=pooled)
+    paper = certificate(privatizer(epsilon), pooled=pooled)
+    assert paper == certificate(privatizer(epsilon, sensitivity="paper"), pooled=pooled)
     assert paper.model == model
     assert (paper.add_remove, paper.replace_one) == pytest.approx((epsilon, 2 * epsilon), rel=1e-12)
-    ours = certificate(privatizer, "replace_one", epsilon, pooled=pooled)
+    ours = certificate(privatizer(epsilon, sensitivity="replace_one"), pooled=pooled)
     assert (ours.add_remove, ours.replace_one) == pytest.approx((epsilon / 2, epsilon), rel=1e-12)
 
 
 @pytest.mark.parametrize("K", [2, 3, 64, 65])
 def test_a_central_run_certifies_epsilon_at_every_length(K):
-    assert certificate("central", "paper", 1.0, K).add_remove == pytest.approx(1.0, rel=1e-12)
+    assert certificate(dp.Central(1.0), K).add_remove == pytest.approx(1.0, rel=1e-12)
 
 
 def test_what_has_no_noise_certifies_nothing_and_what_releases_nothing_everything():
-    assert certify_non_private() == ("none", np.inf, np.inf)
-    assert certify_local(0.0, 20).add_remove == certify_central(0.0, 20, 100).replace_one == np.inf
-    assert certificate("central", "paper", 1.0, K=1) == ("JDP", 0.0, 0.0)
+    assert certificate(dp.NonPrivate()) == ("none", np.inf, np.inf)
+    assert certify(dp.Local, 0.0, 20).add_remove == certify(dp.Central, 0.0, 20).replace_one == np.inf
+    assert certificate(dp.Central(1.0), K=1) == ("JDP", 0.0, 0.0)
 
 
 def test_sensitivity_names():
     assert (sensitivity("paper", 20), sensitivity("replace_one", 20)) == (20, 40)
     with pytest.raises(KeyError):
         sensitivity("add_remove", 20)
+    for privatizer in (dp.Central, dp.Local):
+        with pytest.raises(dp.InputError, match=r"^sensitivity: add_remove is not accepted; it must be one of"):
+            privatizer(1.0, sensitivity="add_remove")
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+def test_a_trace_carries_the_certificate_of_its_run_and_says_its_relations(engine):
+    run = dp.run(dp.riverswim(4, 5), dp.DPUCBVI(), dp.Central(2.0), K=20, engine=engine)
+    assert run.certificate == certificate(dp.Central(2.0))
+    assert str(run.certificate) == (
+        "JDP: pure ε = 2 if a user is added or removed, 4 if her trajectory is replaced"
+    )
+    nothing = dp.run(dp.riverswim(4, 5), dp.UCBVI(), K=20, engine=engine)
+    assert str(nothing.certificate) == "no privacy is certified"

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpucbvi.errors import InputError, LpError
+from dpucbvi import InputError
+from dpucbvi.errors import LpError
 from dpucbvi.projection import CvxpyPostprocess, closed_form, project_row, threshold
 
 ROWS = 150
@@ -210,7 +211,7 @@ def test_a_problem_is_built_once_and_again_for_another_shape():
 
 @pytest.mark.parametrize("solver", ["OSQP", "GUROBI", "highs", ""])
 def test_a_solver_that_is_not_precise_enough_is_refused(solver):
-    with pytest.raises(InputError, match=r"^postprocess\.solver: .* is not one of HIGHS, CLARABEL, SCIPY"):
+    with pytest.raises(InputError, match=r"^solver: .* is not one of HIGHS, CLARABEL, SCIPY"):
         CvxpyPostprocess(solver)
 
 

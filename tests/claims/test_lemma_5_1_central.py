@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from private_counts import ALARM, check_assumption_3_1, flat, random_trajectory, set_up
+from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.special import gammaincc
 from scipy.stats import binomtest, kstest
 
-from dpucbvi import factory
-from dpucbvi.binary_mechanism import BinaryMechanism, levels
-from dpucbvi.noise import LaplaceStream, seed_stream
-from dpucbvi.privatizers import as_counts, central_scale, statistics
+import dpucbvi as dp
+from dpucbvi.counts import as_counts, counters, statistics
+from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.simulate import private_counts, set_up
 
 
 def stream(seed=0):
@@ -198,17 +199,15 @@ def test_broken_trees_are_caught(Mechanism, defect):
 
 def noise_of_releases(setup, seed, times):
     """(N̂ - N, R̂ - R) of all counters as one vector, after the given numbers of users."""
-    privatizer = factory.privatizer(setup, seed)
-    mdp, G = setup.mdp, setup.G
-    rng = np.random.default_rng(seed)
-    true = np.zeros(G * mdp.S * mdp.A * (mdp.S + 2))
+    sizes = setup.G, setup.mdp.S, setup.mdp.A
+    private = private_counts(setup, seed)
+    true = np.zeros(counters(*sizes))
     noises = {}
-    for t in range(1, max(times) + 1):
-        trajectory = random_trajectory(mdp, rng)
-        privatizer.update(trajectory)
-        true += statistics(trajectory, G, mdp.S, mdp.A)
+    for t, trajectory in enumerate(users(setup.mdp, max(times), seed), start=1):
+        private.update(trajectory)
+        true += statistics(trajectory, *sizes)
         if t in times:
-            noises[t] = flat(privatizer.N_hat) - flat(as_counts(true, G, mdp.S, mdp.A))
+            noises[t] = flat(private.N_hat) - flat(as_counts(true, *sizes))
     return noises
 
 
@@ -226,7 +225,7 @@ def magnitude_cdf(n):
 @pytest.fixture(scope="module")
 def tree_noise():
     """Noise after t = 1, 4, 6, 7 users of K = 8, RiverSwim (1,920 counters), ε = 2, four seeds together."""
-    setup = set_up("central", K=8, epsilon=2.0)
+    setup = set_up(RIVER, dp.DPUCBVI(), dp.Central(2.0), 8)
     runs = [noise_of_releases(setup, seed, (1, 4, 6, 7)) for seed in range(4)]
     return {t: np.concatenate([run[t] for run in runs]) for t in runs[0]}
 
@@ -253,10 +252,13 @@ def test_the_number_of_noises_can_be_told_from_the_release(tree_noise):
 
 
 def test_replace_one_doubles_the_noise():
-    assert central_scale(2.0, 20, 8) == NODE_SCALE
-    assert set_up("central", K=8, epsilon=2.0).noise_scale == NODE_SCALE
-    assert set_up("central", K=8, epsilon=2.0, sensitivity="replace_one").noise_scale == 2 * NODE_SCALE
-    assert set_up("central", K=50_000).noise_scale == 3 * 20 * 16
+    def scale(K, **settings):
+        return set_up(RIVER, dp.DPUCBVI(), dp.Central(**settings), K).noise.scale
+
+    assert dp.Central(2.0).scale(dp.Problem(20, 6, 2, 8, 0.05)) == NODE_SCALE
+    assert scale(8, epsilon=2.0) == NODE_SCALE
+    assert scale(8, epsilon=2.0, sensitivity="replace_one") == 2 * NODE_SCALE
+    assert scale(50_000, epsilon=1.0) == 3 * 20 * 16
 
 
 def neighbour_z(z):
@@ -286,4 +288,4 @@ def test_releases_share_the_noise_of_the_blocks_they_share(tree_noise):
 
 
 def test_assumption_3_1_holds_with_the_proven_e():
-    check_assumption_3_1("central")
+    check_assumption_3_1(dp.Central)

@@ -9,13 +9,15 @@ import math
 
 import numpy as np
 import pytest
-from private_counts import ALARM, check_assumption_3_1, flat, random_trajectory, set_up
+from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.stats import binomtest, chi2, kstest
 
-from dpucbvi import factory
+import dpucbvi as dp
+from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.noise import LaplaceStream, seed_stream
-from dpucbvi.privatizers import Local, LocalRandomizer, as_counts, local_scale, statistics
+from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+from dpucbvi.privatizers.local import BothSides, LocalRandomizer
+from dpucbvi.simulate import private_counts, set_up
 
 # --- who sees what ----------------------------------------------------------------------------------
 
@@ -50,14 +52,12 @@ class MarkedRandomizer:
 
 
 def test_a_user_is_shown_her_own_trajectory_and_the_server_her_answer_only():
-    setup = set_up("local", K=8)
-    mdp, size = setup.mdp, 1920
+    size = 1920
     randomizer = MarkedRandomizer(size)
-    server = Local(size, randomizer)
-    rng = np.random.default_rng(4)
-    for k in range(1, 8):
-        sigma = statistics(random_trajectory(mdp, rng), mdp.H, mdp.S, mdp.A)
-        released = server.release(sigma)
+    both = BothSides(size, randomizer)
+    for k, trajectory in enumerate(users(RIVER, 7, seed=4), start=1):
+        sigma = statistics(trajectory, 20, 6, 2)
+        released = both.release(sigma)
         assert len(randomizer.shown) == k  # each user is asked once
         assert np.array_equal(randomizer.shown[-1], sigma)
         # Nothing of any σ is in the release: it is the sum of the answers.
@@ -87,19 +87,15 @@ def test_perturbing_leaves_the_users_statistics_alone():
 
 def test_a_release_is_the_sum_of_all_answers_so_far():
     """N̂^k = Σ_{i<k} σ̃^i: earlier releases are not changed by later ones, and noise is never drawn again."""
-    setup = set_up("local", K=6, epsilon=3.0)
-    mdp = setup.mdp
-    privatizer = factory.privatizer(setup, seed=1)
+    private = private_counts(set_up(RIVER, dp.DPUCBVI(), dp.Local(3.0), 6), seed=1)
     draws = LaplaceStream(seed_stream(1, "privacy"))
-    rng = np.random.default_rng(6)
     expected, kept = np.zeros(1920), []
-    for _ in range(5):
-        trajectory = random_trajectory(mdp, rng)
-        privatizer.update(trajectory)
-        expected += statistics(trajectory, mdp.H, mdp.S, mdp.A) + 20.0 * draws.draw(1920)  # 3 · 20 / 3
-        value = flat(as_counts(expected, mdp.H, mdp.S, mdp.A))
-        assert flat(privatizer.N_hat) == pytest.approx(value, abs=1e-9)
-        kept.append((privatizer.N_hat, value))
+    for trajectory in users(RIVER, 5, seed=6):
+        private.update(trajectory)
+        expected += statistics(trajectory, 20, 6, 2) + 20.0 * draws.draw(1920)  # 3 · 20 / 3
+        value = flat(as_counts(expected, 20, 6, 2))
+        assert flat(private.N_hat) == pytest.approx(value, abs=1e-9)
+        kept.append((private.N_hat, value))
     for counts, value in kept:
         assert flat(counts) == pytest.approx(value, abs=1e-9)
 
@@ -110,15 +106,11 @@ def test_a_release_is_the_sum_of_all_answers_so_far():
 @pytest.fixture(scope="module")
 def user_noise():
     """Noise of 4 users, ε = 2, on RiverSwim's 1,920 counters: row i is σ̃^i - σ^i, from the releases."""
-    setup = set_up("local", K=5, epsilon=2.0)
-    mdp = setup.mdp
-    privatizer = factory.privatizer(setup, seed=2)
-    rng = np.random.default_rng(7)
+    private = private_counts(set_up(RIVER, dp.DPUCBVI(), dp.Local(2.0), 5), seed=2)
     last, noises = np.zeros(1920), []
-    for _ in range(4):
-        trajectory = random_trajectory(mdp, rng)
-        privatizer.update(trajectory)
-        released = flat(privatizer.N_hat)
+    for trajectory in users(RIVER, 4, seed=7):
+        private.update(trajectory)
+        released = flat(private.N_hat)
         noises.append(released - last - flat(as_counts(statistics(trajectory, 20, 6, 2), 20, 6, 2)))
         last = released
     return np.array(noises)
@@ -161,15 +153,15 @@ def test_noise_is_independent_between_users_and_counters(user_noise):
 
 
 def test_the_scale_follows_the_sensitivity_and_not_the_pooling():
-    assert local_scale(2.0, 20) == USER_SCALE
-    for pooled in (False, True):
-        assert set_up("local", K=5, epsilon=2.0, pooled=pooled).noise_scale == USER_SCALE
-        replaced = set_up("local", K=5, epsilon=2.0, pooled=pooled, sensitivity="replace_one")
-        assert replaced.noise_scale == 2 * USER_SCALE
+    assert dp.Local(2.0).scale(dp.Problem(20, 6, 2, 5, 0.05)) == USER_SCALE
+    for agent in (dp.DPUCBVI(), dp.DPUCBVI(pooled=True)):
+        assert set_up(RIVER, agent, dp.Local(2.0), 5).noise.scale == USER_SCALE
+        replaced = set_up(RIVER, agent, dp.Local(2.0, sensitivity="replace_one"), 5)
+        assert replaced.noise.scale == 2 * USER_SCALE
 
 
 # --- Assumption 3.1 with the proven E -----------------------------------------------------------------
 
 
 def test_assumption_3_1_holds_with_the_proven_e():
-    check_assumption_3_1("local")
+    check_assumption_3_1(dp.Local)

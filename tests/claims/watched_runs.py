@@ -1,25 +1,17 @@
 """Runs of Algorithm 1 with everything that Appendices B and C speak of kept, episode by episode.
 
-The compiled engine (the reference bit for bit: tests/contract/test_engines.py) is asked for one episode at a
-time. Before each the counts are copied; after each the plan, the values of its policy and the trajectory.
+The compiled engine (the reference bit for bit: tests/contract/test_engines.py) runs ahead to the first episode
+of interest; from there on every episode is kept.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi import factory
-from dpucbvi.config import BonusConfig, EngineConfig, EnvConfig, PrivatizerConfig, RunConfig
+import dpucbvi as dp
 from dpucbvi.engine import fast
-from dpucbvi.engine.kernel import run_episodes
-from dpucbvi.engine.projection import Rows
-from dpucbvi.factory import Setup
-from dpucbvi.mdp import Floats, Ints, TabularMDP, uniforms_per_episode
-from dpucbvi.noise import seed_stream
-from dpucbvi.privatizers import Counts
-
-CHUNK = 8192
+from dpucbvi.engine.state import EPISODE
+from dpucbvi.protocol import Floats, Ints, Setup
 
 
 class Watched(NamedTuple):
@@ -31,74 +23,39 @@ class Watched(NamedTuple):
     a: Ints
     r: Floats
     N: Floats  # true visits N^k_h(s,a), before the episode
-    tilde: Counts  # the private counts of the episode
+    tilde: dp.Counts  # the private counts of the episode
     Q: Floats
     V: Floats
     V_pi: Floats
 
 
-def set_up(
-    mdp: TabularMDP, K: int, epsilon: float, beta: float, privatizer: str = "central", bonus: float = 1.0
-) -> Setup:
-    """Algorithm 1 on this MDP with the proven E."""
-    config = RunConfig(
-        env=EnvConfig("random", S=mdp.S, A=mdp.A, H=mdp.H),  # for its sizes
-        privatizer=PrivatizerConfig(privatizer, epsilon),
-        bonus=BonusConfig(bonus),
-        engine=EngineConfig("fast", 0),
-        K=K,
-        beta=beta,
-    )
-    return factory.set_up(config)._replace(mdp=mdp)
-
-
 def watch(setup: Setup, seed: int, first: int = 1) -> Watched:
     """The run of this seed, watched from episode `first` on."""
     run = fast.start(setup, seed)
-    go = stepper(run, seed)
-    for done in range(0, first - 1, CHUNK):
-        go(min(CHUNK, first - 1 - done))
+    while (ahead := first - 1 - int(run.memory.tally[EPISODE])) > 0:
+        next(fast.run_chunks(run, seed, most=ahead))
+    N_first = run.memory.N_visits.copy()
+    values: dict[bytes, Floats] = {}  # a policy often lasts for many episodes
     kept = []
-    for _ in range(first, setup.problem.K + 1):
-        private, memory = run.private, run.memory
-        before = memory.N_visits.copy(), private.N_sa.copy(), private.N_sas.copy(), private.R.copy()
-        u = go(1)[0]
-        after = memory.cells.copy(), memory.Q.copy(), memory.V.copy(), memory.V_pi.copy()
-        kept.append((*before, u, *after))
-    return unpacked(setup, first, *(np.array(column) for column in zip(*kept, strict=True)))
+    for k, plan, counts, (s, a, r), _ in fast.episodes(run, seed):
+        policy = plan.pi.tobytes()
+        if policy not in values:
+            values[policy] = dp.policy_values(setup.mdp, plan.pi)
+        kept.append((k, s, a, r, *counts, plan.Q, plan.V, values[policy]))
+    k, s, a, r, N_sa, N_sas, R, Q, V, V_pi = (np.array(column) for column in zip(*kept, strict=True))
+    N = N_first + visits_before(s, a, setup.mdp)
+    return Watched(setup, k, s, a, r, N, dp.Counts(N_sa, N_sas, R), Q, V, V_pi)
 
 
-def stepper(run: fast.FastRun, seed: int) -> Callable[[int], Floats]:
-    """A function that runs the next n episodes and returns the uniforms they were run on."""
-    setup = run.setup
-    rows = Rows.empty(run.private.N_sa.size)
-    environment = np.random.Generator(np.random.PCG64(seed_stream(seed, "environment")))
-
-    def go(n: int) -> Floats:
-        u = environment.random((n, uniforms_per_episode(setup.mdp.H)))
-        parts = run.private, run.memory, run.record
-        run_episodes(run.world, setup.constants, run.state, setup.E, True, *parts, u, setup.problem.K, rows)
-        return u
-
-    return go
+def visits_before(s: Ints, a: Ints, mdp: dp.TabularMDP) -> Floats:
+    """The visits of (h,s,a) in the watched episodes before each."""
+    visits = np.zeros((len(s), *mdp.r.shape))
+    k, h = np.ogrid[: len(s) - 1, : mdp.H]
+    visits[k + 1, h, s[:-1, :-1], a[:-1]] = 1.0
+    return visits.cumsum(axis=0)
 
 
-def unpacked(setup, first, N, N_sa, N_sas, R, u, cells, Q, V, V_pi) -> Watched:
-    """The engine's flat arrays in the shapes of the package."""
-    H, S, A = setup.mdp.r.shape
-    n = len(N)
-    visited = cells[:, ::3] - S * A * np.arange(H)  # the pairs s·A + a
-    s, a = visited // A, visited % A
-    s_next = cells[:, 1::3] // (H * S * A) - 1
-    mean = setup.mdp.r[np.arange(H), s, a]
-    r = (u[:, 3::3] < mean).astype(float) if setup.mdp.rewards == "bernoulli" else mean
-    shape = (n, H, S, A)
-    tilde = Counts(N_sa.reshape(shape), np.moveaxis(N_sas, 1, -1).reshape(*shape, S), R.reshape(shape))
-    s = np.concatenate([s, s_next[:, -1:]], axis=1)
-    return Watched(setup, first + np.arange(n), s, a, r, N, tilde, Q.reshape(shape), V, V_pi)
-
-
-def true_counts(run: Watched) -> Counts:
+def true_counts(run: Watched) -> dp.Counts:
     """N^k(s,a), N^k(s,a,s') and R^k(s,a) before every episode of a run that was watched from the start."""
     H, S, A = run.setup.mdp.r.shape
     n = len(run.k)
@@ -107,7 +64,7 @@ def true_counts(run: Watched) -> Counts:
     s, a, s_next = run.s[:-1, :H], run.a[:-1], run.s[:-1, 1:]
     N_sas[k + 1, h, s, a, s_next] = 1.0
     R[k + 1, h, s, a] = run.r[:-1]
-    return Counts(run.N, N_sas.cumsum(axis=0), R.cumsum(axis=0))
+    return dp.Counts(run.N, N_sas.cumsum(axis=0), R.cumsum(axis=0))
 
 
 def variance(P, V):

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
 POOLED = "DP-UCBVI, pooled"
 FIRST_SEED = 1000  # of the calibration
-ROWS = list(csv.DictReader((RESULTS / "calibration.csv").open()))
+ROWS = list(csv.DictReader((RESULTS / "calibrate.csv").open()))
 CHOSEN = {row["algorithm"]: row for row in ROWS if row["chosen"] == "1"}
 ARMS = {str(arm.label): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
 
@@ -30,27 +30,27 @@ def test_every_algorithm_has_one_choice_and_it_is_the_least():
 
 
 @pytest.mark.parametrize("algorithm", [name for name in CHOSEN if name != POOLED])
-def test_the_arms_have_the_chosen_scales(algorithm):
+def test_the_arms_have_the_chosen_factors(algorithm):
     chosen, arm = CHOSEN[algorithm], ARMS[algorithm]
-    assert arm.bonus.scale == float(chosen["bonus_scale"])
-    if chosen["confidence_scale"]:
-        assert arm.confidence.scale == float(chosen["confidence_scale"])
+    assert arm.bonus.scale == float(chosen["bonus_factor"])
+    if chosen["confidence_factor"]:
+        assert arm.confidence.scale == float(chosen["confidence_factor"])
     else:
         assert "confidence" not in arm
 
 
 @pytest.mark.parametrize("name", ["riverswim", "epsilon", "privacy_for_free"])
-def test_pooled_counts_have_the_scales_chosen_for_counts_per_step(name):
+def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
     arms, chosen = exp(name).arms.values(), CHOSEN["DP-UCBVI"]
     private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
     assert private
-    assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_scale"])}
-    assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_scale"])}
+    assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_factor"])}
+    assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_factor"])}
 
 
 def test_both_private_algorithms_have_the_same_budget():
     points = [
-        [(row["bonus_scale"], row["confidence_scale"]) for row in ROWS if row["algorithm"] == algorithm]
+        [(row["bonus_factor"], row["confidence_factor"]) for row in ROWS if row["algorithm"] == algorithm]
         for algorithm in ("DP-UCBVI", "Private-UCB-VI", POOLED)
     ]
     assert points[0] == points[1] == points[2] and len(points[0]) == 25
@@ -78,6 +78,6 @@ def test_the_seeds_of_the_calibration_are_used_nowhere_else(name):
 def test_panel_b_is_run_at_what_was_matched(arm, algorithm):
     """To two significant digits."""
     settings = exp("riverswim").arms[arm]
-    rows = csv.DictReader((RESULTS / "matching.csv").open())
+    rows = csv.DictReader((RESULTS / "epsilon.csv").open())
     (row,) = [r for r in rows if (r["curve"], r["algorithm"]) == (settings.printed, algorithm)]
     assert f"{OmegaConf.select(settings, row['setting']):.2g}" == f"{float(row['value']):.2g}"

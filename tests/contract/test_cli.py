@@ -8,15 +8,23 @@ import signal
 import subprocess
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
+from hydra.core.config_store import ConfigStore
 
+from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
 from dpucbvi.errors import LpError
+from dpucbvi.lab.config_store import offer_environments
+from dpucbvi.lab.store import Store
+from dpucbvi.mdp import TabularMDP
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
-FIGURES = ROOT / "experiments" / "figures.py"
+PAPER = ROOT / "experiments" / "paper.py"
 
 
 def module(path: Path):
@@ -71,24 +79,27 @@ BAD = {
     "env=null": "must be a string or a list",
     "K=${no_such}": "no_such",
     # values
-    "K=0": "K: 0 is not accepted; it must be an integer >= 1",
-    "K=1e20": "K: 100000000000000000000 is not accepted; it must be at most",
+    "K=0": "K: 0 is not accepted; it must be an integer from 1 to 1000000000000000",
+    "K=1e20": "K: 100000000000000000000 is not accepted; it must be an integer from 1 to 1000000000000000",
     "beta=0": "beta: 0.0 is not accepted; it must be a number in (0, 1)",
     "beta=1": "beta: 1.0 is not accepted; it must be a number in (0, 1)",
     "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=-1": "privatizer.epsilon: -1.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=nan": "privatizer.epsilon: nan is not accepted",
-    "privatizer.epsilon=1e-320": "privatizer.epsilon: 1e-320 is too small",
+    "privatizer.epsilon=1e-320": "privatizer.epsilon: the noise of Central is not finite; a larger epsilon",
     "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
-    "env.S=1": "env.S: 1 is below 2",
+    "env.S=1": "env.S: 1 is not accepted; it must be an integer >= 2",
+    "env.S=1e9": "env: riverswim cannot be made (",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runs=0": "runs: 0 is not accepted; it must be an integer >= 1",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
-    "figure.kind=pie": "figure.kind: 'pie' is not accepted; it must be one of regret",
-    "agent=ucbvi_bf": "privatizer.name: ucbvi_bf is not private; it takes non_private",
-    "postprocess=cvxpy": "postprocess.name: engine fast takes closed_form",
+    "study=pie": "study: 'pie' is not accepted; it must be one of calibrate",
+    "figure.x=cubic": "figure.x: 'cubic' is not accepted; it must be one of log, linear",
+    "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
+    "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
+    "postprocess=cvxpy": "engine.name: fast has no compiled twin of the post-processing by cvxpy",
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilon=0": "arms.jdp_eps1.privatizer.epsilon: 0.0 is not",
     "+exp=riverswim K=0": "K: 0 is not accepted",
     "-m K=0,5": "K: 0 is not accepted",
@@ -127,7 +138,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_
     def broken(*_):
         raise ValueError("a mistake")
 
-    monkeypatch.setattr("dpucbvi.runner.run_experiment", broken)
+    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", broken)
     with pytest.raises(ValueError, match="a mistake"):
         cli(*TINY, f"runtime.results={tmp_path}")
 
@@ -136,7 +147,7 @@ def test_an_lp_that_fails_is_told_in_one_line(cli, monkeypatch, tmp_path):
     def fails(*_):
         raise LpError("the LP solver returned no solution")
 
-    monkeypatch.setattr("dpucbvi.runner.run_experiment", fails)
+    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", fails)
     code, _, err = cli(*TINY, f"runtime.results={tmp_path}")
     assert (code, err) == (1, "error: the LP solver returned no solution\n")
 
@@ -147,7 +158,9 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     code, out, err = cli(*arguments, f"runtime.results={results}")
     assert (code, err) == (0, "")
     assert out.startswith("single: 4 runs computed, 0 loaded, ")
-    assert re.search(r"^arm +regret +95% ± +privacy +ε add/remove +ε replace-one$", out, re.MULTILINE)
+    assert re.search(
+        r"^arm +regret +95% ± +privacy +ε [^ε]*add[^ε]*remove[^ε]* +ε [^ε]*replace[^ε]*$", out, re.MULTILINE
+    )
     assert re.search(r"^two +[\d.,]+ +[\d.,]+ +JDP +2 +4$", out, re.MULTILINE)
     assert f"figure  {results}/figures/single.png and {results}/figures/single.pdf" in out
     assert (results / "figures" / "single.png").read_bytes().startswith(b"\x89PNG")
@@ -162,11 +175,13 @@ def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatc
     drawn = tmp_path / "figures" / "single.png"
     before = drawn.read_bytes()
     shutil.rmtree(drawn.parent)
-    monkeypatch.setattr("dpucbvi.engine.run", None)
-    code, out, _ = cli("--results", str(tmp_path), script=FIGURES)
+    monkeypatch.setattr("dpucbvi.simulate.run_setup", None)
+    monkeypatch.setattr("dpucbvi.lab.runner.run_setup", None)
+    code, out, _ = cli("--results", str(tmp_path), "--paper", str(tmp_path / "paper"), script=PAPER)
     assert (code, out.splitlines()[0]) == (0, str(drawn))
     assert drawn.read_bytes() == before
-    code, _, err = cli("--results", str(tmp_path), "nothing", script=FIGURES)
+    assert not (tmp_path / "paper").exists()  # a run of one's own is drawn, not published
+    code, _, err = cli("--results", str(tmp_path), "nothing", script=PAPER)
     assert (code, err.count("\n")) == (2, 1)
 
 
@@ -193,6 +208,72 @@ def test_help_names_the_groups_and_a_command(cli):
     assert (
         "python experiments/run.py +exp=riverswim" in out and "privatizer: central, local, non_private" in out
     )
+
+
+# --- an environment of one's own: one function ------------------------------------------------------------
+
+
+def corridor(goal: float, length: int = 3, H: int = 4, rewards: str = "deterministic") -> TabularMDP:
+    """Walk right; the last state pays."""
+    P, r = np.zeros((length, 2, length)), np.zeros((length, 2))
+    for s in range(length):
+        P[s, 0, max(s - 1, 0)] = P[s, 1, min(s + 1, length - 1)] = 1.0
+    r[-1, 1] = goal
+    return stationary_mdp(P, r, np.eye(length)[0], H, rewards, "corridor")
+
+
+@pytest.fixture
+def own_environment(monkeypatch):
+    """Registered as dpucbvi/environments.py does it, until the test ends; Hydra forgets it too."""
+    store = ConfigStore.instance()
+    monkeypatch.setattr(store, "repo", deepcopy(store.repo))
+    monkeypatch.setattr(ENVIRONMENTS, "_things", dict(ENVIRONMENTS._things))
+    ENVIRONMENTS.add("corridor", corridor)
+
+
+def test_an_environment_without_a_file_is_chosen_by_its_name(own_environment, cli, tmp_path):
+    settings = ("engine=reference", "K=8", "runs=1", "runtime.workers=1", f"runtime.results={tmp_path}")
+    code, out, err = cli("env=corridor", "env.goal=0.5", "env.length=2", "agent.pooled=true", *settings)
+    assert (code, err) == (0, "") and out.startswith("single: 1 run computed")
+    (arm,) = Store(tmp_path).load_experiment("single").arms
+    assert arm.runs[0].config["env"] == {
+        "name": "corridor",
+        "goal": 0.5,
+        "length": 2,
+        "H": 4,
+        "rewards": "deterministic",
+    }
+    assert arm.runs[0].trace.N_sa.shape == (4, 2, 2)
+
+
+def test_its_signature_is_its_config(own_environment, cli):
+    _, out, _ = cli("--cfg", "job", "--package", "env", "env=corridor")
+    told = yaml.safe_load(out)
+    assert told == {"name": "corridor", "goal": "???", "length": 3, "H": 4, "rewards": "deterministic"}
+    assert re.search(r"^env: corridor, file, hard_tree", cli("--help")[1], re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("env=corridor", "env.goal: a value is needed"),
+        ("env=corridor env.goal=much", "env.goal: 'much' is not accepted; it must be a number"),
+        ("env=corridor env.gaol=1", "env.gaol: no such key; did you mean goal?"),
+        ("env=corridor env.goal=2", "r[0, 2, 1] = 2.0: every entry must be in [0, 1]"),
+        ("env=corridor env.goal=1 env.rewards=gauss", "env.rewards: 'gauss' is not one of"),
+        ("env=corridors", "env: no option 'corridors'; did you mean corridor?"),
+    ],
+)
+def test_its_bad_input_is_one_line(own_environment, cli, tmp_path, command, message):
+    code, out, err = cli(*command.split(), f"runtime.results={tmp_path / 'results'}")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+\n", err) and message in err
+
+
+def test_a_file_goes_before_the_signature(cli):
+    """riverswim has a yaml, with the comments that a reader needs: it is the one that is taken."""
+    offer_environments(ROOT / "conf")
+    assert not {f"{name}.yaml" for name in ENVIRONMENTS} & set(ConfigStore.instance().repo.get("env", {}))
 
 
 def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):

@@ -7,13 +7,14 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from dpucbvi.config import RunConfig, to_dict
+from dpucbvi import studies
 from dpucbvi.errors import InputError
-from dpucbvi.experiment import Experiment, experiment_from
-from dpucbvi.figures import draw
-from dpucbvi.runner import run_experiment
-from dpucbvi.store import Store, identity, run_id
-from dpucbvi.strict import build
+from dpucbvi.lab.experiment import Arm, Experiment, experiment_from
+from dpucbvi.lab.runner import run_experiment
+from dpucbvi.lab.settings import RunSettings, run_settings, to_dict
+from dpucbvi.lab.store import Store, identity, run_id
+from dpucbvi.lab.strict import arguments
+from dpucbvi.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -40,8 +41,16 @@ def composed(*overrides: str):
         return compose("config", list(overrides))
 
 
+def made(config) -> Experiment:
+    return experiment_from(config, ROOT, studies.names(), printed_curves())
+
+
 def experiment(*overrides: str) -> Experiment:
-    return experiment_from(composed(*overrides), ROOT)
+    return made(composed(*overrides))
+
+
+def name_of(arm: Arm, seed: int = 0) -> str:
+    return run_id(identity(arm.settings, arm.setup.mdp, seed))
 
 
 @pytest.fixture
@@ -64,45 +73,73 @@ def test_every_key_of_every_option_is_read(group, option, mdp_file):
     """A key that the run does not read is dropped from its canonical settings: it must not be offered."""
     needs = [need.replace("FILE", str(mdp_file)) for need in NEEDS.get(option, [])]
     config = composed(f"{group}={option}", *needs)
-    (arm,) = experiment_from(config, ROOT).arms
-    read = to_dict(arm.setup.config)[group]
+    (arm,) = made(config).arms
+    read = to_dict(arm.settings)[group]
     for key, value in OmegaConf.to_container(config[group]).items():
         assert read.get(key) == value, f"{group}/{option}.yaml: {key} is not read"
 
 
-def test_options_are_the_names_the_factory_knows():
-    from dpucbvi import config, factory
+def registered() -> dict[str, dict[str, object]]:
+    """What a name of a group stands for, by group."""
+    from dpucbvi.agents import AGENTS
     from dpucbvi.environments import ENVIRONMENTS
+    from dpucbvi.privatizers import PRIVATIZERS
+
+    registries = {"env": ENVIRONMENTS, "agent": AGENTS, "privatizer": PRIVATIZERS}
+    return {group: {name: registry[name] for name in registry} for group, registry in registries.items()}
+
+
+def test_options_are_the_names_the_lab_knows():
+    from dpucbvi.projection import POSTPROCESSES
 
     known = {
-        "env": set(ENVIRONMENTS) | {"riverswim_strehl"},
-        "agent": set(factory.AGENTS),
-        "privatizer": set(config.PRIVATIZERS),
-        "postprocess": set(config.POSTPROCESSES),
-        "confidence": set(config.CONFIDENCES),
-        "engine": set(config.ENGINES),
+        **{group: set(names) for group, names in registered().items()},
+        "postprocess": set(POSTPROCESSES),
+        "confidence": {"proven", "printed"},
+        "engine": {"reference", "fast"},
     }
+    known["env"] |= {"riverswim_strehl"}
     for group, names in known.items():
         assert {option for g, option in OPTIONS if g == group} == names
 
 
 def test_every_setting_of_a_run_can_be_set():
-    """The union over a group's options has every field of its dataclass."""
+    """The union over a group's options has every field of its dataclass, or parameter of what it names."""
     from dataclasses import fields, is_dataclass
     from typing import get_type_hints
 
-    top = composed()
-    for name, hint in get_type_hints(RunConfig).items():
+    top, elsewhere = composed(), {"bonus_scale", "confidence_scale", "printed_constant"}
+    for name, hint in get_type_hints(RunSettings).items():
         assert name in top
+        options = [composed(f"{name}={option}")[name] for group, option in OPTIONS if group == name]
+        offered = {str(key) for option in options for key in option}
         if is_dataclass(hint):
-            options = [composed(f"{name}={option}")[name] for group, option in OPTIONS if group == name]
-            assert {f.name for f in fields(hint)} == {str(key) for option in options for key in option}
+            assert {f.name for f in fields(hint)} == offered
+        elif name in registered():
+            taken = {key for thing in registered()[name].values() for key in arguments(thing)}
+            assert {"name", *taken} - elsewhere == offered
+        else:
+            assert options == []  # a plain value
+    assert set(registered()) == {"env", "agent", "privatizer"}
+
+
+OWN = {"riverswim_strehl": "variant", "file": "path"}  # what differs: it is the point of the option
+
+
+@pytest.mark.parametrize("option", [option for group, option in OPTIONS if group == "env"])
+def test_an_environment_has_the_defaults_of_its_function(option):
+    tree = OmegaConf.to_container(composed(f"env={option}").env)
+    accepted = arguments(registered()["env"][tree.pop("name")])
+    defaults = {key: argument.default for key, argument in accepted.items()}
+    if option in OWN:
+        assert tree.pop(OWN[option]) != defaults.pop(OWN[option])
+    assert tree == defaults
 
 
 def test_defaults_are_the_literal_paper():
     (arm,) = experiment().arms
-    config = arm.setup.config
-    assert (config.bonus.scale, config.confidence.scale, config.agent.pooled) == (1.0, 1.0, False)
+    settings = arm.settings
+    assert (settings.bonus.scale, settings.confidence.scale, settings.agent["pooled"]) == (1.0, 1.0, False)
     assert (arm.key, arm.label, arm.printed) == ("dp_ucbvi", "dp_ucbvi", None)
 
 
@@ -115,6 +152,13 @@ def test_an_experiment_file_opens_with_its_command_and_minutes(name):
     package, command = (CONF / "exp" / f"{name}.yaml").read_text().splitlines()[:2]
     assert package == "# @package _global_"
     assert re.match(rf"# python experiments/run\.py \+exp={name} +\(about \d+ min on 2 cores\)$", command)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_one_name_for_an_experiment_its_study_and_its_file(name):
+    config = composed(f"+exp={name}")
+    assert (config.name, config.study) == (name, name)
+    assert name in studies.names()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -144,20 +188,20 @@ def with_small_grids(config):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
     small = ("K=12", "runs=1", f"engine={engine}", f"runtime.results={tmp_path}", "runtime.workers=1")
-    tiny = experiment_from(with_small_grids(composed(f"+exp={name}", *small)), ROOT)
-    ids = {run_id(identity(arm.setup, seed)) for arm in tiny.arms for seed in tiny.seeds}  # equal arms share
+    tiny = made(with_small_grids(composed(f"+exp={name}", *small)))
+    ids = {name_of(arm, seed) for arm in tiny.arms for seed in tiny.seeds}  # equal arms share
     assert run_experiment(tiny).computed == len(ids)
     stored = Store(tmp_path).load_experiment(tiny.name)
+    assert stored.study == tiny.study
     assert all(len(arm.runs) == 1 and arm.runs[0].trace.episodes[-1] == 12 for arm in stored.arms)
-    assert all(path.stat().st_size > 10_000 for path in draw(stored, tiny.figures))
+    assert all(path.stat().st_size > 10_000 for path in studies.draw(stored, tiny.figures))
 
 
 def test_riverswim_is_the_papers_figure():
     figure = experiment("+exp=riverswim")
     assert {arm.key for arm in figure.arms} >= {"ucbvi", "jdp_eps1", "jdp_eps2", "ldp_eps2", "puvi_jdp_eps1"}
     for arm in figure.arms:
-        mdp, config = arm.setup.mdp, arm.setup.config
-        assert (mdp.S, mdp.A, mdp.H, config.K, len(figure.seeds)) == (6, 2, 20, 50_000, 5)
+        assert arm.setup.problem[:4] == (20, 6, 2, 50_000) and len(figure.seeds) == 5
         if arm.panel == "a" and arm.printed != "non_private":
             model, epsilon = re.fullmatch(r"(jdp|ldp)_eps(\d+)", arm.printed).groups()
             assert arm.setup.certificate[:2] == (model.upper(), pytest.approx(float(epsilon)))
@@ -167,25 +211,25 @@ def test_the_literal_arms_have_the_papers_constants():
     literal = [arm for arm in experiment("+exp=riverswim").arms if arm.key.startswith("literal")]
     assert len(literal) == 4
     for arm in literal:
-        assert (arm.setup.config.bonus.scale, arm.setup.config.confidence.scale) == (1.0, 1.0)
+        assert (arm.settings.bonus.scale, arm.settings.confidence.scale) == (1.0, 1.0)
 
 
 def by_key(*overrides):
-    return {arm.key: arm.setup.config for arm in experiment("+exp=riverswim", *overrides).arms}
+    return {arm.key: arm.settings for arm in experiment("+exp=riverswim", *overrides).arms}
 
 
 def test_an_arm_is_changed_removed_and_added_on_the_command_line():
     before = by_key()
     after = by_key("arms.jdp_eps1.privatizer.epsilon=5", "~arms.ldp_eps2", "+arms.short={K: 100}")
-    assert after["jdp_eps1"].privatizer.epsilon == 5.0
+    assert after["jdp_eps1"].privatizer["epsilon"] == 5.0
     assert after["jdp_eps2"] == before["jdp_eps2"]
     assert set(before) - set(after) == {"ldp_eps2"}
     assert after["short"].K == 100
 
 
 def test_the_base_reaches_every_arm():
-    assert {config.K for config in by_key("K=77").values()} == {77}
-    assert {config.env.H for config in by_key("env.H=3").values()} == {3}
+    assert {settings.K for settings in by_key("K=77").values()} == {77}
+    assert {settings.env["H"] for settings in by_key("env.H=3").values()} == {3}
 
 
 def test_seeds_start_at_seed():
@@ -199,7 +243,7 @@ def test_folders_are_in_the_repository_unless_absolute(tmp_path):
 
 
 def names(*overrides):
-    return [run_id(identity(arm.setup, 0)) for arm in experiment(*overrides).arms]
+    return [name_of(arm) for arm in experiment(*overrides).arms]
 
 
 def test_the_spelling_of_a_number_does_not_matter():
@@ -209,7 +253,7 @@ def test_the_spelling_of_a_number_does_not_matter():
 BAD_ARMS = {
     "+arms.a.epsilon=1": "arms.a.epsilon: no such key",
     "+arms.a.privatizer.epsilo=1": "arms.a.privatizer.epsilo: no such key; did you mean epsilon?",
-    "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it has the keys name",
+    "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it must be a group with a name",
     "+arms.a.K=0": "arms.a.K: 0 is not accepted",
     "+arms.a.K=many": "arms.a.K: 'many' is not accepted; it must be an integer",
     "+arms.a.printed=jdp_eps3": "arms.a.printed: no such curve 'jdp_eps3'; did you mean jdp_eps",
@@ -234,7 +278,7 @@ def test_a_bad_base_value_is_named_at_the_top():
 @pytest.mark.parametrize("wrong", [True, 1.5, "1", None, [1], {"a": 1}])
 def test_only_whole_numbers_are_integers(wrong):
     with pytest.raises(InputError, match=r"^K: "):
-        build(RunConfig, {"K": wrong})
+        run_settings({"K": wrong})
 
 
 def with_grid(grid) -> Experiment:
@@ -242,16 +286,17 @@ def with_grid(grid) -> Experiment:
     OmegaConf.set_struct(config, False)
     config.arms = {"a": {}, "own": {"grid": {"K": [7], "bonus.scale": None}}}
     config.grid = grid
-    return experiment_from(config, ROOT)
+    return made(config)
 
 
 def test_a_grid_runs_every_arm_at_every_point():
-    made = with_grid({"bonus.scale": [0.1, 0.2], "beta": [0.01, 0.02]}).arms
-    assert [arm.of for arm in made] == ["a"] * 4 + ["own"] * 2
-    settings = [(arm.setup.config.bonus.scale, arm.setup.config.beta) for arm in made[:4]]
+    arms = with_grid({"bonus.scale": [0.1, 0.2], "beta": [0.01, 0.02]}).arms
+    assert [arm.of for arm in arms] == ["a"] * 4 + ["own"] * 2
+    settings = [(arm.settings.bonus.scale, arm.settings.beta) for arm in arms[:4]]
     assert settings == [(0.1, 0.01), (0.1, 0.02), (0.2, 0.01), (0.2, 0.02)]
-    assert made[1].key == "a@bonus.scale=0.1@beta=0.02" and made[1].point == {"bonus.scale": 0.1, "beta": 0.02}
-    assert made[4].point == {"beta": 0.01, "K": 7} and made[4].setup.config.K == 7
+    assert [(arm.setup.agent.bonus_scale, arm.setup.problem.beta) for arm in arms[:4]] == settings
+    assert arms[1].key == "a@bonus.scale=0.1@beta=0.02" and arms[1].point == {"bonus.scale": 0.1, "beta": 0.02}
+    assert arms[4].point == {"beta": 0.01, "K": 7} and arms[4].setup.problem.K == 7
 
 
 @pytest.mark.parametrize(

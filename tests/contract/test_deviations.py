@@ -41,8 +41,18 @@ def cited_places(text: str) -> list[tuple[str, str]]:
 
 
 def defined_names(path: Path) -> set[str]:
-    nodes = ast.parse(path.read_text()).body
-    return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    """The functions and classes of a file, and the methods as Class.method."""
+    nodes = [
+        node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    methods = {
+        f"{node.name}.{inner.name}"
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        for inner in node.body
+        if isinstance(inner, ast.FunctionDef)
+    }
+    return {node.name for node in nodes} | methods
 
 
 def missing_places(text: str) -> list[str]:
@@ -102,10 +112,19 @@ def test_a_row_of_the_ledger_is_honest(name):
 
 
 def test_a_wrong_place_is_noticed():
-    text = "`dpucbvi/bonus.py::log_iota`, `::no_such`, `dpucbvi/none.py`, `sensitivity: paper`, `bonus.scale`"
+    text = (
+        "`dpucbvi/bonus.py::log_iota`, `::no_such`, `dpucbvi/none.py`, `sensitivity: paper`, `bonus.scale`, "
+        "`dpucbvi/privatizers/local.py::Local.scale`, `::Local.size`"
+    )
     assert cited_places(text) == [
         ("dpucbvi/bonus.py", "log_iota"),
         ("dpucbvi/bonus.py", "no_such"),
         ("dpucbvi/none.py", ""),
+        ("dpucbvi/privatizers/local.py", "Local.scale"),
+        ("dpucbvi/privatizers/local.py", "Local.size"),
     ]
-    assert missing_places(text) == ["dpucbvi/bonus.py::no_such", "dpucbvi/none.py"]
+    assert missing_places(text) == [
+        "dpucbvi/bonus.py::no_such",
+        "dpucbvi/none.py",
+        "dpucbvi/privatizers/local.py::Local.size",
+    ]

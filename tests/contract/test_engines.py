@@ -1,7 +1,10 @@
-"""The fast engine is the reference: same random numbers, same policies, same visits, same regret."""
+"""The fast engine is the reference: the same plans, counts, users and visits, bit for bit, and the same regret.
 
-from dataclasses import replace
-from pathlib import Path
+The regret is compared to 1e-9 only: the reference evaluates a policy by a matrix product, whose order of
+summation numpy's BLAS chooses; the engine sums in the order of the states.
+"""
+
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,26 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpucbvi import engine, factory
-from dpucbvi.config import (
-    AgentConfig,
-    BonusConfig,
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
+import dpucbvi as dp
+from dpucbvi.agents import AGENTS
+from dpucbvi.bonus import bernstein_bonus, bernstein_terms
 from dpucbvi.engine import fast
-from dpucbvi.engine.lp_check import LpSample
-from dpucbvi.engine.noise import laplace_from_word, next_words
-from dpucbvi.errors import InputError, LpError
-from dpucbvi.noise import LaplaceStream, laplace_from_words, seed_stream
-from dpucbvi.projection import CvxpyPostprocess
-from dpucbvi.trace import Trace
+from dpucbvi.engine.laplace import laplace_from_word, next_words
+from dpucbvi.engine.state import EPISODE
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.laplace import LaplaceStream, laplace_from_words, seed_stream
+from dpucbvi.projection import CvxpyPostprocess, closed_form
+from dpucbvi.protocol import Setup
+from dpucbvi.simulate import episodes, set_up
 
-PAIRS = [
+RIVER = dp.riverswim(S=4, H=6)
+Pair = tuple[str, str, str]
+PAIRS: list[Pair] = [
     ("dp_ucbvi", "central", "closed_form"),
     ("dp_ucbvi", "local", "closed_form"),
     ("dp_ucbvi", "non_private", "closed_form"),
@@ -49,42 +47,71 @@ PAIRS = [
     ("dp_nash_vi", "local", "closed_form"),
     ("dp_nash_vi", "non_private", "none"),
 ]
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+pooled_or_not = pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
 
 
-def config(pair: tuple[str, str, str], **changes: Any) -> RunConfig:
+def setup_of(
+    pair: Pair,
+    mdp: dp.TabularMDP = RIVER,
+    *,
+    pooled: bool = False,
+    bonus: float = 0.003,
+    epsilon: float = 200.0,
+    width: float = 0.05,
+    K: int = 60,
+    **changes: Any,
+) -> Setup:
     """A run that learns within a few dozen episodes: large ε, small bonus, narrow band."""
     agent, privatizer, postprocess = pair
-    base = RunConfig(
-        env=EnvConfig(name="riverswim", S=4, H=6),
-        agent=AgentConfig(agent),
-        privatizer=PrivatizerConfig(privatizer, 200.0),
-        postprocess=PostprocessConfig(postprocess),
-        bonus=BonusConfig(0.003),
-        confidence=ConfidenceConfig(scale=0.05),
-        K=60,
+    private = {} if privatizer == "non_private" else {"epsilon": epsilon, "confidence_scale": width}
+    options = {"postprocess": postprocess, "lp_checks": 20, **changes}
+    return set_up(mdp, AGENTS[agent](bonus, pooled), PRIVATIZERS[privatizer](**private), K, **options)
+
+
+def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> dp.Trace:
+    """Through the door."""
+    return dp.run(
+        setup.mdp,
+        setup.agent,
+        setup.privatizer,
+        K=setup.problem.K,
+        seed=seed,
+        engine=engine,
+        watch=watch,
+        postprocess=setup.postprocess,
+        trace_points=setup.trace_points,
+        lp_checks=setup.lp_checks,
     )
-    return replace(base, **changes)
 
 
-def run(settings_: RunConfig, name: str, seed: int = 0) -> Trace:
-    return engine.run(factory.set_up(replace(settings_, engine=EngineConfig(name, 20))), seed)
-
-
-def assert_same(reference: Trace, compiled: Trace) -> None:
+def assert_same(reference: dp.Trace, compiled: dp.Trace) -> None:
     np.testing.assert_array_equal(reference.Q, compiled.Q)
     np.testing.assert_array_equal(reference.N_sa, compiled.N_sa)
     np.testing.assert_array_equal(reference.policy_changes, compiled.policy_changes)
     np.testing.assert_array_equal(reference.fallbacks, compiled.fallbacks)
     np.testing.assert_array_equal(reference.episodes, compiled.episodes)
     np.testing.assert_allclose(reference.regret, compiled.regret, rtol=0, atol=1e-9)
+    for name in ("certificate", "noise_scale", "E"):
+        assert getattr(reference, name) == getattr(compiled, name)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_engines_agree_on_riverswim(pair: tuple[str, str, str], pooled: bool) -> None:
-    settings_ = config(pair, agent=AgentConfig(pair[0], pooled))
-    reference = run(settings_, "reference")
-    assert_same(reference, run(settings_, "fast"))
+# --- the same runs ------------------------------------------------------------------------------------
+
+
+def test_every_agent_is_compared_with_every_privatizer_it_takes() -> None:
+    models = {"non_private": "none", "central": "JDP", "local": "LDP"}
+    assert set(models) == set(PRIVATIZERS)
+    takes = {(a, p) for a in AGENTS for p in PRIVATIZERS if models[p] in AGENTS[a]().models}
+    assert {pair[:2] for pair in PAIRS} == takes
+
+
+@pooled_or_not
+@every_pair
+def test_engines_agree_on_riverswim(pair: Pair, pooled: bool) -> None:
+    setup = setup_of(pair, pooled=pooled)
+    reference = run(setup, "reference")
+    assert_same(reference, run(setup, "fast"))
     assert reference.policy_changes[-1] > 0, "a run that never changes its policy compares nothing"
 
 
@@ -102,7 +129,7 @@ def test_engines_agree_on_riverswim(pair: tuple[str, str, str], pooled: bool) ->
     seed=st.integers(0, 10**6),
 )
 def test_engines_agree_on_random_mdps(
-    pair: tuple[str, str, str],
+    pair: Pair,
     S: int,
     A: int,
     H: int,
@@ -113,23 +140,19 @@ def test_engines_agree_on_random_mdps(
     bonus: float,
     seed: int,
 ) -> None:
-    settings_ = config(
-        pair,
-        env=EnvConfig(name="random", S=S, A=A, H=H, seed=seed, rewards=rewards),
-        privatizer=PrivatizerConfig(pair[1], epsilon),
-        confidence=ConfidenceConfig(scale=width),
-        bonus=BonusConfig(bonus),
-        K=K,
-    )
-    assert_same(run(settings_, "reference", seed), run(settings_, "fast", seed))
+    mdp = dp.random_mdp(S, A, H, seed, rewards)
+    setup = setup_of(pair, mdp, epsilon=epsilon, width=width, bonus=bonus, K=K)
+    assert_same(run(setup, "reference", seed), run(setup, "fast", seed))
 
 
 @pytest.mark.parametrize("privatizer", ["central", "local"])
 def test_fast_counts_are_cvxpys_to_solver_tolerance(privatizer: str) -> None:
     """The reference run with cvxpy follows the same path: same policies, Q̃ to the solver's tolerance."""
-    settings_ = config(("dp_ucbvi", privatizer, "closed_form"))
-    exact = replace(settings_, postprocess=PostprocessConfig("cvxpy"))
-    cvxpy_run, compiled = run(exact, "reference"), run(settings_, "fast")
+    exact = setup_of(("dp_ucbvi", privatizer, "cvxpy"))
+    cvxpy_run, compiled = (
+        run(exact, "reference"),
+        run(setup_of(("dp_ucbvi", privatizer, "closed_form")), "fast"),
+    )
     np.testing.assert_array_equal(cvxpy_run.N_sa, compiled.N_sa)
     np.testing.assert_array_equal(cvxpy_run.fallbacks, compiled.fallbacks)
     np.testing.assert_allclose(cvxpy_run.Q, compiled.Q, rtol=1e-6)
@@ -145,68 +168,222 @@ def test_compiled_noise_is_numpys_bits() -> None:
     np.testing.assert_array_equal(stream.draw(1000), expected)
 
 
-def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped after a chunk and started again, a run ends as if it had never stopped."""
-    setup = factory.set_up(config(PAIRS[0], engine=EngineConfig("fast", 20)))
-    whole = fast.run_fast(setup, 5, lambda _: None)
-    monkeypatch.setattr(fast, "CHUNK_MOST", 7)
-    monkeypatch.setattr(fast, "CHECKPOINT_SECONDS", 0.0)
-    path, seen = tmp_path / "checkpoint.npz", []
-
-    def stop_midway(done: int) -> None:
-        seen.append(done)
-        if sum(seen) > 30:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fast.run_fast(setup, 5, stop_midway, path)
-    assert path.is_file()
-    told: list[int] = []
-    resumed = fast.run_fast(setup, 5, told.append, path)
-    assert told[0] > 0 and sum(told) == setup.problem.K
-    assert_same(whole, resumed)
-    assert whole.checks == resumed.checks
-
-
-@pytest.mark.parametrize("damage", ["truncated", "other code"])
-def test_a_checkpoint_that_cannot_be_trusted_is_not_used(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    setup = factory.set_up(config(PAIRS[0], engine=EngineConfig("fast", 20)))
-    half, path = fast.start(setup, 5), tmp_path / "checkpoint.npz"
-    next(fast.run_chunks(half, 5))
-    fast.save_checkpoint(half, path)
-    if damage == "truncated":
-        path.write_bytes(path.read_bytes()[:500])
-    else:
-        monkeypatch.setattr(fast, "SOURCES", "0" * 16)
-    told: list[int] = []
-    assert_same(fast.run_fast(setup, 5, lambda _: None), fast.run_fast(setup, 5, told.append, path))
-    assert told[0] == 0 and sum(told) == setup.problem.K
-
-
-def test_the_trace_does_not_grow_with_K() -> None:
-    settings_ = config(PAIRS[1], K=3000, trace_points=50)
-    trace = run(settings_, "fast")
+def test_the_trace_does_not_grow_with_k() -> None:
+    long = setup_of(PAIRS[1], K=3000, trace_points=50)
+    trace = run(long, "fast")
     assert len(trace.regret) <= 50 and trace.episodes[0] == 1 and trace.episodes[-1] == 3000
-    every = run(replace(settings_, trace_points=3000), "fast")
+    every = run(long._replace(trace_points=3000), "fast")
     np.testing.assert_array_equal(every.regret[trace.episodes - 1], trace.regret)
 
 
-def test_lp_checks_are_spread_recorded_and_can_fail() -> None:
-    trace = run(config(PAIRS[0]), "fast")
-    assert trace.checks["lp_checked"] == 20
-    assert max(trace.checks["lp_value_error"], trace.checks["lp_feasibility_error"]) < 1e-9
-    sample = LpSample.empty(20, 3, 100)
-    assert sample.moments[0] == 1 and sample.moments[-1] == 99
-    y, n, one = np.array([[5.0, 2.0, 1.0]]), np.array([10.0]), np.ones(1, dtype=np.int64)
-    nearest = CvxpyPostprocess().solve(y, n, 1.0)[0]  # moves each entry up by 1/3, to a sum of 9
-    assert LpSample(sample.moments, y, n, nearest, one).check(4.0)["lp_checked"] == 1
-    for wrong in (y, np.array([[6.0, 2.0, 1.0]])):  # infeasible (sum 8); feasible but moved by 1
-        with pytest.raises(LpError, match="not the LP's"):
-            LpSample(sample.moments, y, n, wrong, one).check(4.0)
+def test_without_a_choice_the_fast_engine_is_taken_where_it_can_be() -> None:
+    """It is the one that checks its LPs."""
+    assert run(setup_of(PAIRS[0]), None).checks["lp_checked"] == 20
+    assert run(setup_of(PAIRS[0]), "reference").checks == {}
 
 
-def test_the_fast_engine_does_not_take_cvxpy() -> None:
-    with pytest.raises(InputError, match="closed_form"):
-        factory.set_up(config(("dp_ucbvi", "central", "cvxpy")))
+def test_several_seeds_are_several_runs() -> None:
+    river = RIVER, dp.UCBVI(0.01)
+    runs = dp.run(*river, K=30, seed=range(3))
+    assert runs.seeds == (0, 1, 2) and runs.regret.shape == (3, 30)
+    for seed in runs.seeds:
+        np.testing.assert_array_equal(runs.regret[seed], dp.run(*river, K=30, seed=seed).regret)
+
+
+# --- the same episodes --------------------------------------------------------------------------------
+
+
+def assert_same_arrays(one: Iterable[np.ndarray], other: Iterable[np.ndarray]) -> None:
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+@pooled_or_not
+@every_pair
+def test_engines_agree_in_every_episode(pair: Pair, pooled: bool) -> None:
+    """Number, plan, the counts it was made on, what the user met and the infeasible LPs so far, bit for bit."""
+    setup = setup_of(pair, dp.riverswim(4, 6, rewards="bernoulli"), pooled=pooled)
+    compiled = fast.episodes(fast.start(setup, 4), 4)
+    policies = set()
+    for one, other in zip(episodes(setup, 4), compiled, strict=True):
+        assert (one.k, one.fallbacks) == (other.k, other.fallbacks)
+        assert_same_arrays(one.plan, other.plan)
+        assert_same_arrays(one.counts, other.counts)
+        assert_same_arrays(one.trajectory, other.trajectory)
+        policies.add(one.plan.pi.tobytes())
+    assert one.k == setup.problem.K and len(policies) > 1
+
+
+def watched(setup: Setup, engine: str, seed: int) -> tuple[dp.Trace, list[tuple[int, dp.Plan, dp.Counts]]]:
+    seen: list[tuple[int, dp.Plan, dp.Counts]] = []
+    return run(setup, engine, seed, lambda *episode: seen.append(episode)), seen
+
+
+@pooled_or_not
+@every_pair
+def test_both_engines_show_a_watcher_the_same(pair: Pair, pooled: bool) -> None:
+    """And watching changes nothing; what is shown is a copy that later episodes leave alone."""
+    setup = setup_of(pair, pooled=pooled, K=30)
+    (reference, slow), (compiled, quick) = (watched(setup, engine, 9) for engine in ("reference", "fast"))
+    assert_same(reference, compiled)
+    assert_same(run(setup, "fast", 9), compiled)
+    assert compiled.checks == run(setup, "fast", 9).checks
+    assert [k for k, _, _ in slow] == [k for k, _, _ in quick] == list(range(1, 31))
+    for (_, plan, counts), (_, other_plan, other_counts) in zip(slow, quick, strict=True):
+        assert_same_arrays(plan, other_plan)
+        assert_same_arrays(counts, other_counts)
+
+
+def test_a_watched_run_can_begin_in_the_middle() -> None:
+    """The engine may run ahead and be watched from there on: the same episodes as watched from the start."""
+    setup = setup_of(PAIRS[1], dp.riverswim(4, 6, rewards="bernoulli"))
+    run_ahead = fast.start(setup, 2)
+    while (left := 25 - run_ahead.memory.tally[EPISODE]) > 0:  # a chunk also ends where LPs are sampled
+        next(fast.run_chunks(run_ahead, 2, most=left))
+    later = list(fast.episodes(run_ahead, 2))
+    assert later[0].k == 26
+    for one, other in zip(list(episodes(setup, 2))[25:], later, strict=True):
+        assert one.k == other.k
+        assert_same_arrays(
+            (*one.plan, *one.counts, *one.trajectory), (*other.plan, *other.counts, *other.trajectory)
+        )
+
+
+# --- what is one's own --------------------------------------------------------------------------------
+
+
+def swim(counts: dp.Counts) -> dp.Plan:
+    return dp.Plan(np.ones((6, 4), dtype=np.int64), np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+
+def always_right(problem: dp.Problem, private: Any) -> Any:
+    for _ in range(problem.K):
+        trajectory = yield swim(private.counts)
+        private.update(trajectory)
+
+
+def same_bonus(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
+    """The paper's, term by term, in the order of its sum."""
+    variance, reward, privacy, next_value = bernstein_terms(N, P, V_next, gap_next, c)
+    return c.scale * (reward + privacy + next_value + variance)
+
+
+class MyAgent(dp.DPUCBVI):
+    """Nothing of its own but its name."""
+
+
+class MyCentral(dp.Central):
+    """Nothing of its own but its name."""
+
+
+class Twice:
+    """A privatizer of one's own: Local with every report sent twice, and the ε that this costs."""
+
+    model = "LDP"
+
+    def __init__(self, epsilon: float):
+        self.each = dp.Local(epsilon / 2)
+
+    def noise(self, problem: dp.Problem, G: int) -> dp.Noise:
+        return self.each.noise(problem, G)
+
+    def certificate(self, problem: dp.Problem) -> dp.Certificate:
+        once = self.each.certificate(problem)
+        return dp.Certificate("LDP", 2 * once.add_remove, 2 * once.replace_one)
+
+    def release(self, problem: dp.Problem, G: int, seed: np.random.SeedSequence) -> "Twice.Mean":
+        return Twice.Mean([self.each.release(problem, G, part) for part in seed.spawn(2)])
+
+    class Mean:
+        def __init__(self, releases: list[Any]):
+            self.releases = releases
+
+        def release(self, sigma: Any) -> Any:
+            return np.mean([each.release(sigma) for each in self.releases], axis=0)
+
+
+def my_shift(N_sa: Any, N_sas: Any, E: float) -> Any:
+    return closed_form(N_sa, N_sas, E)
+
+
+CENTRAL, LOCAL = dp.Central(200.0, confidence_scale=0.05), dp.Local(200.0, confidence_scale=0.05)
+OWN = {
+    "planner": (dp.planner(swim), CENTRAL, None, "the agent swim"),
+    "generator": (always_right, CENTRAL, None, "the agent always_right"),
+    "bonus": (dp.DPUCBVI(0.003, bonus=same_bonus), CENTRAL, None, "a bonus of your own"),
+    "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), None, "the privatizer Twice"),
+    "subclass of an agent": (MyAgent(0.003), CENTRAL, None, "the agent MyAgent"),
+    "subclass of a privatizer": (dp.DPUCBVI(0.003), MyCentral(200.0), None, "the privatizer MyCentral"),
+    "post-processing": (dp.DPUCBVI(0.003), CENTRAL, my_shift, "a post-processing of your own"),
+    "cvxpy": (dp.DPUCBVI(0.003), CENTRAL, "cvxpy", "the post-processing by cvxpy"),
+    "a solver": (dp.DPUCBVI(0.003), CENTRAL, CvxpyPostprocess("SCIPY"), "the post-processing by cvxpy"),
+}
+
+
+@pytest.mark.parametrize(("agent", "privatizer", "postprocess", "what"), OWN.values(), ids=OWN)
+def test_what_is_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
+    agent: Any, privatizer: Any, postprocess: Any, what: str
+) -> None:
+    given: Any = {"K": 12, "seed": 1, "postprocess": postprocess}
+    chosen = dp.run(RIVER, agent, privatizer, **given)
+    asked = dp.run(RIVER, agent, privatizer, **given, engine="reference")
+    assert chosen.checks == asked.checks == {}  # the reference's
+    assert_same(chosen, asked)
+    assert chosen.N_sa.sum() == 12 * 6
+    for watch in (None, lambda *_: pytest.fail("nothing is run")):
+        with pytest.raises(dp.InputError) as error:
+            dp.run(RIVER, agent, privatizer, **given, engine="fast", watch=watch)
+        assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
+
+
+@pytest.mark.parametrize("engine", [None, "reference", "fast"])
+def test_a_watcher_is_no_part_of_the_run_and_any_engine_takes_it(engine: str | None) -> None:
+    seen: list[int] = []
+    dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=7, engine=engine, watch=lambda k, plan, counts: seen.append(k))
+    assert seen == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("privatizer", [CENTRAL, LOCAL, dp.NonPrivate()], ids=["central", "local", "none"])
+def test_the_papers_bonus_handed_in_as_a_function_is_the_papers_bonus(privatizer: Any) -> None:
+    """Bit for bit, against both engines; the built-in function itself is known again, and compiled."""
+    own, built_in = dp.DPUCBVI(0.003, bonus=same_bonus), dp.DPUCBVI(0.003)
+    mine = dp.run(RIVER, own, privatizer, K=60)
+    assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="reference"))
+    assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="fast"))
+    assert mine.policy_changes[-1] > 0
+    named = dp.run(RIVER, dp.DPUCBVI(0.003, bonus=bernstein_bonus), privatizer, K=60, engine="fast")
+    assert_same(named, mine)
+
+
+def test_another_bonus_is_another_run() -> None:
+    """Control: a bonus of one's own is really used, and asked for only where there are counts."""
+    smallest = []
+
+    def half(N: float, *rest: Any) -> float:
+        smallest.append(N)
+        return same_bonus(N, *rest) / 2
+
+    mine = dp.run(RIVER, dp.DPUCBVI(0.003, bonus=half), K=60)
+    assert min(smallest) > 0
+    assert not np.array_equal(mine.Q, dp.run(RIVER, dp.DPUCBVI(0.003), K=60).Q)
+    assert_same(mine, dp.run(RIVER, dp.DPUCBVI(0.0015), K=60))  # half of line 7 is line 7 with half the factor
+
+
+def test_a_subclass_that_changes_nothing_gives_the_same_run() -> None:
+    built_in = dp.run(RIVER, dp.DPUCBVI(0.003), CENTRAL, K=40, engine="fast")
+    assert_same(dp.run(RIVER, MyAgent(0.003), CENTRAL, K=40), built_in)
+    mine = MyCentral(200.0, confidence_scale=0.05)
+    assert_same(dp.run(RIVER, dp.DPUCBVI(0.003), mine, K=40), built_in)
+
+
+def test_a_privatizer_of_ones_own_brings_its_noise_and_its_certificate() -> None:
+    run = dp.run(RIVER, dp.DPUCBVI(0.003), Twice(200.0), K=12)
+    assert run.certificate.model == "LDP"
+    assert run.certificate[1:] == pytest.approx((200.0, 400.0))
+    assert run.noise_scale == dp.Local(100.0).scale(dp.Problem(6, 4, 2, 12, 0.05))
+
+
+def test_an_engine_that_is_not_there_is_refused() -> None:
+    with pytest.raises(dp.InputError, match=r"^engine: 'gpu' is not one of reference, fast$"):
+        dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=5, engine="gpu")

@@ -9,6 +9,8 @@ from pathlib import Path
 import jupytext
 import pytest
 
+import dpucbvi
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 
@@ -84,13 +86,22 @@ def test_nothing_is_left_to_do(path):
 @notebooks
 def test_shows_the_package_and_no_copy_of_it(path):
     source = path.read_text()
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    assert "dpucbvi" in {node.module.partition(".")[0] for node in imports}
     assert bound_names(source) & package_names() == set()
 
 
+@notebooks
+def test_comes_in_by_the_public_door(path):
+    """`import dpucbvi as dp`, and what the door offers is not taken from a room behind it."""
+    tree = ast.parse(path.read_text())
+    doors = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert ("dpucbvi", "dp") in {(alias.name, alias.asname) for alias in doors}
+    rooms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    behind = {alias.name for node in rooms if node.module.startswith("dpucbvi") for alias in node.names}
+    assert behind and behind & set(dpucbvi.__all__) == set()
+
+
 def test_a_copy_is_recognised():
-    assert {"dp_ucbvi", "project_row", "BinaryMechanism", "Privatizer", "bernstein_bonus"} <= package_names()
-    copy = "def f():\n    def project_row(y): ...\nclass Privatizer: ...\nbernstein_bonus = lambda n: n\n"
-    assert bound_names(copy) == {"f", "project_row", "Privatizer", "bernstein_bonus"}
-    assert bound_names("class MyPrivatizer:\n    def update(self): ...\n") == {"MyPrivatizer"}
+    assert {"dp_ucbvi", "project_row", "BinaryMechanism", "PrivateCounts", "bernstein_bonus"} <= package_names()
+    copy = "def f():\n    def project_row(y): ...\nclass PrivateCounts: ...\nbernstein_bonus = lambda n: n\n"
+    assert bound_names(copy) == {"f", "project_row", "PrivateCounts", "bernstein_bonus"}
+    assert bound_names("class MyCounts:\n    def update(self): ...\n") == {"MyCounts"}

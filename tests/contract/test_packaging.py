@@ -1,14 +1,18 @@
 """The files around the code agree with each other and with the code."""
 
 import ast
+import os
 import re
 import subprocess
+import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import dpucbvi
@@ -19,6 +23,9 @@ PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
+RANGE = SpecifierSet(PROJECT["requires-python"])
+PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]  # the oldest first
+MAKEFILE = (ROOT / "Makefile").read_text()
 
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL"}
 NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
@@ -47,17 +54,22 @@ def locked() -> dict[str, tuple[str, int]]:
     return pins
 
 
-def imported_modules() -> set[str]:
-    """Top-level names imported anywhere, also inside functions, in the package and experiments."""
+@cache
+def third_party_imports(folder: str) -> set[str]:
+    """Top-level names that the folder's files import, also inside functions, and that are not ours."""
     names = set()
-    for folder in ("dpucbvi", "experiments"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Import):
-                    names |= {alias.name.partition(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                    names.add(node.module.partition(".")[0])
-    return names
+    for path in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add(node.module.partition(".")[0])
+    ours = {"dpucbvi", "experiments", "tests"} | {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    return names - ours - set(sys.stdlib_module_names)
+
+
+def import_name(requirement: Requirement) -> str:
+    return IMPORT_NAME.get(requirement.name, requirement.name)
 
 
 def test_top_level_holds_the_promised_entries():
@@ -66,12 +78,79 @@ def test_top_level_holds_the_promised_entries():
     assert folders | {"environment.yml", "README.md"} <= present
 
 
-def test_environment_yml_agrees_with_pyproject():
-    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    assert {"pip": ["-e .[dev]"]} in dependencies
+def test_environment_yml_installs_the_lock():
+    text = (ROOT / "environment.yml").read_text()
+    dependencies = yaml.safe_load(text)["dependencies"]
+    assert {"pip": ["-r requirements.lock"]} in dependencies
     (python,) = (d for d in dependencies if isinstance(d, str) and d.startswith("python="))
-    major, minor = map(int, python.removeprefix("python=").split("."))
-    assert PROJECT["requires-python"] == f">={major}.{minor},<{major}.{minor + 1}"
+    assert python.removeprefix("python=") in PYTHONS
+    # pip refuses to install a folder from a file with hashes: the project comes by a command of its own.
+    project = "--no-deps --no-build-isolation -e ."
+    assert f"pip install {project}" in text
+    assert project in MAKEFILE
+
+
+def test_the_same_pythons_everywhere():
+    (newest_first,) = re.findall(r"^PYTHONS := (.*)$", MAKEFILE, re.MULTILINE)
+    assert newest_first.split() == PYTHONS[::-1]
+    assert PROJECT["classifiers"] == [f"Programming Language :: Python :: {python}" for python in PYTHONS]
+    assert workflow_job()["strategy"]["matrix"]["python"] == PYTHONS
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == "py" + PYTHONS[0].replace(".", "")
+    assert PYPROJECT["tool"]["mypy"]["python_version"] == PYTHONS[0]
+
+
+def workflow_job() -> dict:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    (job,) = workflow["jobs"].values()
+    return job
+
+
+def test_workflow_runs_make_test_with_pinned_actions():
+    job = workflow_job()
+    assert {system.partition("-")[0] for system in job["strategy"]["matrix"]["os"]} == {"ubuntu", "macos"}
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make PYTHON=python test"]
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+
+
+def test_pre_commit_runs_make_lint_and_types():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert repository["repo"] == "local"
+    assert [hook["entry"] for hook in repository["hooks"]] == ["make lint", "make types"]
+    assert not any(hook["pass_filenames"] for hook in repository["hooks"])
+
+
+def make_with_pythons(folder: Path, found: dict[str, bool]) -> tuple[str, str]:
+    """`make lint` where each of these commands is a supported Python or only fails, as pyenv's may.
+
+    Returns which one was asked for a venv, and what make said first on stderr. Nothing is built.
+    """
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    commands = folder / "bin"
+    commands.mkdir()
+    for python in [*(f"python{python}" for python in PYTHONS), "python3"]:
+        works = '[ "$1" = -m ] || exit 0; echo "${0##*/}" > asked; exit 1' if found.get(python) else "exit 127"
+        (commands / python).write_text(f"#!/bin/sh\n{works}\n")
+        (commands / python).chmod(0o755)
+    # Under `make test` the variables of that make would reach this one.
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON"))}
+    environment["PATH"] = f"{commands}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["make", "lint"], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode != 0
+    asked = folder / "asked"
+    return asked.read_text().strip() if asked.exists() else "", done.stderr.partition("\n")[0]
+
+
+def test_make_takes_the_newest_python_that_runs(tmp_path):
+    works = {"python3.12": True, "python3.11": True, "python3": True}
+    assert make_with_pythons(tmp_path, works)[0] == "python3.12"
+
+
+def test_make_says_so_if_there_is_no_python(tmp_path):
+    asked, said = make_with_pythons(tmp_path, {})
+    assert asked == ""
+    assert said.startswith(f"Python {PYTHONS[0]} to {PYTHONS[-1]} is needed; name one with: make PYTHON=")
 
 
 def test_one_version_everywhere():
@@ -89,10 +168,9 @@ def test_citation_names_the_paper():
 
 
 def test_every_make_target_has_a_help_line():
-    makefile = (ROOT / "Makefile").read_text()
-    targets = re.findall(r"^([a-z][\w-]*):(?!=)(.*)$", makefile, re.MULTILINE)
+    targets = re.findall(r"^([a-z][\w-]*):(?!=)(.*)$", MAKEFILE, re.MULTILINE)
     assert [name for name, rest in targets if "## " not in rest] == []
-    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    (phony,) = re.findall(r"^\.PHONY: ([a-z -]+)$", MAKEFILE, re.MULTILINE)
     assert sorted(phony.split()) == sorted(name for name, _ in targets)
     # Under `make -C` a nested make would announce its directory.
     command = ["make", "--no-print-directory"]
@@ -100,9 +178,15 @@ def test_every_make_target_has_a_help_line():
     assert [line.split()[0] for line in shown.splitlines()] == [name for name, _ in targets]
 
 
-@pytest.mark.parametrize("name", [r.name for r in RUNTIME if r.name not in NOT_IMPORTED])
+@pytest.mark.parametrize("name", [import_name(r) for r in RUNTIME if r.name not in NOT_IMPORTED])
 def test_runtime_dependency_is_imported(name):
-    assert IMPORT_NAME.get(name, name) in imported_modules()
+    assert name in third_party_imports("dpucbvi") | third_party_imports("experiments")
+
+
+@pytest.mark.parametrize("folder", ["dpucbvi", "experiments", "notebooks", "tests"])
+def test_every_import_is_a_declared_dependency(folder):
+    declared = RUNTIME if folder in ("dpucbvi", "experiments") else RUNTIME + DEV
+    assert third_party_imports(folder) - set(map(import_name, declared)) == set()
 
 
 @pytest.mark.parametrize("requirement", RUNTIME + DEV + BUILD, ids=str)

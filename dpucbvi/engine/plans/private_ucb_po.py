@@ -1,4 +1,4 @@
-"""Compiled twin of Private-UCB-PO's planning (agents/private_ucb_po.py); memory.pi is probabilities [h, s, a]."""
+"""Compiled twin of Private-UCB-PO's planning (agents/private_ucb_po.py); memory.pi has probabilities."""
 
 from typing import NamedTuple
 

@@ -7,9 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
-from dpucbvi.calibration import Calibration, Scales, calibrations, in_use
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker, thousands
-from dpucbvi.store import StoredExperiment
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.calibrate.rule import Calibration, Factors, calibrations, in_use
+from dpucbvi.studies.shared.arms import certificate_of, episodes_of, runs_text
+from dpucbvi.studies.shared.style import MARKER, QUIET, colour, marker, thousands
 
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
 CHOICE = "#D55E00"
@@ -17,22 +18,33 @@ A_ROW = 3  # panels
 BELOW = 0.75  # inches for the caption
 
 
-def draw_calibration(experiment: StoredExperiment) -> Figure:
-    """A heat map for every algorithm with two scales, lines for those with one."""
+def draw(experiment: StoredExperiment) -> Figure:
+    """A heat map for every algorithm with two factors, lines for those with one."""
     made = calibrations(experiment)
-    for calibration in made:
-        assert calibration.objective[calibration.choice] == min(calibration.objective.values())
     used = dict(zip((calibration.label for calibration in made), in_use(made), strict=True))
-    varied = any(calibration.choice != used[calibration.label] for calibration in made)
     maps = [calibration for calibration in made if len(calibration.choice) == 2]
     lines = [calibration for calibration in made if len(calibration.choice) == 1]
     every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
     norm = LogNorm(min(every), 1.5 * max(every))
-    count = len(maps) + bool(lines)
+    figure, panels = _panels(len(maps) + bool(lines))
+    for axes, calibration in zip(panels, maps, strict=False):
+        _draw_map(axes, calibration, used[calibration.label], norm)
+        axes.set_title(calibration.label, loc="left", fontsize=9)
+        axes.set_title(_settings(experiment, calibration.label), loc="right", fontsize=7, color=QUIET)
+    if lines:
+        _draw_lines(panels[len(maps)], lines)
+    varied = any(calibration.choice != used[calibration.label] for calibration in made)
+    at = (0.075, 0.09 / figure.get_figheight())
+    figure.text(*at, _caption(experiment, varied), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def _panels(count: int) -> tuple[Figure, list[Axes]]:
+    """A page-wide figure with so many panels, those beyond them switched off."""
     columns = 2 if count == 4 else min(count, A_ROW)
     rows = -(-count // columns)
     figure = Figure(figsize=(7.2, 2.4 * rows + BELOW))
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     height = figure.get_figheight()
     figure.subplots_adjust(
         left=0.075,
@@ -42,29 +54,22 @@ def draw_calibration(experiment: StoredExperiment) -> Figure:
         wspace=0.36,
         hspace=0.45,
     )
-    for axes, calibration in zip(panels, maps, strict=False):
-        _draw_map(axes, calibration, used[calibration.label], norm)
-        axes.set_title(calibration.label, loc="left", fontsize=9)
-        axes.set_title(_settings(experiment, calibration.label), loc="right", fontsize=7, color=QUIET)
-    if lines:
-        _draw_lines(panels[len(maps)], lines)
     for axes in panels[count:]:
         axes.set_axis_off()
-    figure.text(0.075, 0.09 / height, _caption(experiment, varied), fontsize=7, color=QUIET, linespacing=1.4)
-    return figure
+    return figure, panels
 
 
-def _draw_map(axes: Axes, calibration: Calibration, used: Scales, norm: LogNorm) -> None:
-    bonuses = sorted({scales[0] for scales in calibration.objective})
-    confidences = sorted({scales[1] for scales in calibration.objective})
+def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm) -> None:
+    bonuses = sorted({factors[0] for factors in calibration.objective})
+    confidences = sorted({factors[1] for factors in calibration.objective})
     values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
     axes.imshow(np.maximum(values, norm.vmin or 1.0), origin="lower", cmap=COLOURS, norm=norm, aspect="auto")
     for (i, j), value in np.ndenumerate(values):
         dark = norm(value) > 0.5
         text = f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
         axes.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
-    for scales, style in {used: "dashed", calibration.choice: "solid"}.items():
-        at = confidences.index(scales[1]) - 0.5, bonuses.index(scales[0]) - 0.5
+    for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
+        at = confidences.index(factors[1]) - 0.5, bonuses.index(factors[0]) - 0.5
         axes.add_patch(
             Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
         )
@@ -78,7 +83,7 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Scales, norm: LogNorm)
 
 def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
     for i, calibration in enumerate(lines):
-        points = sorted((scales[0], value) for scales, value in calibration.objective.items())
+        points = sorted((factors[0], value) for factors, value in calibration.objective.items())
         x, y = zip(*points, strict=True)
         axes.plot(x, y, color=colour(i), linewidth=1.3, marker=marker(i), **MARKER)
         chosen = calibration.choice
@@ -117,19 +122,19 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
     epsilons: dict[str, set[float]] = {}
     for arm in experiment.arms:
         if arm.label == label:
-            certificate = arm.runs[0].certificate
+            certificate = certificate_of(arm)
             epsilons.setdefault(certificate.model, set()).add(certificate.add_remove)
     return "; ".join(f"{m} ε = {', '.join(f'{e:.4g}' for e in sorted(of))}" for m, of in epsilons.items())
 
 
 def _caption(experiment: StoredExperiment, varied: bool) -> str:
-    K, runs = experiment.arms[0].runs[0].config["K"], len(experiment.arms[0].runs)
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    variant = " Dashed: what pooled counts\nare run with, the choice for counts per step." if varied else ""
+    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
     return (
-        f"Regret after {K:,} episodes, {runs} runs (seeds {min(seeds)} to {max(seeds)}, in no other figure); "
-        "for private algorithms the geometric mean over\nthe settings above the map. A solid box marks the "
-        f"least, which is the choice. A factor of 1 is the paper.{variant}"
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {runs_text(experiment)} (seeds "
+        f"{min(seeds)} to {max(seeds)}, in no other figure); for private algorithms the geometric mean over\n"
+        "the settings above the map (ε: if a user is added or removed). A solid box marks the least, which is "
+        f"the choice. A factor of 1\nis the paper.{variant}"
     )
 
 

@@ -1,24 +1,37 @@
-"""calibration.csv: every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
+"""What is said of a calibration: the choices at the end of its run, and a CSV with every point of the grid."""
 
 from pathlib import Path
 
-from dpucbvi.calibration import calibrations
-from dpucbvi.reports.files import write_csv
-from dpucbvi.store import StoredExperiment
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies import Rows, Stored
+from dpucbvi.studies.calibrate.rule import around, calibrations
+from dpucbvi.studies.shared.files import write_csv
+from dpucbvi.studies.shared.finals import as_regret
 
-HEADER = ("algorithm", "bonus_scale", "confidence_scale", "objective", "chosen")
+HEADER = ("algorithm", "bonus_factor", "confidence_factor", "objective", "chosen")
 
 
-def write_calibration(experiment: StoredExperiment, folder: Path) -> list[Path]:
+def choices(experiment: StoredExperiment) -> Rows:
+    """For every algorithm the factors chosen, and how many times larger the objective is a step beside them."""
+    rows: Rows = [("algorithm", "factor on the bonus", "factor on E", "objective", "a step beside it")]
+    for made in calibrations(experiment):
+        bonus, confidence, *_ = (*(f"{factor:g}" for factor in made.choice), "-")
+        beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(made).values()))
+        rows.append((made.label, bonus, confidence, as_regret(made.objective[made.choice]), beside))
+    return rows
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """Every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
     rows = [
         (
             made.label,
-            scales[0],
-            scales[1] if len(scales) == 2 else "",
+            factors[0],
+            factors[1] if len(factors) == 2 else "",
             f"{value:.1f}",
-            int(scales == made.choice),
+            int(factors == made.choice),
         )
         for made in calibrations(experiment)
-        for scales, value in made.objective.items()
+        for factors, value in made.objective.items()
     ]
-    return [write_csv(folder / "calibration.csv", HEADER, rows)]
+    return [write_csv(folder / f"{experiment.name}.csv", HEADER, rows)]

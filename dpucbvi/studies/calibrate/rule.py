@@ -1,7 +1,7 @@
-"""The rule by which +exp=calibrate chooses the scales of an algorithm, and how much hangs on the choice.
+"""The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 
-An algorithm is run at every point (bonus.scale, confidence.scale) of its grid, in one or more settings (privacy
-model, ε), a few runs each. With R̄_j the mean regret after the last episode in setting j,
+An algorithm is run at every point of its grid (the factors bonus.scale and confidence.scale), in one or more
+settings (privacy model, ε), a few runs each. With R̄_j the mean regret after the last episode in setting j,
 
     objective(point) = (Π_j R̄_j)^{1/J}
 
@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.store import StoredExperiment
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.shared.arms import config_of, mean_of
 
-SCALES = ("bonus.scale", "confidence.scale")
-Scales = tuple[float, ...]  # of the bonus and of E; of the bonus alone for UCBVI, which has no E
+KEYS = ("bonus.scale", "confidence.scale")
+Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
 
 
 class Calibration(NamedTuple):
@@ -25,30 +26,29 @@ class Calibration(NamedTuple):
 
     agent: str
     label: str
-    objective: dict[Scales, float]
+    objective: dict[Factors, float]
 
     @property
-    def choice(self) -> Scales:
+    def choice(self) -> Factors:
         return min(self.objective, key=self.objective.__getitem__)
 
 
 def calibrations(experiment: StoredExperiment) -> list[Calibration]:
     """Every algorithm of a stored grid, in the order of its arms."""
-    regrets: dict[tuple[str, str], dict[Scales, list[float]]] = defaultdict(lambda: defaultdict(list))
+    regrets: dict[tuple[str, str], dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
     for arm in experiment.arms:
-        scales = tuple(float(arm.point[name]) for name in SCALES if name in arm.point)
-        mean = np.mean([run.trace.regret[-1] for run in arm.runs])
-        regrets[arm.runs[0].config["agent"]["name"], arm.label][scales].append(float(mean))
+        factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
+        regrets[config_of(arm)["agent"]["name"], arm.label][factors].append(mean_of(arm))
     for (_, label), points in regrets.items():
         assert len({len(means) for means in points.values()}) == 1, f"{label}: points with different settings"
     return [
-        Calibration(*algorithm, {scales: geometric_mean(means) for scales, means in points.items()})
+        Calibration(*algorithm, {factors: geometric_mean(means) for factors, means in points.items()})
         for algorithm, points in regrets.items()
     ]
 
 
-def in_use(made: list[Calibration]) -> list[Scales]:
-    """The scales that each is run with: its agent's first choice, which a variant shares [conf/arm]."""
+def in_use(made: list[Calibration]) -> list[Factors]:
+    """The factors that each is run with: its agent's first choice, which a variant shares [conf/arm]."""
     first = {calibration.agent: calibration.choice for calibration in reversed(made)}
     return [first[calibration.agent] for calibration in made]
 
@@ -58,16 +58,16 @@ def geometric_mean(values: list[float]) -> float:
     return float(np.exp(np.mean(np.log(values)))) if min(values) > 0.0 else 0.0
 
 
-def around(calibration: Calibration) -> dict[Scales, float]:
-    """The objective at the choice's neighbours in the grid, one scale one step up or down, over the least."""
+def around(calibration: Calibration) -> dict[Factors, float]:
+    """The objective at the choice's neighbours in the grid, one factor one step up or down, over the least."""
     chosen = calibration.choice
     beside = {
         (*chosen[:axis], value, *chosen[axis + 1 :])
         for axis in range(len(chosen))
-        for value in _neighbours(sorted({scales[axis] for scales in calibration.objective}), chosen[axis])
+        for value in _neighbours(sorted({factors[axis] for factors in calibration.objective}), chosen[axis])
     }
     least = calibration.objective[chosen]
-    return {s: calibration.objective[s] / least for s in sorted(beside) if s in calibration.objective}
+    return {f: calibration.objective[f] / least for f in sorted(beside) if f in calibration.objective}
 
 
 def _neighbours(values: list[float], value: float) -> list[float]:

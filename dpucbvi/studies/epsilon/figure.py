@@ -6,13 +6,21 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpucbvi.drawing.regret import check_same_grid
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
-from dpucbvi.matching import EPSILON, crossing, series
-from dpucbvi.mdp import Floats
-from dpucbvi.printed import final_regrets
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats
+from dpucbvi.studies.epsilon.matching import EPSILON, crossing, series
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    check_same_grid,
+    config_of,
+    episodes_of,
+    mean_of,
+    runs_text,
+    sizes_of,
+)
+from dpucbvi.studies.shared.printed import final_regrets
+from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
 
 REFERENCE = "ucbvi"
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how the keys of its arms and curves have it
@@ -36,7 +44,7 @@ def threshold(model: str, S: int, A: int, H: int, K: int) -> Threshold:
     return Threshold(S**1.5 * A**0.5 * H**1.5, "$S^{3/2}A^{1/2}H^{3/2}$")
 
 
-def draw_epsilon(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """Both models side by side on one regret axis."""
     check_same_grid(experiment)
     check_certified(experiment)
@@ -45,9 +53,9 @@ def draw_epsilon(experiment: StoredExperiment) -> Figure:
     figure.subplots_adjust(left=0.085, right=0.945, top=0.84, bottom=0.235, wspace=0.19)
     for axes, model in zip(panels, MODELS, strict=True):
         _draw_model(axes, experiment, model)
-    means = [np.mean([run.trace.regret[-1] for run in arm.runs]) for arm in experiment.arms]
+    means = [mean_of(arm) for arm in experiment.arms]
     panels[0].set_ylim(max(min(means), 1e-3) / 2.0, 4.0 * max(means))
-    panels[0].set_ylabel(f"regret after {_episodes(experiment):,} episodes")
+    panels[0].set_ylabel(f"regret after {episodes_of(_reference(experiment)):,} episodes")
     figure.text(0.085, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
@@ -56,7 +64,7 @@ def check_certified(experiment: StoredExperiment) -> None:
     """The two horizontal axes are what the runs certify: ε if a user is added or removed, 2ε if replaced."""
     for arm in experiment.arms:
         if EPSILON in arm.point:
-            _, add_remove, replace_one = arm.runs[0].certificate
+            _, add_remove, replace_one = certificate_of(arm)
             assert np.isclose(add_remove, arm.point[EPSILON]), f"{arm.key}: certifies {add_remove}"
             assert np.isclose(replace_one, 2.0 * add_remove), f"{arm.key}: certifies {replace_one} if replaced"
 
@@ -98,7 +106,7 @@ def _draw_series(axes: Axes, x: Floats, regret: Floats, curve: str, label: str) 
 
 def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
     arm = _reference(experiment)
-    mean = float(np.mean([run.trace.regret[-1] for run in arm.runs]))
+    mean = mean_of(arm)
     axes.axhline(mean, color=colour(0), linewidth=1.2, zorder=2)
     axes.annotate(
         f"{arm.label}, not private",
@@ -112,10 +120,10 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
 
 
 def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> None:
-    run = _reference(experiment).runs[0]
-    H, S, A = run.trace.N_sa.shape
-    at = threshold(model, S, A, H, run.config["K"])
-    axes.axvline(at.epsilon, color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1)
+    arm = _reference(experiment)
+    H, S, A = sizes_of(arm)
+    at = threshold(model, S, A, H, episodes_of(arm))
+    axes.axvline(at.epsilon, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
     axes.annotate(
         f"{at.formula} = {_number(at.epsilon)}",
         (at.epsilon, 0.97),
@@ -131,7 +139,7 @@ def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> Non
 
 def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
     """A tick for every printed final regret of this model, a ring where a curve has it."""
-    for name, regret in final_regrets(_reference(experiment).runs[0].config).items():
+    for name, regret in final_regrets(config_of(_reference(experiment))).items():
         if not name.startswith(MODELS[model]):
             continue
         axes.plot(
@@ -168,14 +176,9 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
     return next(arm for arm in experiment.arms if arm.of == REFERENCE)
 
 
-def _episodes(experiment: StoredExperiment) -> int:
-    return int(_reference(experiment).runs[0].config["K"])
-
-
 def _caption(experiment: StoredExperiment) -> str:
-    runs = len(experiment.arms[0].runs)
     return (
-        f"Mean and 95% interval of {runs} runs, calibrated scales. Ticks at the right edges: final regret "
-        "printed in Figure 1, with the ε of its\nlegend; rings: where ours is the same. Dotted: above this ε "
-        "the bound's term without ε is the larger one."
+        f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
+        "final regret printed in Figure 1, with the ε of its\nlegend; rings: where ours is the same. Dotted: "
+        "above this ε the bound's term without ε is the larger one."
     )

@@ -1,4 +1,4 @@
-"""Where a curve of regret against ε (or against a scale) has a given regret.
+"""Where a curve of regret against ε (or against the factor on the bonus) has a given regret.
 
 Regret is known at x_1 < x_2 < ..., some runs each. Between neighbours the mean is interpolated, a straight line
 of log regret against log x; the answer is the least x at which the line has the wanted regret. Its interval is
@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.mdp import Floats
-from dpucbvi.printed import final_regrets
-from dpucbvi.stats import LEVEL
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.lab.stats import LEVEL
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.protocol import Floats
+from dpucbvi.studies.shared.arms import config_of, finals_of
+from dpucbvi.studies.shared.printed import final_regrets
 
 RESAMPLES = 2000
-EPSILON, SCALE = "privatizer.epsilon", "bonus.scale"
+EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
 CANDIDATES = {
-    "non_private": (SCALE, ("ucbvi_scales", "pooled_ucbvi_scales")),
+    "non_private": (FACTOR, ("ucbvi_scales", "pooled_ucbvi_scales")),
     "jdp": (EPSILON, ("dp_ucbvi_jdp", "pooled_jdp", "private_ucb_vi_jdp")),
     "ldp": (EPSILON, ("dp_ucbvi_ldp", "pooled_ldp", "private_ucb_vi_ldp")),
 }
@@ -47,7 +48,7 @@ class PrintedMatch(NamedTuple):
 def printed_matches(experiment: StoredExperiment) -> list[PrintedMatch]:
     """Every printed curve with every algorithm that may have its regret; none if K is not the printed one."""
     found = []
-    for curve, wanted in final_regrets(experiment.arms[0].runs[0].config).items():
+    for curve, wanted in final_regrets(config_of(experiment.arms[0])).items():
         setting, arms = next(value for start, value in CANDIDATES.items() if curve.startswith(start))
         for of in arms:
             label = next(arm.label for arm in experiment.arms if arm.of == of)
@@ -90,4 +91,4 @@ def series(arms: Sequence[StoredArm], of: str, setting: str) -> tuple[Floats, Fl
     """The arm `of` along its grid: the setting's values in ascending order, the final regrets of the runs."""
     points = sorted((arm for arm in arms if arm.of == of), key=lambda arm: arm.point[setting])
     x = np.array([float(arm.point[setting]) for arm in points])
-    return x, np.array([[run.trace.regret[-1] for run in arm.runs] for arm in points])
+    return x, np.array([finals_of(arm) for arm in points])

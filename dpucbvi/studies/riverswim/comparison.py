@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.printed import printed_curves
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
-from dpucbvi.verdicts import Regret
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.riverswim.verdicts import Regret
+from dpucbvi.studies.shared.arms import finals_of
+from dpucbvi.studies.shared.printed import printed_curves
 
 
 class Variant(NamedTuple):
@@ -22,7 +22,7 @@ class Variant(NamedTuple):
 
 
 PER_STEP = Variant("DP-UCBVI", {"a": "UCBVI", "b": "UCBVI"})
-# In panel a the pooled runs are compared with UCBVI per step: that has the scale which was calibrated.
+# In panel a the pooled runs are compared with UCBVI per step: that has the factor which was calibrated.
 POOLED = Variant("DP-UCBVI, pooled", {"a": "UCBVI", "b": "UCBVI, pooled"})
 PRIVATE_UCB_VI = Variant("Private-UCB-VI", {"a": "UCBVI", "b": "UCBVI"})
 LITERAL = Variant("DP-UCBVI, literal", {"a": "UCBVI, literal"})
@@ -47,10 +47,4 @@ def regret(arm: StoredArm) -> Regret:
     """The regret of every run at half its episodes and at the end."""
     episodes = arm.runs[0].trace.episodes
     half = np.array([np.interp(episodes[-1] / 2, episodes, run.trace.regret) for run in arm.runs])
-    return Regret(half, np.array([run.trace.regret[-1] for run in arm.runs]))
-
-
-def final(arm: StoredArm) -> tuple[float, float]:
-    """Mean regret after the last episode and half the width of its 95% interval."""
-    mean, half_width = summarise(regret(arm).full)
-    return float(mean), float(half_width)
+    return Regret(half, finals_of(arm))

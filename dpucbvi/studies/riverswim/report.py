@@ -1,17 +1,27 @@
-"""figure1.md and figure1.csv: the table beside Figure 1, from the runs of +exp=riverswim and matching.csv."""
+"""riverswim.md and riverswim.csv: the tables beside Figure 1, from the stored runs and epsilon.csv."""
 
 import csv
 import math
 from pathlib import Path
 
 from dpucbvi.errors import InputError
-from dpucbvi.figure1 import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, Variant, compared, final, find
-from dpucbvi.matching import SCALE
-from dpucbvi.printed import final_regrets, printed_curves
-from dpucbvi.reports.files import markdown, write_csv
-from dpucbvi.stats import three_digits
-from dpucbvi.store import StoredArm, StoredExperiment
-from dpucbvi.verdicts import SENTENCES, verdicts
+from dpucbvi.lab.stats import three_digits
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import Stored
+from dpucbvi.studies.epsilon.matching import FACTOR
+from dpucbvi.studies.riverswim.comparison import (
+    LITERAL,
+    PER_STEP,
+    POOLED,
+    PRIVATE_UCB_VI,
+    Variant,
+    compared,
+    find,
+)
+from dpucbvi.studies.riverswim.verdicts import SENTENCES, verdicts
+from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of
+from dpucbvi.studies.shared.files import markdown, write_csv
+from dpucbvi.studies.shared.printed import final_regrets
 
 NAMES = {
     "non_private": "non-private",
@@ -30,17 +40,25 @@ COLUMNS = {
 }
 JUDGED = ("(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled")
 HEADER = (
-    *("arm", "panel", "printed_curve", "algorithm", "bonus_scale", "confidence_scale", "model"),
+    *("arm", "panel", "printed_curve", "algorithm", "bonus_factor", "confidence_factor", "model"),
     *("epsilon_add_remove", "epsilon_replace_one", "runs", "regret", "half_width"),
 )
+NOTES = """\
+(a): noise as proven at the ε of the printed legend, certified if a user is added or removed (twice that if
+replaced). (b): the ε, and for UCBVI the factor on its bonus, at which the final regret is the printed one;
+found on other seeds than those run here. The final values of (b) are thus fitted, its verdicts tell whether the
+order and the shape of the curves then agree too. Pooled rows are compared with pooled UCBVI in (b), with UCBVI
+per step in (a). What the verdicts test is in `dpucbvi/studies/riverswim/verdicts.py`.
+"""
 
 
-def write_figure1(experiment: StoredExperiment, folder: Path) -> list[Path]:
-    matching = folder / "matching.csv"
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """Both files; the matches are read from the file that the study `epsilon` has written beside them."""
+    matching = folder / "epsilon.csv"
     if not matching.exists():
-        raise InputError(f"{matching.name}: not there yet; run +exp=epsilon and write its table first")
+        raise InputError(f"riverswim: its report needs {matching}; run +exp=epsilon, then experiments/paper.py")
     parts = [
-        "<!-- Written by experiments/tables.py from stored results; do not edit. -->",
+        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
         "### Regret after 50,000 episodes, mean ± half the 95% interval\n",
         _regrets(experiment),
         "\n### Where the regret is the printed one, with 95% intervals\n",
@@ -49,21 +67,13 @@ def write_figure1(experiment: StoredExperiment, folder: Path) -> list[Path]:
         _verdicts(experiment),
         "\n" + NOTES,
     ]
-    text = folder / "figure1.md"
+    text = folder / "riverswim.md"
     text.write_text("\n".join(parts))
-    return [text, write_csv(folder / "figure1.csv", HEADER, [_record(arm) for arm in experiment.arms])]
-
-
-NOTES = """\
-(a): noise as proven at the ε of the printed legend. (b): the ε, and for UCBVI the factor on its bonus, at which
-the final regret is the printed one; found on other seeds than those run here. The final values of (b) are thus
-fitted, its verdicts tell whether the order and the shape of the curves then agree too. Pooled rows are compared
-with pooled UCBVI in (b), with UCBVI per step in (a). What the verdicts test is in `dpucbvi/verdicts.py`.
-"""
+    return [text, write_csv(folder / "riverswim.csv", HEADER, [_record(arm) for arm in experiment.arms])]
 
 
 def _regrets(experiment: StoredExperiment) -> str:
-    printed = final_regrets(experiment.arms[0].runs[0].config)
+    printed = final_regrets(config_of(experiment.arms[0]))
     rows = [
         [name, f"{printed[curve]:,.0f}", *(_cell(experiment, *place, curve) for place in COLUMNS.values())]
         for curve, name in NAMES.items()
@@ -75,7 +85,7 @@ def _cell(experiment: StoredExperiment, panel: str, variant: Variant, curve: str
     arm = find(experiment, panel, variant, curve)
     if arm is None:
         return "-"
-    mean, half_width = final(arm)
+    mean, half_width = mean_and_half_width_of(arm)
     return f"{mean:,.0f} ± {half_width:,.0f}"
 
 
@@ -91,7 +101,7 @@ def _matched(row: dict[str, str]) -> tuple[str, str]:
     if not row["value"]:
         return "nowhere", "nowhere"
     x, low, high = (float(row[key]) for key in ("value", "low", "high"))
-    if row["setting"] == SCALE:
+    if row["setting"] == FACTOR:
         return f"bonus × {_with_interval(x, low, high)}", "not private"
     return f"ε = {_with_interval(x, low, high)}", f"ε = {_with_interval(2 * x, 2 * low, 2 * high)}"
 
@@ -108,12 +118,9 @@ def _verdicts(experiment: StoredExperiment) -> str:
 
 
 def _record(arm: StoredArm) -> tuple[object, ...]:
-    config, (model, *epsilons) = arm.runs[0].config, arm.runs[0].certificate
+    config, (model, *epsilons) = config_of(arm), certificate_of(arm)
     confidence = config["confidence"]["scale"] if model != "none" else ""
     certified = ["" if math.isinf(value) else f"{value:.4g}" for value in epsilons]
-    numbers = [f"{value:.1f}" for value in final(arm)]
+    numbers = [f"{value:.1f}" for value in mean_and_half_width_of(arm)]
     who = (arm.key, arm.panel, arm.printed, arm.label, config["bonus"]["scale"], confidence, model)
     return (*who, *certified, len(arm.runs), *numbers)
-
-
-assert set(NAMES) == set(printed_curves())

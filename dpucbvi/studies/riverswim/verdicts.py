@@ -2,7 +2,7 @@
 
 A sentence is a list of contrasts: numbers that every run gives (arms share their seeds, so run i of one arm is
 compared with run i of another) and that are positive where the sentence holds. With the 95% interval of each
-mean contrast (stats.py), the sentence
+mean contrast (lab/stats.py), the sentence
 
     reproduces       if every interval is above 0,
     does not         if one is below 0,
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.mdp import Floats
-from dpucbvi.stats import summarise
+from dpucbvi.lab.stats import summarise
+from dpucbvi.protocol import Floats
 
 # The part of its final value that √k gains between K/2 and K; a constant gains nothing, a straight line half.
 SQRT_SHARE = 1.0 - 1.0 / np.sqrt(2.0)

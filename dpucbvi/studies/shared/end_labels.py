@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.optimize import isotonic_regression
 
-from dpucbvi.drawing.style import MARKER, QUIET
-from dpucbvi.mdp import Floats
+from dpucbvi.protocol import Floats
+from dpucbvi.studies.shared.style import MARKER, QUIET
 
 POINTS_A_LABEL = 26.0  # two lines of text and some air
 

@@ -12,37 +12,66 @@ tree has n levels and b falls with K; at 2ⁿ + 1 a level more lifts it, so the 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
-from dpucbvi.config import RunConfig
-from dpucbvi.factory import Setup, set_up
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.settings import run_settings
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.protocol import Setup
+from dpucbvi.studies.shared.arms import config_of
 
 MOST_LEVELS = 62  # counts stay 64-bit integers
 
 
 def least_bonus(setup: Setup) -> float:
-    """b(K) of DP-UCBVI with this setup's constants, which may be scaled."""
-    c, problem = setup.constants, setup.problem
+    """b(K) of DP-UCBVI with this setup's constants and factors."""
+    c, problem, E = setup.constants, setup.problem, setup.noise.E
     assert isinstance(c, BernsteinConstants)
     visits = problem.K * (problem.H // setup.G)
-    gap = next_value_gap(visits + problem.A * setup.E, c)
+    gap = next_value_gap(visits + problem.A * E, c)
     certain = np.ones(1)  # one next state, reached for sure
-    return bernstein_bonus(visits + setup.E, certain, np.zeros(1), np.array([gap]), c)
+    return bernstein_bonus(visits + E, certain, np.zeros(1), np.array([gap]), c)
 
 
-def episodes_needed(config: RunConfig, level: float) -> int | None:
+def episodes_needed(setup: Setup, level: float) -> int | None:
     """The least K > 1 with b(K) < level, found by bisection; None if there is none up to 2⁶²."""
 
     def below(K: int) -> bool:
-        return least_bonus(set_up(replace(config, K=K))) < level
+        return least_bonus(with_episodes(setup, K)) < level
 
     for n in range(1, MOST_LEVELS + 1):
         if below(2**n):
             return _first(below, 2 ** (n - 1), 2**n)
     return None
+
+
+def with_episodes(setup: Setup, K: int) -> Setup:
+    """The same run set up for K episodes, which may be more than any engine would run."""
+    problem = setup.problem._replace(K=K)
+    noise = setup.privatizer.noise(problem, setup.G)
+    return setup._replace(problem=problem, noise=noise, constants=setup.agent.constants(problem, noise))
+
+
+def literal_setup(config: dict[str, Any], pooled: bool, model: str, epsilon: float) -> Setup:
+    """DP-UCBVI in the environment of a stored run with the literal constants."""
+    private = {} if model == "non_private" else {"epsilon": epsilon}
+    tree = {
+        "env": config["env"],
+        "agent": {"name": "dp_ucbvi", "pooled": pooled},
+        "privatizer": {"name": model, **private},
+        "beta": config["beta"],
+    }
+    return assemble(run_settings(tree))
+
+
+def check_literal(experiment: StoredExperiment) -> None:
+    """Both factors of every arm are 1: the constants are the paper's."""
+    for arm in experiment.arms:
+        config = config_of(arm)
+        assert config["bonus"]["scale"] == config["confidence"]["scale"] == 1.0, f"{arm.key}: a factor is not 1"
 
 
 def _first(true_from: Callable[[int], bool], low: int, high: int) -> int:

@@ -1,79 +1,35 @@
-"""The table at the end of a run, from stored results; which one depends on the kind of figure."""
+"""The table at the end of a run: for every arm its final regret, and the ε that its runs certify."""
 
 import math
 
-import numpy as np
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of
 
-from dpucbvi.calibration import SCALES, around, calibrations
-from dpucbvi.matching import printed_matches
-from dpucbvi.stats import summarise, three_digits
-from dpucbvi.store import StoredArm, StoredExperiment
-
-HEADER = ("arm", "regret", "95% ±", "privacy", "ε add/remove", "ε replace-one")
+HEADER = ("arm", "regret", "95% ±", "privacy", "ε (a user added or removed)", "ε (replaced)")
 
 
-def table(experiment: StoredExperiment) -> str:
-    """What a run says of itself in the end."""
-    rows = {"calibration": _choices, "epsilon": _matches}.get(experiment.figure["kind"], _finals)(experiment)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(_pad(row, widths)).rstrip() for row in rows)
-
-
-def _finals(experiment: StoredExperiment) -> list[tuple[str, ...]]:
-    """For every arm the regret after its last episode, over its runs, and the ε that they certify."""
+def finals(experiment: StoredExperiment) -> list[tuple[str, ...]]:
+    """The regret of every arm after its last episode, mean and half of the 95% interval over its runs."""
     return [HEADER, *(_row(arm) for arm in experiment.arms)]
 
 
-def _choices(experiment: StoredExperiment) -> list[tuple[str, ...]]:
-    """For every algorithm the scales chosen, and by which factors the objective is larger beside them."""
-    rows: list[tuple[str, ...]] = [("algorithm", *SCALES, "objective", "a step beside it")]
-    for calibration in calibrations(experiment):
-        beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(calibration).values()))
-        objective = _regret(calibration.objective[calibration.choice])
-        scales = [f"{scale:g}" for scale in calibration.choice]
-        rows.append((calibration.label, *scales, *["-"] * (len(SCALES) - len(scales)), objective, beside))
-    return rows
-
-
-def _matches(experiment: StoredExperiment) -> list[tuple[str, ...]]:
-    """For every printed curve the ε (for UCBVI, the scale) at which an algorithm has its final regret."""
-    found = printed_matches(experiment)
-    if not found:
-        return _finals(experiment)
-    rows: list[tuple[str, ...]] = [
-        ("printed curve", "regret", "algorithm", "setting", "matches at", "95% interval")
-    ]
-    for curve, label, setting, regret, match in found:
-        if match is None:
-            answer = ("nowhere", "-")
-        else:
-            answer = (three_digits(match.x), f"{three_digits(match.low)} to {three_digits(match.high)}")
-        rows.append((curve, _regret(regret), label, setting, *answer))
-    return rows
+def as_regret(value: float) -> str:
+    """A regret for a terminal: 167,666 or 22.5."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    final = summarise(np.array([run.trace.regret[-1] for run in arm.runs]))
-    certificate = arm.runs[0].certificate
+    mean, half_width = mean_and_half_width_of(arm)
+    certificate = certificate_of(arm)
     return (
         arm.key,
-        _regret(float(final.mean)),
-        "-" if np.isnan(final.half_width) else _regret(float(final.half_width)),
+        as_regret(mean),
+        "-" if math.isnan(half_width) else as_regret(half_width),
         certificate.model,
         _epsilon(certificate.add_remove),
         _epsilon(certificate.replace_one),
     )
 
 
-def _regret(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
 def _epsilon(value: float) -> str:
     return "∞" if value == math.inf else f"{value:.4g}"
-
-
-def _pad(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    """The first column to the left, the rest to the right."""
-    rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-    return [row[0].ljust(widths[0]), *rest]

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.mdp import Floats
+from dpucbvi.lab.store import StoredArm
+from dpucbvi.protocol import Floats
+from dpucbvi.studies.shared.arms import config_of
 
-PRINTED_CSV = Path(__file__).resolve().parents[1] / "paper" / "figure1_printed.csv"
+PRINTED_CSV = Path(__file__).resolve().parents[3] / "paper" / "figure1_printed.csv"
 
 # What the curves were printed for.
 PRINTED_ENV = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou"}
@@ -34,6 +36,16 @@ def printed_curves() -> dict[str, PrintedCurve]:
 def in_printed_env(config: dict[str, Any]) -> bool:
     """Whether a stored run was made in the environment of the printed figure."""
     return all(config["env"].get(key) == value for key, value in PRINTED_ENV.items())
+
+
+def printed_beside(arm: StoredArm) -> PrintedCurve | None:
+    """The arm's printed curve as far as the arm went, if it ran in the printed environment."""
+    config = config_of(arm)
+    if arm.printed is None or not in_printed_env(config):
+        return None
+    curve = printed_curves()[arm.printed]
+    near = curve.episodes <= config["K"]
+    return PrintedCurve(curve.episodes[near], curve.regret[near]) if near.any() else None
 
 
 def final_regrets(config: dict[str, Any]) -> dict[str, float]:

@@ -15,6 +15,8 @@ BLACK, BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE = PALETTE
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKER: dict[str, Any] = {"markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.6}
 QUIET = "#5A5A5A"
+DOTTED = (0, (1, 1.5))  # a guide: a threshold, a bound
+DASHED = (0, (4, 2))  # printed in the paper
 
 RC: dict[Any, Any] = {
     "pdf.fonttype": 42,  # text stays text

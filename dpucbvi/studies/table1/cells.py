@@ -2,7 +2,7 @@
 
 import math
 
-from dpucbvi.table1 import ENVIRONMENT_NAMES, Disagreement, Measurement, Table
+from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Disagreement, Measurement, Table
 
 NA = "NA"
 

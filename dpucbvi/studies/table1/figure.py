@@ -4,19 +4,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpucbvi.bounds import LOWER_BOUND, ROWS, Row
-from dpucbvi.drawing.style import MARKER, QUIET, colour, marker
-from dpucbvi.store import StoredExperiment
-from dpucbvi.table1 import ENVIRONMENT_NAMES, FACTOR, Measurement, Table, table1
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.shared.style import DASHED, DOTTED, MARKER, QUIET, colour, marker
+from dpucbvi.studies.table1.bounds import LOWER_BOUND, ROWS, Row
+from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Measurement, Table, tabulate
 
 LOOK = {"JDP": 1, "LDP": 3, "none": 0}  # index of colour and marker
 SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
 LEFT, BOTTOM = 0.155, 0.235
 
 
-def draw_table1(experiment: StoredExperiment) -> Figure:
-    """Systems from top to bottom in the order of the table."""
-    table = table1(experiment)
+def draw(experiment: StoredExperiment) -> Figure:
+    """One dot for every system, model and environment."""
+    return draw_dots(experiment, "Factors on bonus and $E$ chosen on RiverSwim.")
+
+
+def draw_dots(experiment: StoredExperiment, factors: str) -> Figure:
+    """Systems from top to bottom in the order of the table; the caption says which factors they have."""
+    table = tabulate(experiment)
     figure = Figure(figsize=(7.2, 3.5))
     panels = figure.subplots(1, len(table.environments), sharey=True, squeeze=False)[0]
     figure.subplots_adjust(left=LEFT, right=0.985, top=0.86, bottom=BOTTOM, wspace=0.1)
@@ -32,7 +37,7 @@ def draw_table1(experiment: StoredExperiment) -> Figure:
         frameon=False,
         columnspacing=1.5,
     )
-    figure.text(LEFT, 0.025, _caption(experiment, table), fontsize=7, color=QUIET, linespacing=1.4)
+    figure.text(LEFT, 0.025, _caption(table, factors), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
@@ -42,8 +47,8 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
             _draw_dot(axes, m)
     at = table.sizes(env)
     assert LOWER_BOUND.jdp is not None
-    axes.axvline(LOWER_BOUND.jdp.value(at), color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1)
-    axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    axes.axvline(LOWER_BOUND.jdp.value(at), color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
+    axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=DASHED, zorder=1)
     axes.set_xscale("log")
     axes.grid(True, axis="x")
     name = ENVIRONMENT_NAMES[env]
@@ -78,18 +83,14 @@ def _legend(table: Table) -> list[Line2D]:
         for model, i in LOOK.items()
     ]
     lines = [
-        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=(0, (1, 1.5)), label=r"$\sqrt{SAH^2T}$"),
-        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=(0, (4, 2)), label="uniformly random policy"),
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DOTTED, label=r"$\sqrt{SAH^2T}$"),
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DASHED, label="uniformly random policy"),
     ]
     return [*dots, *lines]
 
 
-def _caption(experiment: StoredExperiment, table: Table) -> str:
-    several = any(FACTOR in arm.point for arm in experiment.arms)
-    factors = (
-        "A dot for every factor on the bonus. " if several else "Factors on bonus and $E$ chosen on RiverSwim. "
-    )
+def _caption(table: Table, factors: str) -> str:
     return (
         f"Regret after {table.K:,} episodes, mean and 95% interval of {table.runs} runs, each run a tick. ε: "
-        "as certified if a user is added\nor removed. " + factors + "§ reconstructed (paper/DEVIATIONS.md)."
+        f"as certified if a user is added\nor removed. {factors} § reconstructed (paper/DEVIATIONS.md)."
     )

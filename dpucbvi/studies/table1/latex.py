@@ -3,9 +3,10 @@
 import math
 import re
 
-from dpucbvi.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Row
-from dpucbvi.reports.table1_cells import NA, environments_text, regret_cell, thousands
-from dpucbvi.table1 import ENVIRONMENT_NAMES, MODELS, Best, Measurement, Table
+from dpucbvi.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Row
+from dpucbvi.studies.table1.cells import NA, environments_text, regret_cell, thousands
+from dpucbvi.studies.table1.factors import BestFactors
+from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, MODELS, Measurement, Table
 
 MODEL_NAMES = {"JDP": r"$\epsilon$-JDP", "LDP": r"$\epsilon$-LDP", "none": "no privacy"}
 FOOTNOTES = (
@@ -14,25 +15,25 @@ FOOTNOTES = (
     r"stated; $\ddagger$: the same for UCBVI. $\S$: reconstructed, not checked against the primary document."
 )
 
-SCALES_CAPTION = (
+FACTORS_CAPTION = (
     "How much hangs on the factors, which were chosen on RiverSwim: regret in thousands as in "
     r"Table~\ref{tab:table1-measured}, and with the best of five factors on the bonus in each environment "
     r"(fewer runs, other seeds). Rank: by the former $\to$ by the latter."
 )
 
 
-def latex(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
+def latex(table: Table, best: BestFactors) -> str:
     """All parts of the table, ready to paste."""
     keys = sorted({row.citation for row in (*ROWS, LOWER_BOUND, PRIVATE_LOWER_BOUND)})
     text = "\n".join(
         [
-            r"% Written by experiments/tables.py. \usepackage{booktabs,graphicx,natbib}",
+            r"% Written by experiments/paper.py. \usepackage{booktabs,graphicx,natbib}",
             f"% cites {', '.join(keys)}",
             *_float(_bounds_rows(table), _caption(table), "tab:table1-measured"),
             "",
             *_float(_order_rows(table), _order_caption(), "tab:table1-orders"),
             "",
-            *(_float(_scale_rows(table, best), SCALES_CAPTION, "tab:table1-factors") if best else []),
+            *(_float(_factor_rows(table, best), FACTORS_CAPTION, "tab:table1-factors") if best else []),
             "",
         ]
     )
@@ -138,7 +139,7 @@ def _order_rows(table: Table) -> list[str]:
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
-def _scale_rows(table: Table, best: dict[tuple[Row, str, str], Best]) -> list[str]:
+def _factor_rows(table: Table, best: BestFactors) -> list[str]:
     """The table's regret beside the least over the factors on the bonus, with both ranks."""
     environments = [env for env in table.environments if any(key[2] == env for key in best)]
     n = len(environments)
@@ -153,19 +154,20 @@ def _scale_rows(table: Table, best: dict[tuple[Row, str, str], Best]) -> list[st
     for model in MODELS:
         lines.append(r"\midrule")
         for row in ROWS:
-            cells = []
-            for env in environments:
-                if (m := table.find(row, model, env)) is not None:
-                    b = best[row, model, env]
-                    cells += [
-                        f"${thousands(m.regret)}$",
-                        f"${thousands(b.regret)}$",
-                        f"$10^{{{math.log10(b.factor):.0f}}}$",
-                    ]
-                    cells.append(rf"${m.rank_measured}\to{b.rank}$")
+            cells = [cell for env in environments for cell in _factor_cells(table, best, row, model, env)]
             if cells:
                 lines.append(_line(row.name, [MODEL_NAMES[model]], cells[:-1], cells[-1]))
     return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _factor_cells(table: Table, best: BestFactors, row: Row, model: str, env: str) -> list[str]:
+    """The table's regret, the best one, its factor and both ranks; none if there is no such system."""
+    m = table.find(row, model, env)
+    if m is None:
+        return []
+    b = best[row, model, env]
+    regrets = [f"${thousands(value)}$" for value in (m.regret, b.regret)]
+    return [*regrets, f"$10^{{{math.log10(b.factor):.0f}}}$", rf"${m.rank_measured}\to{b.rank}$"]
 
 
 def _line(first: str, left: list[str], right: list[str], last: str) -> str:

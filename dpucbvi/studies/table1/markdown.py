@@ -1,39 +1,23 @@
-"""paper/tables/table1.{md,tex,csv}: Table 1 with its bounds, what was measured, and where the two disagree.
+"""Table 1 in Markdown, for readers.
 
 The first part has the paper's columns, the measured regret beside each bound; the second part evaluates the
-bounds and ranks the systems by them and by measurement.
+bounds and ranks the systems by them and by measurement; the third says how much hangs on the factors.
 """
 
 import math
-from pathlib import Path
 
-from dpucbvi.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
-from dpucbvi.reports.files import markdown, write_csv
-from dpucbvi.reports.table1_cells import (
-    NA,
-    disagreement_text,
-    environments_text,
-    regret_cell,
-    thousands,
-)
-from dpucbvi.reports.table1_latex import latex
-from dpucbvi.store import StoredExperiment
-from dpucbvi.table1 import (
+from dpucbvi.studies.shared.files import markdown
+from dpucbvi.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
+from dpucbvi.studies.table1.cells import NA, disagreement_text, environments_text, regret_cell, thousands
+from dpucbvi.studies.table1.factors import BestFactors
+from dpucbvi.studies.table1.measurements import (
     ENVIRONMENT_NAMES,
     MODELS,
-    Best,
     Measurement,
     Table,
-    best_factors,
     disagreements,
-    table1,
 )
 
-CSV_HEADER = (
-    *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
-    *("S", "A", "H", "T", "epsilon"),
-    *("regret", "half_width_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
-)
 FOOTNOTES = """\
 - \\* For more discussions about this bound see Chowdhury & Zhou (2022).
 - † The original bound is for a stationary MDP; √H more in the first term gives the one stated.
@@ -44,24 +28,13 @@ Bound: its value in thousands with every constant 1 and no logarithms. Rank: by 
 the systems of the same model, bold where no order of equal bounds explains it. Last column: regret on the hard
 instance over √(SAH²T), the lower bound without its constant."""
 
-SCALES_CAPTION = """\
+FACTORS_CAPTION = """\
 The table's factors were chosen on RiverSwim. Here every system has, in the environment itself, the best of five
 factors on its bonus (+exp=calibrate_environments: fewer runs, on other seeds; the factor on E as in the table).
 Rank: by the table's regret → by the best."""
 
 
-def write_table1(experiment: StoredExperiment, scales: StoredExperiment | None, folder: Path) -> list[Path]:
-    """The table in three formats, with the part on scales if +exp=calibrate_environments is given."""
-    table = table1(experiment)
-    best = best_factors(scales) if scales else {}
-    folder.mkdir(parents=True, exist_ok=True)
-    md, tex = folder / "table1.md", folder / "table1.tex"
-    md.write_text(as_markdown(table, best))
-    tex.write_text(latex(table, best))
-    return [md, tex, write_csv(folder / "table1.csv", CSV_HEADER, map(_csv_row, table.measurements))]
-
-
-def as_markdown(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
+def as_markdown(table: Table, best: BestFactors) -> str:
     """All parts, the footnotes and the disagreements."""
     parts = [
         "# Table 1 with every row running",
@@ -74,7 +47,7 @@ def as_markdown(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
         disagreements_part(table),
     ]
     if best:
-        parts += ["## How much hangs on the factors", SCALES_CAPTION, scales_part(table, best)]
+        parts += ["## How much hangs on the factors", FACTORS_CAPTION, factors_part(table, best)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -84,7 +57,7 @@ def caption(table: Table) -> str:
         f"the 95% interval over {table.runs} runs.\nEvery private run certifies ε = {table.epsilon:g} if a "
         f"user is added or removed ({2 * table.epsilon:g} if she is replaced).\n{environments_text(table)}.\n"
         "Factors on bonus and E as calibrated on RiverSwim with equal budgets (conf/arm). Written by "
-        "`python experiments/tables.py`."
+        "`python experiments/paper.py`."
     )
 
 
@@ -132,7 +105,7 @@ def disagreements_part(table: Table) -> str:
     return "Where the orders disagree:\n\n" + ("\n".join(lines) or "- nowhere")
 
 
-def scales_part(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
+def factors_part(table: Table, best: BestFactors) -> str:
     """The table's regret beside the least over the factors on the bonus, with both ranks."""
     environments = [env for env in table.environments if any(key[2] == env for key in best)]
     columns = [
@@ -144,14 +117,12 @@ def scales_part(table: Table, best: dict[tuple[Row, str, str], Best]) -> str:
     for model in MODELS:
         for row in ROWS:
             if table.find(row, model, environments[0]) is not None:
-                cells = [cell for env in environments for cell in _scale_cells(table, best, row, model, env)]
+                cells = [cell for env in environments for cell in _factor_cells(table, best, row, model, env)]
                 rows.append([row.name, model, *cells])
     return markdown(["System", "Model", *columns], rows)
 
 
-def _scale_cells(
-    table: Table, best: dict[tuple[Row, str, str], Best], row: Row, model: str, env: str
-) -> tuple[str, ...]:
+def _factor_cells(table: Table, best: BestFactors, row: Row, model: str, env: str) -> tuple[str, ...]:
     m, b = table.find(row, model, env), best[row, model, env]
     assert m is not None
     factor = "10" + f"{math.log10(b.factor):.0f}".translate(SUPERSCRIPTS)
@@ -181,13 +152,3 @@ def _lower_half(table: Table, row: Row, model: str) -> list[str]:
 def _ranks(m: Measurement) -> str:
     text = f"{m.rank_bound} → {m.rank_measured}"
     return text if m.in_order else f"**{text}**"
-
-
-def _csv_row(m: Measurement) -> tuple[object, ...]:
-    bound = m.row.bound(m.model)
-    assert bound is not None
-    return (
-        *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
-        *(f"{m.regret:.1f}", f"{m.half_width:.1f}", f"{m.bound:.1f}", m.rank_bound, m.rank_measured),
-        f"{m.over_lower_bound:.4f}",
-    )

@@ -12,16 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.bounds import BY_AGENT, Bound, Row, Sizes
-from dpucbvi.config import EnvConfig
-from dpucbvi.factory import environment
+from dpucbvi.lab.assemble import environment
+from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.stats import summarise
-from dpucbvi.store import StoredArm, StoredExperiment
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    config_of,
+    episodes_of,
+    finals_of,
+    mean_and_half_width_of,
+    sizes_of,
+)
+from dpucbvi.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
 
 ENVIRONMENT_NAMES = {"riverswim": "RiverSwim", "random": "random MDP", "hard_tree": "hard instance"}
 MODELS = ("JDP", "LDP", "none")
-FACTOR = "bonus.scale"
 
 
 class Measurement(NamedTuple):
@@ -91,13 +96,13 @@ class Disagreement(NamedTuple):
         return low > high
 
 
-def table1(experiment: StoredExperiment) -> Table:
+def tabulate(experiment: StoredExperiment) -> Table:
     """The table of a stored +exp=table1."""
-    measured = [_measure(arm) for arm in experiment.arms]
-    config = experiment.arms[0].runs[0].config
-    uniform = {arm.runs[0].config["env"]["name"]: _uniform_regret(arm, config["K"]) for arm in experiment.arms}
-    ranked = [_ranked(m, measured) for m in measured]
-    return Table(ranked, uniform, config["K"], len(experiment.arms[0].runs))
+    measured = [measure(arm) for arm in experiment.arms]
+    first = experiment.arms[0]
+    one_each = {config_of(arm)["env"]["name"]: arm for arm in experiment.arms}
+    uniform = {env: _uniform_regret(arm, episodes_of(first)) for env, arm in one_each.items()}
+    return Table([_ranked(m, measured) for m in measured], uniform, episodes_of(first), len(first.runs))
 
 
 def disagreements(table: Table) -> list[Disagreement]:
@@ -111,42 +116,20 @@ def disagreements(table: Table) -> list[Disagreement]:
     return sorted(pairs, key=lambda pair: order.index((pair.better.env, pair.better.model)))
 
 
-class Best(NamedTuple):
-    """The least mean regret over the factors on the bonus, its factor, and the rank within the same model."""
-
-    regret: float
-    factor: float
-    rank: int
-
-
-def best_factors(experiment: StoredExperiment) -> dict[tuple[Row, str, str], Best]:
-    """Of a stored +exp=calibrate_environments, by row, model and environment."""
-    least: dict[tuple[Row, str, str], tuple[float, float]] = {}
-    for arm in experiment.arms:
-        m = _measure(arm)
-        found, key = (m.regret, float(arm.point[FACTOR])), (m.row, m.model, m.env)
-        least[key] = min(found, least.get(key, found))
-    return {
-        key: Best(*best, 1 + sum(other < best for k, other in least.items() if k[1:] == key[1:]))
-        for key, best in least.items()
-    }
-
-
 def _bound(m: Measurement) -> Bound:
     bound = m.row.bound(m.model)
     assert bound is not None, f"{m.row.name} has no bound under {m.model}"
     return bound
 
 
-def _measure(arm: StoredArm) -> Measurement:
-    run = arm.runs[0]
-    H, S, A = run.trace.N_sa.shape
-    at = Sizes(S, A, H, H * run.config["K"], run.certificate.add_remove)
-    runs = tuple(float(run.trace.regret[-1]) for run in arm.runs)
-    final = summarise(np.array(runs))
-    row = BY_AGENT[run.config["agent"]["name"]]
-    env = run.config["env"]["name"]
-    return Measurement(row, run.certificate.model, env, at, float(final.mean), float(final.half_width), runs)
+def measure(arm: StoredArm) -> Measurement:
+    """Without ranks, which need the others."""
+    H, S, A = sizes_of(arm)
+    config, certificate = config_of(arm), certificate_of(arm)
+    at = Sizes(S, A, H, H * episodes_of(arm), certificate.add_remove)
+    runs = tuple(map(float, finals_of(arm)))
+    row, env = BY_AGENT[config["agent"]["name"]], config["env"]["name"]
+    return Measurement(row, certificate.model, env, at, *mean_and_half_width_of(arm), runs)
 
 
 def _ranked(m: Measurement, measured: list[Measurement]) -> Measurement:
@@ -160,8 +143,7 @@ def _ranked(m: Measurement, measured: list[Measurement]) -> Measurement:
 
 def _uniform_regret(arm: StoredArm, K: int) -> float:
     """K times what the uniformly random policy loses in an episode."""
-    env = {key: value for key, value in arm.runs[0].config["env"].items() if key != "sha256"}
-    mdp = environment(EnvConfig(**env))
+    mdp = environment({key: value for key, value in config_of(arm)["env"].items() if key != "sha256"})
     uniform = np.full(mdp.r.shape, 1.0 / mdp.A)
     loss = optimal_values(mdp)[0][0] - policy_values(mdp, uniform)[0]
     return K * float(mdp.initial @ loss)

@@ -6,36 +6,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpucbvi import runner
-from dpucbvi.config import (
-    AgentConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
 from dpucbvi.errors import InputError
-from dpucbvi.experiment import Arm, Experiment, FigureConfig
-from dpucbvi.factory import set_up
-from dpucbvi.progress import counter, progress_board
-from dpucbvi.store import Store
+from dpucbvi.lab import runner
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.experiment import Arm, Experiment, FigureSettings
+from dpucbvi.lab.progress import counter, progress_board
+from dpucbvi.lab.settings import EngineSettings, PostprocessSettings, RunSettings, canonical
+from dpucbvi.lab.store import Store
 
-BASE = RunConfig(env=EnvConfig("random", S=3, A=2, H=3), engine=EngineConfig("reference"), K=20)
-PUBLIC = replace(
-    BASE,
-    agent=AgentConfig("ucbvi_ch"),
-    privatizer=PrivatizerConfig("non_private"),
-    postprocess=PostprocessConfig("none"),
-)
+ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
+BASE = RunSettings(env=ENV, engine=EngineSettings("reference"), K=20)
+NONE = PostprocessSettings("none")
+PUBLIC = replace(BASE, agent={"name": "ucbvi_ch"}, privatizer={"name": "non_private"}, postprocess=NONE)
 
 
 def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
     made = [
-        Arm(key, {}, key, None, None, set_up(config))
-        for key, config in (arms or {"dp": BASE, "public": PUBLIC}).items()
+        Arm(key, {}, key, None, None, canonical(settings), assemble(settings))
+        for key, settings in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
-    return Experiment("small", made, list(seeds), FigureConfig(), folder, folder / "figures", workers, True)
+    figure, figures = FigureSettings(), folder / "figures"
+    return Experiment("small", "regret", made, list(seeds), figure, folder, figures, workers, True)
 
 
 def files(folder):
@@ -64,10 +55,10 @@ def test_a_complete_run_is_loaded_not_run_again(tmp_path, monkeypatch):
     runner.run_experiment(experiment(tmp_path))
     before = files(tmp_path)
 
-    def forbidden(*_):
+    def forbidden(*_, **__):
         raise AssertionError("run again")
 
-    monkeypatch.setattr(runner, "run", forbidden)
+    monkeypatch.setattr(runner, "run_setup", forbidden)
     assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
     assert files(tmp_path) == before
     with pytest.raises(AssertionError, match="run again"):
@@ -99,12 +90,11 @@ def test_arms_with_equal_settings_share_their_runs(tmp_path):
 
 def test_arms_meet_the_same_environment(tmp_path):
     """With one action there is one policy: only the environment can differ, and it must not."""
-    base = replace(BASE, env=EnvConfig("random", S=3, A=1, H=3))
-    public = PrivatizerConfig("non_private")
+    base = replace(BASE, env={**ENV, "A": 1})
     arms = {
-        "public": replace(base, privatizer=public, postprocess=PostprocessConfig("none")),
+        "public": replace(base, privatizer={"name": "non_private"}, postprocess=NONE),
         "central": base,
-        "local": replace(base, privatizer=PrivatizerConfig("local", 0.1)),
+        "local": replace(base, privatizer={"name": "local", "epsilon": 0.1}),
     }
     runner.run_experiment(experiment(tmp_path, **arms))
     visits = [[run.trace.N_sa for run in arm.runs] for arm in Store(tmp_path).load_experiment("small").arms]
@@ -114,14 +104,14 @@ def test_arms_meet_the_same_environment(tmp_path):
 
 
 def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypatch):
-    engine = runner.run
+    engine = runner.run_setup
 
-    def fail_on_seed_1(setup, seed, *rest):
+    def fail_on_seed_1(setup, seed, *rest, **named):
         if seed == 1:
             raise ArithmeticError("engine")
-        return engine(setup, seed, *rest)
+        return engine(setup, seed, *rest, **named)
 
-    monkeypatch.setattr(runner, "run", fail_on_seed_1)
+    monkeypatch.setattr(runner, "run_setup", fail_on_seed_1)
     with pytest.raises(ArithmeticError):
         runner.run_experiment(experiment(tmp_path))
     assert len(list((tmp_path / "runs").iterdir())) == 2
@@ -129,23 +119,39 @@ def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypat
 
 
 def test_the_engine_gets_a_checkpoint_and_it_goes_when_the_run_is_stored(tmp_path, monkeypatch):
-    engine, seen = runner.run, []
+    engine, seen = runner.run_setup, []
 
-    def with_checkpoint(setup, seed, progress, checkpoint):
+    def with_checkpoint(*arguments, checkpoint, **named):
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
         checkpoint.write_text("")
         seen.append(checkpoint)
-        return engine(setup, seed, progress, checkpoint)
+        return engine(*arguments, checkpoint=checkpoint, **named)
 
-    monkeypatch.setattr(runner, "run", with_checkpoint)
+    monkeypatch.setattr(runner, "run_setup", with_checkpoint)
     runner.run_experiment(experiment(tmp_path))
     assert len(set(seen)) == 4
     assert {path.parent for path in seen} == {tmp_path / "checkpoints"}
     assert not any(path.exists() for path in seen)
 
 
+@pytest.mark.parametrize("name", ["reference", "fast"])
+def test_a_run_is_computed_by_the_engine_of_its_settings(tmp_path, monkeypatch, name):
+    """The compiled engine checks LPs and says so; the reference has nothing to check."""
+    engine, seen = runner.run_setup, []
+
+    def told(setup, seed, engine_name, **named):
+        seen.append(engine_name)
+        return engine(setup, seed, engine_name, **named)
+
+    monkeypatch.setattr(runner, "run_setup", told)
+    runner.run_experiment(experiment(tmp_path, seeds=[0], a=replace(BASE, engine=EngineSettings(name, 20))))
+    (arm,) = Store(tmp_path).load_experiment("small").arms
+    assert seen == [name] and arm.runs[0].config["engine"]["name"] == name
+    assert bool(arm.runs[0].trace.checks) == (name == "fast")
+
+
 def test_results_that_cannot_be_written_are_refused_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "run", None)  # never reached
+    monkeypatch.setattr(runner, "run_setup", None)  # never reached
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(InputError, match=r"runtime\.results"):
         runner.run_experiment(experiment(tmp_path / "taken"))

@@ -1,276 +1,395 @@
-"""A config in canonical form says what the run reads and nothing else; a bad one is refused by key."""
+"""Settings in canonical form say what the run reads and nothing else; bad ones are refused by key."""
 
-from dataclasses import asdict, replace
+from copy import deepcopy
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 
-from dpucbvi import factory
-from dpucbvi.config import (
-    AgentConfig,
-    BonusConfig,
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
+from dpucbvi.environments import ENVIRONMENTS
+from dpucbvi.errors import InputError
+from dpucbvi.lab.assemble import assemble, environment
+from dpucbvi.lab.settings import (
+    BonusSettings,
+    ConfidenceSettings,
+    EngineSettings,
+    PostprocessSettings,
+    RunSettings,
     canonical,
+    run_settings,
     to_dict,
 )
-from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.simulate import private_counts
 
-NON_PRIVATE = PrivatizerConfig("non_private", 1.0, "paper")
-REFERENCE = EngineConfig("reference")
+CENTRAL = {"name": "central", "epsilon": 1.0}
+NON_PRIVATE = {"name": "non_private", "epsilon": 1.0, "sensitivity": "paper"}
+REFERENCE = EngineSettings("reference")
+
+
+def with_env(**env: Any) -> RunSettings:
+    return RunSettings(env={"name": "riverswim", **env})
+
+
+def with_agent(**agent: Any) -> RunSettings:
+    return RunSettings(agent={"name": "dp_ucbvi", **agent})
+
+
+def with_privatizer(**privatizer: Any) -> RunSettings:
+    return RunSettings(privatizer={**CENTRAL, **privatizer})
 
 
 def test_the_default_is_canonical_up_to_what_it_does_not_read():
-    config = canonical(RunConfig())
-    assert canonical(config) == config
-    assert config.postprocess == PostprocessConfig("closed_form", None, None)
-    assert config.confidence == ConfidenceConfig("proven", None, 1.0)
-    assert config.privatizer == PrivatizerConfig("central", 1.0, "paper")
-    assert config.engine == EngineConfig("fast", 200)
+    settings = canonical(RunSettings())
+    assert canonical(settings) == settings
+    assert settings.env == {
+        "name": "riverswim",
+        "S": 6,
+        "H": 20,
+        "variant": "chowdhury_zhou",
+        "rewards": "deterministic",
+    }
+    assert settings.agent == {"name": "dp_ucbvi", "pooled": False}
+    assert settings.privatizer == {"name": "central", "epsilon": 1.0, "sensitivity": "paper"}
+    assert settings.postprocess == PostprocessSettings("closed_form", None, None)
+    assert settings.confidence == ConfidenceSettings("proven", None, 1.0)
+    assert settings.engine == EngineSettings("fast", 200)
 
 
 SAME_RUN = {
     "epsilon without privacy": (
-        RunConfig(privatizer=PrivatizerConfig("non_private", 1.0, "paper")),
-        RunConfig(privatizer=PrivatizerConfig("non_private", 7.0, "replace_one")),
+        RunSettings(privatizer=NON_PRIVATE),
+        RunSettings(privatizer={"name": "non_private", "epsilon": 7.0, "sensitivity": "replace_one"}),
     ),
     "E without privacy": (
-        RunConfig(privatizer=NON_PRIVATE, confidence=ConfidenceConfig("proven", 1.0, 1.0)),
-        RunConfig(privatizer=NON_PRIVATE, confidence=ConfidenceConfig("printed", 3.0, 0.5)),
+        RunSettings(privatizer=NON_PRIVATE, confidence=ConfidenceSettings("proven", 1.0, 1.0)),
+        RunSettings(privatizer=NON_PRIVATE, confidence=ConfidenceSettings("printed", 3.0, 0.5)),
     ),
     "the constant of a proven E": (
-        RunConfig(confidence=ConfidenceConfig("proven", 1.0, 0.5)),
-        RunConfig(confidence=ConfidenceConfig("proven", 4.0, 0.5)),
+        RunSettings(confidence=ConfidenceSettings("proven", 1.0, 0.5)),
+        RunSettings(confidence=ConfidenceSettings("proven", 4.0, 0.5)),
     ),
     "the solver of the closed form": (
-        RunConfig(postprocess=PostprocessConfig("closed_form", "HIGHS", True)),
-        RunConfig(postprocess=PostprocessConfig("closed_form", "CLARABEL", False)),
+        RunSettings(postprocess=PostprocessSettings("closed_form", "HIGHS", True)),
+        RunSettings(postprocess=PostprocessSettings("closed_form", "CLARABEL", False)),
     ),
     "LP checks of the reference": (
-        RunConfig(engine=EngineConfig("reference", 200)),
-        RunConfig(engine=EngineConfig("reference", 0)),
+        RunSettings(engine=EngineSettings("reference", 200)),
+        RunSettings(engine=EngineSettings("reference", 0)),
     ),
+    "a default that is typed": (with_env(), with_env(S=6, H=20, variant="chowdhury_zhou")),
+    "a default that is taken back": (with_env(), with_env(S=None, path=None)),
+    "a sensitivity that is typed": (with_privatizer(), with_privatizer(sensitivity="paper")),
+    "a pooling that is typed": (with_agent(), with_agent(pooled=False)),
+    "an epsilon without a point": (with_privatizer(epsilon=2), with_privatizer(epsilon=2.0)),
 }
 
 
 @pytest.mark.parametrize(("one", "other"), SAME_RUN.values(), ids=SAME_RUN.keys())
 def test_what_a_run_does_not_read_does_not_name_it(one, other):
-    assert one != other
+    assert repr(one) != repr(other)
     assert canonical(one) == canonical(other)
-    assert to_dict(canonical(one)) == to_dict(canonical(other))
+    assert repr(to_dict(canonical(one))) == repr(to_dict(canonical(other)))  # 2 == 2.0, but not in a hash
 
 
 OTHER_RUN = {
-    "epsilon": replace(RunConfig(), privatizer=PrivatizerConfig("central", 2.0)),
-    "sensitivity": replace(RunConfig(), privatizer=PrivatizerConfig("central", 1.0, "replace_one")),
-    "model": replace(RunConfig(), privatizer=PrivatizerConfig("local")),
-    "E": replace(RunConfig(), confidence=ConfidenceConfig("proven", scale=0.5)),
-    "constant": replace(RunConfig(), confidence=ConfidenceConfig("printed", 2.0)),
-    "bonus": replace(RunConfig(), bonus=BonusConfig(0.5)),
-    "pooled": replace(RunConfig(), agent=AgentConfig(pooled=True)),
-    "agent": replace(RunConfig(), agent=AgentConfig("private_ucb_vi")),
-    "engine": replace(RunConfig(), engine=REFERENCE),
-    "K": replace(RunConfig(), K=10),
-    "beta": replace(RunConfig(), beta=0.1),
-    "trace": replace(RunConfig(), trace_points=10),
-    "env": replace(RunConfig(), env=EnvConfig("random")),
-    "size": replace(RunConfig(), env=EnvConfig(S=4)),
+    "epsilon": with_privatizer(epsilon=2.0),
+    "sensitivity": with_privatizer(sensitivity="replace_one"),
+    "model": with_privatizer(name="local"),
+    "E": RunSettings(confidence=ConfidenceSettings("proven", scale=0.5)),
+    "constant": RunSettings(confidence=ConfidenceSettings("printed", 2.0)),
+    "bonus": RunSettings(bonus=BonusSettings(0.5)),
+    "pooled": with_agent(pooled=True),
+    "agent": with_agent(name="private_ucb_vi"),
+    "engine": RunSettings(engine=REFERENCE),
+    "K": RunSettings(K=10),
+    "beta": RunSettings(beta=0.1),
+    "trace": RunSettings(trace_points=10),
+    "env": with_env(name="random"),
+    "size": with_env(S=4),
 }
 
 
 @pytest.mark.parametrize("other", OTHER_RUN.values(), ids=OTHER_RUN.keys())
 def test_what_a_run_reads_names_it(other):
-    assert to_dict(canonical(other)) != to_dict(canonical(RunConfig()))
+    assert to_dict(canonical(other)) != to_dict(canonical(RunSettings()))
 
 
 def test_cvxpy_reads_its_solver():
-    one = canonical(RunConfig(postprocess=PostprocessConfig("cvxpy", "HIGHS", True)))
+    one = canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", "HIGHS", True)))
     assert to_dict(one)["postprocess"] == {"name": "cvxpy", "solver": "HIGHS", "canonical": True}
     for solver, nearest in (("CLARABEL", True), ("HIGHS", False)):
-        assert canonical(RunConfig(postprocess=PostprocessConfig("cvxpy", solver, nearest))) != one
+        assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", solver, nearest))) != one
 
 
-def test_to_dict_leaves_out_what_is_not_given():
-    tree = to_dict(canonical(RunConfig(privatizer=NON_PRIVATE)))
+def test_to_dict_leaves_out_what_is_not_read():
+    tree = to_dict(canonical(RunSettings(privatizer=NON_PRIVATE)))
     assert tree["privatizer"] == {"name": "non_private"}
     assert tree["postprocess"] == {"name": "closed_form"}
-    assert tree["env"] == {"name": "riverswim"}
+    assert set(tree["env"]) == {"name", "S", "H", "variant", "rewards"}
     assert tree["agent"] == {"name": "dp_ucbvi", "pooled": False}  # false is a value
+    assert tree["confidence"] == {"name": "proven", "scale": 1.0}
 
 
 def test_canonical_does_not_change_what_it_is_given():
-    config = RunConfig(privatizer=PrivatizerConfig("non_private"), engine=EngineConfig("reference"))
-    before = asdict(config)
-    canonical(config)
-    assert asdict(config) == before
+    settings = RunSettings(env={"name": "riverswim", "S": None}, privatizer=NON_PRIVATE, engine=REFERENCE)
+    before = deepcopy(asdict(settings))
+    canonical(settings)
+    assert asdict(settings) == before
 
 
 NAN, INF = float("nan"), float("inf")
 
 REFUSED = {
-    "K": (RunConfig(K=0), "K: 0 is not accepted; it must be an integer >= 1"),
-    "trace": (RunConfig(trace_points=1), "trace_points: 1 is not accepted; it must be an integer >= 2"),
-    "beta 0": (RunConfig(beta=0.0), "beta: 0.0 is not accepted; it must be a number in (0, 1)"),
-    "beta 1": (RunConfig(beta=1.0), "beta: 1.0 is not accepted"),
-    "beta NaN": (RunConfig(beta=NAN), "beta: nan is not accepted"),
+    "K": (RunSettings(K=0), "K: 0 is not accepted; it must be an integer from 1 to 10"),
+    "K large": (RunSettings(K=10**20), f"K: {10**20} is not accepted; it must be an integer from 1 to"),
+    "trace": (RunSettings(trace_points=1), "trace_points: 1 is not accepted; it must be an integer >= 2"),
+    "beta 0": (RunSettings(beta=0.0), "beta: 0.0 is not accepted; it must be a number in (0, 1)"),
+    "beta 1": (RunSettings(beta=1.0), "beta: 1.0 is not accepted"),
+    "beta NaN": (RunSettings(beta=NAN), "beta: nan is not accepted"),
     "epsilon 0": (
-        RunConfig(privatizer=PrivatizerConfig("central", 0.0)),
+        with_privatizer(epsilon=0.0),
         "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
     ),
-    "epsilon negative": (
-        RunConfig(privatizer=PrivatizerConfig("local", -1.0)),
-        "privatizer.epsilon: -1.0 is not",
-    ),
-    "epsilon infinite": (
-        RunConfig(privatizer=PrivatizerConfig("central", INF)),
-        "privatizer.epsilon: inf is not",
-    ),
-    "epsilon NaN": (RunConfig(privatizer=PrivatizerConfig("central", NAN)), "privatizer.epsilon: nan is not"),
-    "epsilon missing": (
-        RunConfig(privatizer=PrivatizerConfig("central", None)),
-        "privatizer.epsilon: None is not",
-    ),
+    "epsilon negative": (with_privatizer(name="local", epsilon=-1.0), "privatizer.epsilon: -1.0 is not"),
+    "epsilon infinite": (with_privatizer(epsilon=INF), "privatizer.epsilon: inf is not"),
+    "epsilon NaN": (with_privatizer(epsilon=NAN), "privatizer.epsilon: nan is not"),
+    "epsilon missing": (with_privatizer(epsilon=None), "privatizer.epsilon: a value is needed"),
+    "epsilon not given": (RunSettings(privatizer={"name": "local"}), "privatizer.epsilon: a value is needed"),
+    "epsilon tiny": (with_privatizer(epsilon=1e-320), "privatizer.epsilon: the noise of Central is not finite"),
+    "epsilon a text": (with_privatizer(epsilon="one"), "privatizer.epsilon: 'one' is not accepted"),
     "sensitivity": (
-        RunConfig(privatizer=PrivatizerConfig("central", 1.0, "half")),
+        with_privatizer(sensitivity="half"),
         "privatizer.sensitivity: half is not accepted; it must be one of paper, replace_one",
     ),
     "privatizer": (
-        RunConfig(privatizer=PrivatizerConfig("shuffle")),
-        "privatizer.name: shuffle is not accepted; it must be one of non_private, central, local",
+        with_privatizer(name="shuffle"),
+        "privatizer.name: 'shuffle' is not one of central, local, non_private",
     ),
+    "privatizer key": (with_privatizer(epsilom=1.0), "privatizer.epsilom: no such key; did you mean epsilon?"),
+    "privatizer factor": (with_privatizer(confidence_scale=1.0), "privatizer.confidence_scale: no such key"),
+    "privatizer name": (RunSettings(privatizer={"epsilon": 1.0}), "privatizer.name: a value is needed"),
+    "agent key": (with_agent(pool=True), "agent.pool: no such key; did you mean pooled?"),
+    "agent factor": (with_agent(bonus_scale=1.0), "agent.bonus_scale: no such key"),
+    "agent pooled": (with_agent(pooled=1), "agent.pooled: 1 is not accepted; it must be true or false"),
     "postprocess": (
-        RunConfig(postprocess=PostprocessConfig("clip")),
+        RunSettings(postprocess=PostprocessSettings("clip")),
         "postprocess.name: clip is not accepted; it must be one of none, closed_form, cvxpy",
     ),
-    "confidence": (RunConfig(confidence=ConfidenceConfig("guess")), "confidence.name: guess is not accepted"),
+    "postprocess canonical": (
+        RunSettings(postprocess=PostprocessSettings("cvxpy", canonical=None), engine=REFERENCE),
+        "postprocess.canonical: null is not accepted; it must be true or false",
+    ),
+    "confidence": (
+        RunSettings(confidence=ConfidenceSettings("guess")),
+        "confidence.name: guess is not accepted; it must be one of proven, printed",
+    ),
     "constant": (
-        RunConfig(confidence=ConfidenceConfig("printed", 0.0)),
+        RunSettings(confidence=ConfidenceSettings("printed", 0.0)),
         "confidence.constant: 0.0 is not accepted; it must be a number > 0",
     ),
+    "constant missing": (
+        RunSettings(confidence=ConfidenceSettings("printed", None)),
+        "confidence.constant: null is not accepted; it must be a number > 0",
+    ),
     "confidence scale": (
-        RunConfig(confidence=ConfidenceConfig(scale=-1.0)),
+        RunSettings(confidence=ConfidenceSettings(scale=-1.0)),
         "confidence.scale: -1.0 is not accepted; it must be a number >= 0",
     ),
-    "confidence scale NaN": (RunConfig(confidence=ConfidenceConfig(scale=NAN)), "confidence.scale: nan is not"),
+    "confidence scale NaN": (
+        RunSettings(confidence=ConfidenceSettings(scale=NAN)),
+        "confidence.scale: nan is not",
+    ),
     "bonus scale": (
-        RunConfig(bonus=BonusConfig(0.0)),
+        RunSettings(bonus=BonusSettings(0.0)),
         "bonus.scale: 0.0 is not accepted; it must be a number > 0",
     ),
-    "engine": (RunConfig(engine=EngineConfig("gpu")), "engine.name: gpu is not accepted"),
-    "lp_checks": (RunConfig(engine=EngineConfig("fast", -1)), "engine.lp_checks: -1 is not accepted"),
+    "engine": (
+        RunSettings(engine=EngineSettings("gpu")),
+        "engine.name: gpu is not accepted; it must be one of reference, fast",
+    ),
+    "lp_checks": (RunSettings(engine=EngineSettings("fast", -1)), "engine.lp_checks: -1 is not accepted"),
+    "lp_checks missing": (
+        RunSettings(engine=EngineSettings("fast", None)),
+        "engine.lp_checks: null is not accepted; it must be an integer >= 0",
+    ),
 }
 
 
-@pytest.mark.parametrize(("config", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_a_value_that_is_not_accepted_is_named(config, message):
+@pytest.mark.parametrize(("settings", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_a_value_that_is_not_accepted_is_named(settings, message):
     with pytest.raises(InputError) as error:
-        canonical(config)
+        assemble(settings)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
 def test_edges_that_are_accepted():
-    canonical(
-        RunConfig(K=1, trace_points=2, confidence=ConfidenceConfig(scale=0.0), engine=EngineConfig("fast", 0))
+    assemble(
+        RunSettings(
+            K=1, trace_points=2, confidence=ConfidenceSettings(scale=0.0), engine=EngineSettings("fast", 0)
+        )
     )
 
 
-# --- the factory ----------------------------------------------------------------------------------------
+# --- what makes no run ----------------------------------------------------------------------------------
 
 COMBINATIONS = {
-    "agent": (RunConfig(agent=AgentConfig("q_learning")), "agent.name: 'q_learning' is not one of dp_ucbvi"),
-    "private UCBVI": (
-        RunConfig(agent=AgentConfig("ucbvi_bf")),
-        "privatizer.name: ucbvi_bf is not private; it takes non_private",
+    "agent": (with_agent(name="q_learning"), "agent.name: 'q_learning' is not one of dp_nash_vi, dp_ucbvi"),
+    "private UCBVI": (with_agent(name="ucbvi_bf"), "privatizer.name: UCBVI takes none and Central is JDP"),
+    "PUCB under LDP": (
+        RunSettings(
+            agent={"name": "pucb"},
+            privatizer={"name": "local", "epsilon": 1.0},
+            postprocess=PostprocessSettings("none"),
+        ),
+        "privatizer.name: PUCB takes none or JDP and Local is LDP",
+    ),
+    "LDP-OBI under JDP": (
+        RunSettings(agent={"name": "ldp_obi"}, postprocess=PostprocessSettings("none")),
+        "privatizer.name: LDPOBI takes none or LDP and Central is JDP",
     ),
     "projected Private-UCB-VI": (
-        RunConfig(agent=AgentConfig("private_ucb_vi")),
-        "postprocess.name: private_ucb_vi uses the noisy counts; it takes none",
+        with_agent(name="private_ucb_vi"),
+        "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
     ),
     "raw DP-UCBVI": (
-        RunConfig(postprocess=PostprocessConfig("none")),
-        "postprocess.name: dp_ucbvi takes closed_form or cvxpy when counts are noisy",
+        RunSettings(postprocess=PostprocessSettings("none")),
+        "postprocess.name: DPUCBVI takes closed_form or cvxpy when counts are noisy",
     ),
-    "fast cvxpy": (RunConfig(postprocess=PostprocessConfig("cvxpy")), "postprocess.name: engine fast takes"),
+    "fast cvxpy": (
+        RunSettings(postprocess=PostprocessSettings("cvxpy")),
+        "engine.name: fast has no compiled twin of the post-processing by cvxpy; it takes engine=reference",
+    ),
     "pooled random MDP": (
-        RunConfig(env=EnvConfig("random"), agent=AgentConfig(pooled=True)),
+        RunSettings(env={"name": "random"}, agent={"name": "dp_ucbvi", "pooled": True}),
         "agent.pooled: true needs an environment whose P and r do not depend on h",
     ),
-    "env": (RunConfig(env=EnvConfig("maze")), "env.name: 'maze' is not one of riverswim, random"),
-    "env key": (RunConfig(env=EnvConfig("riverswim", A=3)), "env.A: riverswim does not take it; it takes S, H"),
-    "env size": (
-        RunConfig(env=EnvConfig("riverswim", S=0)),
-        "env.S: 0 is not accepted; it must be an integer >= 1",
-    ),
-    "env horizon": (RunConfig(env=EnvConfig("random", H=0)), "env.H: 0 is not accepted"),
-    "env variant": (
-        RunConfig(env=EnvConfig(variant="wide")),
-        "env.variant: 'wide' is not one of chowdhury_zhou",
-    ),
-    "env file": (RunConfig(env=EnvConfig("file", path="no.npz")), "env.path: no file 'no.npz'"),
-    "value": (RunConfig(K=0), "K: 0 is not accepted"),
+    "env": (with_env(name="maze"), "env.name: 'maze' is not one of riverswim, random"),
+    "env name": (RunSettings(env={"S": 6}), "env.name: a value is needed"),
+    "env key": (with_env(A=3), "env.A: riverswim does not take it; it takes S, H, variant, rewards"),
+    "env size": (with_env(S=0), "env.S: 0 is not accepted; it must be an integer >= 2"),
+    "env horizon": (with_env(name="random", H=0), "env.H: 0 is not accepted; it must be an integer >= 1"),
+    "env seed": (with_env(name="random", seed=-1), "env.seed: -1 is not accepted; it must be an integer >= 0"),
+    "env type": (with_env(S="six"), "env.S: 'six' is not accepted; it must be an integer"),
+    "env variant": (with_env(variant="wide"), "env.variant: 'wide' is not one of chowdhury_zhou"),
+    "env rewards": (with_env(rewards="gauss"), "env.rewards: 'gauss' is not one of deterministic, bernoulli"),
+    "env gap": (with_env(name="hard_tree", gap=0.0), "env.gap: 0.0 is not accepted"),
+    "env file": (with_env(name="file", path="no.npz"), "env.path: no file 'no.npz'"),
+    "env too large": (with_env(S=10**7), "env: riverswim cannot be made (Unable to allocate"),
+    "env beyond 64 bits": (with_env(S=10**10), "env: riverswim cannot be made ("),
+    "env beyond any size": (with_env(S=10**30), "env: riverswim cannot be made ("),
 }
 
 
-@pytest.mark.parametrize(("config", "message"), COMBINATIONS.values(), ids=COMBINATIONS.keys())
-def test_a_combination_that_makes_no_run_is_refused(config, message):
+@pytest.mark.parametrize(("settings", "message"), COMBINATIONS.values(), ids=COMBINATIONS.keys())
+def test_a_combination_that_makes_no_run_is_refused(settings, message):
     with pytest.raises(InputError) as error:
-        factory.set_up(config)
+        assemble(settings)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
 def test_an_unknown_solver_is_refused():
-    config = RunConfig(postprocess=PostprocessConfig("cvxpy", "OSQP"), engine=REFERENCE, K=2)
+    settings = RunSettings(postprocess=PostprocessSettings("cvxpy", "OSQP"), engine=REFERENCE, K=2)
     with pytest.raises(
         InputError, match=r"^postprocess\.solver: OSQP is not accepted; it must be one of HIGHS"
     ):
-        factory.set_up(config)
+        assemble(settings)
 
 
-ACCEPTED = {
-    "dp_ucbvi central": RunConfig(K=9),
-    "dp_ucbvi local": RunConfig(privatizer=PrivatizerConfig("local"), K=9),
-    "dp_ucbvi cvxpy": RunConfig(postprocess=PostprocessConfig("cvxpy"), engine=REFERENCE, K=9),
-    "dp_ucbvi pooled": RunConfig(agent=AgentConfig(pooled=True), K=9),
-    "dp_ucbvi": RunConfig(privatizer=NON_PRIVATE, postprocess=PostprocessConfig("none"), K=9),
-    "dp_ucbvi printed": RunConfig(confidence=ConfidenceConfig("printed", 2.0), K=9),
-    "ucbvi_ch": RunConfig(agent=AgentConfig("ucbvi_ch"), privatizer=NON_PRIVATE, K=9),
-    "ucbvi_bf": RunConfig(agent=AgentConfig("ucbvi_bf"), privatizer=NON_PRIVATE, K=9),
-    "private_ucb_vi": RunConfig(
-        agent=AgentConfig("private_ucb_vi"), postprocess=PostprocessConfig("none"), K=9
-    ),
+NO_SETTINGS = {
+    "a key": ({"Kay": 5}, "Kay: no such key"),
+    "a key of a group": ({"bonus": {"sale": 1.0}}, "bonus.sale: no such key; did you mean scale?"),
+    "a value for a group": ({"agent": "dp_ucbvi"}, "agent: 'dp_ucbvi' is not accepted; it must be a group"),
+    "a missing value": ({"beta": "???"}, "beta: a value is needed"),
+    "a text": ({"K": "many"}, "K: 'many' is not accepted; it must be an integer"),
+    "a fraction": ({"K": 2.5}, "K: 2.5 is not accepted; it must be an integer"),
 }
 
 
-@pytest.mark.parametrize("config", ACCEPTED.values(), ids=ACCEPTED.keys())
-def test_a_run_is_built_from_every_arm(config):
+@pytest.mark.parametrize(("tree", "message"), NO_SETTINGS.values(), ids=NO_SETTINGS.keys())
+def test_plain_data_that_are_no_settings_are_refused(tree, message):
+    with pytest.raises(InputError) as error:
+        run_settings(tree)
+    assert str(error.value).startswith(message)
+
+
+# --- what makes one -------------------------------------------------------------------------------------
+
+NONE = PostprocessSettings("none")
+ACCEPTED = {
+    "dp_ucbvi central": RunSettings(K=9),
+    "dp_ucbvi local": RunSettings(privatizer={"name": "local", "epsilon": 1.0}, K=9),
+    "dp_ucbvi cvxpy": RunSettings(postprocess=PostprocessSettings("cvxpy"), engine=REFERENCE, K=9),
+    "dp_ucbvi pooled": RunSettings(agent={"name": "dp_ucbvi", "pooled": True}, K=9),
+    "dp_ucbvi": RunSettings(privatizer=NON_PRIVATE, postprocess=NONE, K=9),
+    "dp_ucbvi printed": RunSettings(confidence=ConfidenceSettings("printed", 2.0), K=9),
+    "ucbvi_ch": RunSettings(agent={"name": "ucbvi_ch"}, privatizer=NON_PRIVATE, K=9),
+    "ucbvi_bf": RunSettings(agent={"name": "ucbvi_bf"}, privatizer=NON_PRIVATE, K=9),
+    "private_ucb_vi": RunSettings(agent={"name": "private_ucb_vi"}, postprocess=NONE, K=9),
+}
+
+
+@pytest.mark.parametrize("settings", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_a_run_is_built_from_every_arm(settings):
     """Its parts fit together: a first plan of the right shape, and an update that takes a trajectory."""
-    setup = factory.set_up(config)
-    privatizer = factory.privatizer(setup, seed=0)
-    plan = next(factory.algorithm(setup, privatizer))
+    setup = assemble(settings)
+    private = private_counts(setup, seed=0)
+    plan = next(setup.agent.algorithm(setup.problem, private, setup.constants))
     assert plan.Q.shape == (20, 6, 2) and plan.pi.shape == (20, 6)
-    assert privatizer.E == setup.E and privatizer.G == setup.G == (1 if config.agent.pooled else 20)
-    private = config.privatizer.name != "non_private"
-    assert (setup.E > 0) == (setup.noise_scale > 0) == private
+    assert private.E == setup.noise.E
+    assert private.G == setup.G == (1 if settings.agent.get("pooled") else 20)
+    noisy = settings.privatizer["name"] != "non_private"
+    assert (setup.noise.E > 0) == (setup.noise.scale > 0) == noisy
 
 
-def test_set_up_fills_in_the_environment():
-    """The name of a run does not depend on whether a default was typed."""
-    short = factory.set_up(RunConfig(env=EnvConfig("riverswim"))).config
-    typed = EnvConfig("riverswim", S=6, H=20, variant="chowdhury_zhou", rewards="deterministic")
-    assert factory.set_up(RunConfig(env=typed)).config == short
-    assert to_dict(short)["env"]["S"] == 6
+def test_an_environment_by_its_name_alone():
+    mdp = environment({"name": "random", "S": 2, "A": 3, "H": 4, "seed": 1})
+    assert (mdp.H, mdp.S, mdp.A, mdp.rewards) == (4, 2, 3, "bernoulli")
 
 
-def test_scales_multiply():
-    full = factory.set_up(RunConfig(K=100))
-    half = factory.set_up(RunConfig(K=100, confidence=ConfidenceConfig("proven", scale=0.5)))
-    assert half.E == pytest.approx(full.E / 2) and half.noise_scale == full.noise_scale
-    printed = factory.set_up(RunConfig(K=100, confidence=ConfidenceConfig("printed", 1.0)))
-    triple = factory.set_up(RunConfig(K=100, confidence=ConfidenceConfig("printed", 3.0)))
-    assert triple.E == pytest.approx(3 * printed.E)
-    assert factory.set_up(RunConfig(K=100, bonus=BonusConfig(0.25))).constants.scale == 0.25
+def test_a_parameter_of_an_environment_is_named_as_its_own(monkeypatch):
+    """Also if it has the name of a parameter of something else."""
+
+    def slippery(epsilon: float = 0.1) -> TabularMDP:
+        raise InputError(f"epsilon: {epsilon} is not accepted")
+
+    monkeypatch.setattr(ENVIRONMENTS, "_things", {**ENVIRONMENTS._things, "slippery": slippery})
+    with pytest.raises(InputError, match=r"^env\.epsilon: 0\.1 is not accepted"):
+        assemble(RunSettings(env={"name": "slippery"}))
+
+
+def test_every_setting_reaches_the_run():
+    setup = assemble(
+        RunSettings(
+            env={"name": "riverswim", "S": 3, "H": 4},
+            agent={"name": "dp_ucbvi", "pooled": True},
+            privatizer={"name": "local", "epsilon": 2.0, "sensitivity": "replace_one"},
+            bonus=BonusSettings(0.25),
+            confidence=ConfidenceSettings("printed", 3.0, 0.5),
+            engine=EngineSettings("fast", 7),
+            K=100,
+            beta=0.1,
+            trace_points=10,
+        )
+    )
+    assert setup.problem == (4, 3, 2, 100, 0.1)
+    assert (setup.G, setup.postprocess, setup.trace_points, setup.lp_checks) == (1, "closed_form", 10, 7)
+    assert (setup.agent.bonus_scale, setup.agent.pooled, setup.constants.scale) == (0.25, True, 0.25)
+    assert asdict(setup.privatizer) == {
+        "epsilon": 2.0,
+        "sensitivity": "replace_one",
+        "confidence_scale": 0.5,
+        "printed_constant": 3.0,
+    }
+
+
+def test_factors_multiply():
+    full = assemble(RunSettings(K=100))
+    half = assemble(RunSettings(K=100, confidence=ConfidenceSettings("proven", scale=0.5)))
+    assert half.noise.E == pytest.approx(full.noise.E / 2) and half.noise.scale == full.noise.scale
+    printed = assemble(RunSettings(K=100, confidence=ConfidenceSettings("printed", 1.0)))
+    triple = assemble(RunSettings(K=100, confidence=ConfidenceSettings("printed", 3.0)))
+    assert triple.noise.E == pytest.approx(3 * printed.noise.E)
+    assert assemble(RunSettings(K=100, bonus=BonusSettings(0.25))).constants.scale == 0.25

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpucbvi.stats import summarise
+from dpucbvi.lab.stats import summarise
 
 
 def test_worked_by_hand():

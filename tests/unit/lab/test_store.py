@@ -6,32 +6,34 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpucbvi.config import (
-    AgentConfig,
-    ConfidenceConfig,
-    EngineConfig,
-    EnvConfig,
-    PostprocessConfig,
-    PrivatizerConfig,
-    RunConfig,
-)
 from dpucbvi.errors import InputError
-from dpucbvi.factory import set_up
-from dpucbvi.store import UNREADABLE, Store, identity, run_id
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.settings import (
+    BonusSettings,
+    ConfidenceSettings,
+    EngineSettings,
+    PostprocessSettings,
+    RunSettings,
+    canonical,
+)
+from dpucbvi.lab.store import ARRAYS, UNREADABLE, Store, identity, run_id
+from dpucbvi.protocol import Setup
 from dpucbvi.trace import Trace
 
-CONFIG = RunConfig(env=EnvConfig("random", S=2, A=2, H=2), engine=EngineConfig("reference"), K=3, beta=1e-5)
+ENV = {"name": "random", "S": 2, "A": 2, "H": 2}
+CENTRAL = {"name": "central", "epsilon": 1.0}
+SETTINGS = RunSettings(env=ENV, privatizer=CENTRAL, engine=EngineSettings("reference"), K=3, beta=1e-5)
 PUBLIC = replace(
-    CONFIG,
-    agent=AgentConfig("ucbvi_bf"),
-    privatizer=PrivatizerConfig("non_private"),
-    postprocess=PostprocessConfig("none"),
+    SETTINGS,
+    agent={"name": "ucbvi_bf"},
+    privatizer={"name": "non_private"},
+    postprocess=PostprocessSettings("none"),
 )
 ORIGIN = {"commit": "abc", "dirty": False}
 FILES = ("config.yaml", "provenance.json", "trace.npz")
 
 
-def trace() -> Trace:
+def trace(setup: Setup) -> Trace:
     """Numbers that any rounding would change."""
     rng = np.random.default_rng(7)
     return Trace(
@@ -42,13 +44,21 @@ def trace() -> Trace:
         rng.random((2, 2, 2)),
         rng.random((2, 2, 2)) * 1e-17,
         {"lp_checked": 200, "lp_value_error": 1 / 3},
+        setup.certificate,
+        setup.noise.scale,
+        setup.noise.E,
     )
 
 
-def saved(store: Store, config: RunConfig = CONFIG, seed: int = 4) -> str:
-    setup = set_up(config)
-    store.save(setup, seed, trace(), 1.5, ORIGIN)
-    return run_id(identity(setup, seed))
+def named(settings: RunSettings = SETTINGS, seed: int = 4) -> dict:
+    """The identity of a run, as the runner has it."""
+    return identity(canonical(settings), assemble(settings).mdp, seed)
+
+
+def saved(store: Store, settings: RunSettings = SETTINGS, seed: int = 4) -> str:
+    tree = named(settings, seed)
+    store.save(tree, trace(assemble(settings)), 1.5, ORIGIN)
+    return run_id(tree)
 
 
 @pytest.fixture
@@ -56,21 +66,23 @@ def store(tmp_path):
     return Store(tmp_path / "results")
 
 
-@pytest.mark.parametrize("config", [CONFIG, PUBLIC], ids=["private", "public"])
-def test_round_trip_is_exact(store, config):
-    run, setup = store.load(saved(store, config)), set_up(config)
-    for name, value in trace()._asdict().items():
+@pytest.mark.parametrize("settings", [SETTINGS, PUBLIC], ids=["private", "public"])
+def test_round_trip_is_exact(store, settings):
+    run, setup = store.load(saved(store, settings)), assemble(settings)
+    for name, value in trace(setup)._asdict().items():
         loaded = getattr(run.trace, name)
         np.testing.assert_array_equal(loaded, value)
-        if name != "checks":
+        if name in ARRAYS:
             assert loaded.dtype == value.dtype
-    assert run.config == identity(setup, 4)
+        else:
+            assert type(loaded) is type(value)
+    assert run.config == named(settings)
     assert run.certificate == setup.certificate
     assert {key: run.provenance[key] for key in ("seed", "seconds", "E", "noise_scale", "commit", "dirty")} == {
         "seed": 4,
         "seconds": 1.5,
-        "E": setup.E,
-        "noise_scale": setup.noise_scale,
+        "E": setup.noise.E,
+        "noise_scale": setup.noise.scale,
         **ORIGIN,
     }
     assert set(run.provenance["streams"]) == {"environment", "privacy", "audit"}
@@ -86,41 +98,50 @@ def test_the_json_is_strict(store):
 
 
 DIFFERENT = {
-    "K": replace(CONFIG, K=4),
-    "beta": replace(CONFIG, beta=0.1),
-    "trace_points": replace(CONFIG, trace_points=10),
-    "env": replace(CONFIG, env=replace(CONFIG.env, seed=1)),
-    "pooled": replace(CONFIG, env=EnvConfig("riverswim", S=2, H=2), agent=AgentConfig(pooled=True)),
-    "epsilon": replace(CONFIG, privatizer=PrivatizerConfig(epsilon=2.0)),
-    "model": replace(CONFIG, privatizer=PrivatizerConfig("local")),
-    "sensitivity": replace(CONFIG, privatizer=PrivatizerConfig(sensitivity="replace_one")),
-    "postprocess": replace(CONFIG, postprocess=PostprocessConfig("cvxpy")),
-    "confidence": replace(CONFIG, confidence=ConfidenceConfig("printed")),
-    "confidence.scale": replace(CONFIG, confidence=ConfidenceConfig(scale=0.5)),
-    "engine": replace(CONFIG, engine=EngineConfig("fast")),
+    "K": replace(SETTINGS, K=4),
+    "beta": replace(SETTINGS, beta=0.1),
+    "trace_points": replace(SETTINGS, trace_points=10),
+    "env": replace(SETTINGS, env={**ENV, "seed": 1}),
+    "pooled": replace(
+        SETTINGS, env={"name": "riverswim", "S": 2, "H": 2}, agent={"name": "dp_ucbvi", "pooled": True}
+    ),
+    "epsilon": replace(SETTINGS, privatizer={**CENTRAL, "epsilon": 2.0}),
+    "model": replace(SETTINGS, privatizer={**CENTRAL, "name": "local"}),
+    "sensitivity": replace(SETTINGS, privatizer={**CENTRAL, "sensitivity": "replace_one"}),
+    "postprocess": replace(SETTINGS, postprocess=PostprocessSettings("cvxpy")),
+    "bonus": replace(SETTINGS, bonus=BonusSettings(0.5)),
+    "confidence": replace(SETTINGS, confidence=ConfidenceSettings("printed")),
+    "confidence.scale": replace(SETTINGS, confidence=ConfidenceSettings(scale=0.5)),
+    "engine": replace(SETTINGS, engine=EngineSettings("fast")),
 }
 
 
 def test_the_name_tells_settings_and_seeds_apart():
-    names = {run_id(identity(set_up(config), 0)) for config in [CONFIG, *DIFFERENT.values()]}
-    names.add(run_id(identity(set_up(CONFIG), 1)))
+    names = {run_id(named(settings, 0)) for settings in [SETTINGS, *DIFFERENT.values()]}
+    names.add(run_id(named(SETTINGS, 1)))
     assert len(names) == len(DIFFERENT) + 2
+
+
+def test_the_name_of_a_run_is_the_one_it_always_had():
+    """Results outlive the code that made them. These were stored before the settings moved into the lab."""
+    assert run_id(named(RunSettings(), 0)) == "2a448f114edc38d3"
+    assert run_id(named(PUBLIC, 4)) == "7b9ac939f8bf3627"
 
 
 def test_settings_that_are_not_read_do_not_change_the_name():
     same = replace(
-        PUBLIC, privatizer=PrivatizerConfig("non_private", epsilon=9.0), confidence=ConfidenceConfig(scale=2.0)
+        PUBLIC, privatizer={"name": "non_private", "epsilon": 9.0}, confidence=ConfidenceSettings(scale=2.0)
     )
-    assert run_id(identity(set_up(same), 0)) == run_id(identity(set_up(PUBLIC), 0))
+    assert run_id(named(same)) == run_id(named(PUBLIC))
 
 
 def test_an_mdp_from_a_file_is_named_by_its_content(tmp_path):
     path = tmp_path / "mdp.npz"
-    config = replace(CONFIG, env=EnvConfig("file", path=str(path)))
+    settings = replace(SETTINGS, env={"name": "file", "path": str(path)})
     names = []
     for r in (0.5, 0.5, 0.6):
         np.savez(path, P=np.ones((2, 1, 1, 1)), r=np.full((2, 1, 1), r), initial=np.ones(1))
-        names.append(run_id(identity(set_up(config), 0)))
+        names.append(run_id(named(settings)))
     assert names[0] == names[1] != names[2]
 
 
@@ -166,7 +187,7 @@ def test_an_interrupted_save_leaves_no_run(store, monkeypatch):
         patch.setattr(np, "savez_compressed", killed)
         with pytest.raises(KeyboardInterrupt):
             saved(store)
-    id = run_id(identity(set_up(CONFIG), 4))
+    id = run_id(named())
     assert not store.has(id)
     (store.folder / "runs" / f".{id}-1").mkdir()  # left by another process
     saved(store)
@@ -174,7 +195,7 @@ def test_an_interrupted_save_leaves_no_run(store, monkeypatch):
 
 
 def test_saving_drops_the_checkpoint(store):
-    checkpoint = store.checkpoint(run_id(identity(set_up(CONFIG), 4)))
+    checkpoint = store.checkpoint(run_id(named()))
     checkpoint.parent.mkdir(parents=True)
     checkpoint.write_text("half a run")
     saved(store)
@@ -190,7 +211,7 @@ def test_an_experiment_is_its_arms_in_order(store):
         "b": {**ARM, "label": "B", "printed": "jdp_eps1", "runs": ids},
         "a": {**ARM, "label": "A", "runs": ids[:1]},
     }
-    store.save_experiment("both", {"kind": "regret"}, arms)
+    store.save_experiment("both", "regret", {"x": "log"}, arms)
     assert store.experiments() == ["both"]
     experiment = store.load_experiment("both")
     assert [(arm.key, arm.label, arm.printed, len(arm.runs)) for arm in experiment.arms] == [
@@ -198,14 +219,26 @@ def test_an_experiment_is_its_arms_in_order(store):
         ("a", "A", None, 1),
     ]
     assert [run.provenance["seed"] for run in experiment.arms[0].runs] == [4, 5]
-    assert experiment.figure == {"kind": "regret"}
+    assert (experiment.name, experiment.study, experiment.figure) == ("both", "regret", {"x": "log"})
 
 
 def test_an_incomplete_experiment_is_refused(store):
     with pytest.raises(InputError, match="nowhere"):
         store.load_experiment("nowhere")
     id = saved(store)
-    store.save_experiment("one", {}, {"a": {**ARM, "runs": [id]}})
+    store.save_experiment("one", "regret", {}, {"a": {**ARM, "runs": [id]}})
     store.remove(id)
     with pytest.raises(InputError, match="run it again"):
         store.load_experiment("one")
+
+
+def test_an_index_that_names_no_study_is_refused(store):
+    """As those were that an earlier layout wrote: the runs are kept and only the index is written again."""
+    id = saved(store)
+    store.save_experiment("old", "regret", {}, {"a": {**ARM, "runs": [id]}})
+    index = json.loads(store.index("old").read_text())
+    del index["study"]
+    store.index("old").write_text(json.dumps(index))
+    with pytest.raises(InputError, match=r"old: .*run it again \('study'\)"):
+        store.load_experiment("old")
+    assert store.has(id)

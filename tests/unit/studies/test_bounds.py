@@ -6,7 +6,7 @@ from math import inf, sqrt
 import pytest
 
 from dpucbvi.agents import AGENTS
-from dpucbvi.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
+from dpucbvi.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
 
 HALF = Fraction(1, 2)
 
@@ -81,5 +81,5 @@ def test_the_cost_of_privacy_is_the_same_for_all():
 def test_every_row_is_a_system_that_takes_the_models_it_has_bounds_for():
     assert set(BY_AGENT) == set(AGENTS)
     for row in ROWS:
-        privatizers = AGENTS[row.agent].privatizers
-        assert (row.jdp is not None, row.ldp is not None) == ("central" in privatizers, "local" in privatizers)
+        models = AGENTS[row.agent].models
+        assert (row.jdp is not None, row.ldp is not None) == ("JDP" in models, "LDP" in models)

@@ -1,64 +1,210 @@
-"""The rule of the calibration on objectives that are known."""
+"""The rule of the calibration on objectives that are known, and that figure, table and CSV show them."""
+
+import csv
 
 import numpy as np
 import pytest
+from drawn import boxes, cells, is_log, lines, said, texts, texts_at, ticks
+from made_up import stored_arm, stored_experiment
+from matplotlib.colors import to_hex
 
-from dpucbvi.calibration import Calibration, around, calibrations, geometric_mean, in_use
-from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
-from dpucbvi.tables import table
-from dpucbvi.trace import Trace
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import study
+from dpucbvi.studies.calibrate import STUDY
+from dpucbvi.studies.calibrate.rule import Calibration, around, calibrations, geometric_mean, in_use
 
-ONE = np.ones(1, dtype=np.int64)
+BONUSES, CONFIDENCES = (0.01, 0.1, 1.0), (0.001, 0.01, 0.1, 1.0)
+SETTINGS = {"x": ("central", 100.0), "y": ("local", 500.0)}
 
 
-def arm(agent: str, setting: str, regrets: list[float], bonus: float, confidence: float | None) -> StoredArm:
+def arm(
+    label: str, agent: str, setting: str, regret: float, bonus: float, confidence: float | None
+) -> StoredArm:
+    """Two runs, 1 below and 1 above the regret."""
     point = {"bonus.scale": bonus, **({} if confidence is None else {"confidence.scale": confidence})}
+    model, epsilon = SETTINGS.get(setting, ("non_private", 1.0))
+    made = stored_arm(
+        setting, regret, point=point, label=label, runs=2, agent=agent, model=model, epsilon=epsilon
+    )
     runs = [
-        StoredRun({"agent": {"name": agent}}, {}, Trace(ONE, np.array([r]), ONE, ONE, ONE, ONE, {}))
-        for r in regrets
+        run._replace(
+            config={**run.config, "seed": 1000 + i},
+            trace=run.trace._replace(regret=np.array([regret + 2.0 * i - 1.0])),
+        )
+        for i, run in enumerate(made.runs)
     ]
-    return StoredArm(f"{setting}{point}", setting, point, agent.upper(), None, None, runs)
-
-
-def grid(regret, settings=("x", "y")) -> StoredExperiment:
-    """Two settings of `dp` on a 3 × 3 grid, one of `plain` on 2 points."""
-    arms = [
-        arm("dp", setting, [regret(setting, b, c) - 1.0, regret(setting, b, c) + 1.0], b, c)
-        for setting in settings
-        for b in (0.1, 1.0, 10.0)
-        for c in (0.2, 2.0, 20.0)
-    ]
-    plain = [arm("plain", "z", [value], b, None) for b, value in ((0.1, 7.0), (1.0, 5.0))]
-    return StoredExperiment("small", {"kind": "calibration", "x": "log", "y": "log"}, [*arms, *plain])
+    return made._replace(key=f"{label}{setting}{point}", runs=runs)
 
 
 def bowl(setting: str, b: float, c: float) -> float:
-    return (100.0 if setting == "x" else 10_000.0) * (1.0 + np.log10(b) ** 2 + np.log10(c / 2.0) ** 2)
+    """Least at (0.1, 0.01), and no two values alike."""
+    tilt = 1.0 + 0.05 * np.log10(b) + 0.017 * np.log10(c)
+    return (1000.0 if setting == "x" else 90_000.0) * (tilt + np.log10(b / 0.1) ** 2 + np.log10(c / 0.01) ** 2)
+
+
+def shifted(setting: str, b: float, c: float) -> float:
+    """The same, least at (1, 0.01)."""
+    return 0.7 * bowl(setting, b / 10.0, c)
+
+
+PLAIN = {0.01: 7000.0, 0.1: 500.0, 1.0: 5200.0}
+HOEFFDING = {0.01: 900.0, 0.1: 4000.0, 1.0: 8100.0}
+
+
+def grid(*regrets) -> StoredExperiment:
+    """DP and its pooled variant in two settings on a 3 × 4 grid, two algorithms with one factor on 3 points."""
+    dp, pooled = regrets or (bowl, shifted)
+    arms = [
+        arm(label, "dp", setting, regret(setting, b, c), b, c)
+        for label, regret in (("DP", dp), ("DP, pooled", pooled))
+        for setting in SETTINGS
+        for b in BONUSES
+        for c in CONFIDENCES
+    ]
+    for label, points in (("PLAIN", PLAIN), ("HOEFFDING", HOEFFDING)):
+        arms += [arm(label, label.lower(), "z", value, b, None) for b, value in points.items()]
+    return stored_experiment("calibrate", arms)
+
+
+def objective(regret, b: float, c: float) -> float:
+    return float(np.sqrt(regret("x", b, c) * regret("y", b, c)))
+
+
+def power(value: float) -> str:
+    return "1" if value == 1.0 else f"$10^{{{round(np.log10(value))}}}$"
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(grid())
+
+
+@pytest.mark.parametrize(("panel", "regret"), [(0, bowl), (1, shifted)])
+def test_every_cell_of_a_map_is_its_objective(figure, panel, regret):
+    axes = figure.axes[panel]
+    x, y = ticks(axes)
+    named = {(x[at[0]], y[at[1]]): value for at, value in cells(axes).items()}
+    written = {(x[at[0]], y[at[1]]): text for at, text in texts_at(axes).items()}
+    wanted = {(power(c), power(b)): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES}
+    assert named == pytest.approx(wanted, rel=1e-6)  # of mean regrets 1 above and 1 below
+    assert written == {
+        place: f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
+        for place, value in wanted.items()
+    }
+    assert axes.get_xlabel() == "factor on $E$" and axes.get_ylabel() == "factor on the bonus"
+    assert not axes.yaxis.get_inverted() and not axes.xaxis.get_inverted()
+
+
+def test_dark_is_much_regret(figure):
+    (image,) = figure.axes[0].images
+    lightness = [sum(image.cmap(image.norm(value))[:3]) for value in (1_000.0, 10_000.0, 50_000.0)]
+    assert lightness[0] > lightness[1] > lightness[2]
+
+
+def test_solid_boxes_are_at_the_choices_and_dashed_ones_at_what_a_variant_is_run_with(figure):
+    found = []
+    for axes in figure.axes[:2]:
+        x, y = ticks(axes)
+        found.append({style: [(y[b], x[c]) for c, b in at] for style, at in boxes(axes).items()})
+    chosen, variant = (power(0.1), power(0.01)), (power(1.0), power(0.01))
+    assert found == [{"solid": [chosen]}, {"dashed": [chosen], "solid": [variant]}]
+
+
+def test_panels_are_named_with_their_settings(figure):
+    assert [axes.get_title("left") for axes in figure.axes] == ["DP", "DP, pooled", "not private"]
+    assert [axes.get_title("right") for axes in figure.axes[:2]] == ["JDP ε = 100; LDP ε = 500"] * 2
+
+
+def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
+    axes = figure.axes[2]
+    assert is_log(axes) == (True, True)
+    colours = {text.get_text(): to_hex(text.get_color()) for text in axes.texts}
+    assert set(colours) == {"PLAIN", "HOEFFDING"} == set(texts(axes))
+    for label, points in (("PLAIN", PLAIN), ("HOEFFDING", HOEFFDING)):
+        (line,) = [line for line in lines(axes, 2) if line.colour == colours[label]]
+        assert dict(zip(line.x, line.y, strict=True)) == pytest.approx(points)
+    least = {(line.x[0], round(line.y[0], 6)) for line in lines(axes) if len(line.x) == 1}
+    assert least == {(0.1, 500.0), (0.01, 900.0)}
+
+
+def test_the_caption(figure):
+    words = said(figure)
+    for part in (
+        "50,000 episodes, 2 runs (seeds 1000 to 1001",
+        "ε: if a user is added or removed",
+        "Dashed: what",
+    ):
+        assert part in words
+    assert "Dashed" not in said(STUDY.draw(grid(bowl, bowl)))
+
+
+def test_the_file_has_every_point(tmp_path):
+    (path,) = STUDY.report(grid(), tmp_path, {}.get)
+    rows = list(csv.DictReader(path.open()))
+    assert path.name == "calibrate.csv"
+    for label, regret in (("DP", bowl), ("DP, pooled", shifted)):
+        found = {
+            (float(row["bonus_factor"]), float(row["confidence_factor"])): float(row["objective"])
+            for row in rows
+            if row["algorithm"] == label
+        }
+        wanted = {(b, c): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES}
+        assert found == pytest.approx(wanted, abs=0.06)
+    for label, points in (("PLAIN", PLAIN), ("HOEFFDING", HOEFFDING)):
+        own = [row for row in rows if row["algorithm"] == label]
+        assert {float(row["bonus_factor"]): float(row["objective"]) for row in own} == points
+        assert {row["confidence_factor"] for row in own} == {""}
+    chosen = [(r["algorithm"], r["bonus_factor"], r["confidence_factor"]) for r in rows if r["chosen"] == "1"]
+    assert chosen == [
+        ("DP", "0.1", "0.01"),
+        ("DP, pooled", "1.0", "0.01"),
+        ("PLAIN", "0.1", ""),
+        ("HOEFFDING", "0.01", ""),
+    ]
+
+
+def test_the_end_of_the_run_names_the_choices():
+    header, *rows = STUDY.table(grid())
+    assert header == ("algorithm", "factor on the bonus", "factor on E", "objective", "a step beside it")
+    assert rows[0][:4] == ("DP", "0.1", "0.01", f"{objective(bowl, 0.1, 0.01):,.0f}")
+    assert rows[1][:3] == ("DP, pooled", "1", "0.01")
+    assert rows[2] == ("PLAIN", "0.1", "-", "500", "× 10.4, × 14")
+    assert rows[3] == ("HOEFFDING", "0.01", "-", "900", "× 4.44")
+
+
+def test_table1s_other_systems_are_calibrated_by_the_same_rule(tmp_path):
+    other = study("calibrate_table1")
+    made = grid()._replace(name="calibrate_table1", study="calibrate_table1")
+    assert (other.draw, other.table) == (STUDY.draw, STUDY.table)
+    (path,) = other.report(made, tmp_path, {}.get)
+    assert path.name == "calibrate_table1.csv" and len(path.read_text().splitlines()) == 1 + 2 * 12 + 2 * 3
 
 
 def test_the_choice_is_the_least_geometric_mean_over_settings():
-    dp, plain = calibrations(grid(bowl))
-    assert (dp.agent, dp.label, dp.choice) == ("dp", "DP", (1.0, 2.0))
-    assert dp.objective[1.0, 2.0] == pytest.approx(1000.0)
-    assert plain.choice == (1.0,)
-    assert plain.objective == {(0.1,): pytest.approx(7.0), (1.0,): pytest.approx(5.0)}
+    dp, pooled, plain, hoeffding = calibrations(grid())
+    assert (dp.agent, dp.label, dp.choice) == ("dp", "DP", (0.1, 0.01))
+    assert dp.objective[0.1, 0.01] == pytest.approx(objective(bowl, 0.1, 0.01))
+    assert (pooled.choice, plain.choice, hoeffding.choice) == ((1.0, 0.01), (0.1,), (0.01,))
 
 
 def test_a_setting_with_large_regrets_does_not_decide_alone():
-    """A tenth of the regret in x outweighs twice that in y, though y's regrets are 100 times as large."""
-    factors = {("x", 0.1): 0.1 / 2.0, ("y", 0.1): 2.0 / 2.0}  # the bowl itself doubles at 0.1
-    tilted = grid(lambda s, b, c: bowl(s, b, c) * factors.get((s, b), 1.0))
-    assert calibrations(tilted)[0].choice == (0.1, 2.0)
+    """A tenth of the regret in x outweighs twice that in y, though y's regrets are 90 times as large."""
+    factors = {("x", 1.0): 0.1 / 2.0, ("y", 1.0): 2.0 / 2.0}  # the bowl itself about doubles at 1
+    tilted = grid(lambda s, b, c: bowl(s, b, c) * factors.get((s, b), 1.0), shifted)
+    assert calibrations(tilted)[0].choice == (1.0, 0.01)
 
 
 def test_around_are_the_neighbours_one_step_away():
-    dp, plain = calibrations(grid(bowl))
-    assert around(dp) == {s: pytest.approx(2.0) for s in [(0.1, 2.0), (1.0, 0.2), (1.0, 20.0), (10.0, 2.0)]}
-    assert around(plain) == {(0.1,): pytest.approx(1.4)}
+    dp, _, plain, hoeffding = calibrations(grid())
+    least = objective(bowl, 0.1, 0.01)
+    neighbours = [(0.01, 0.01), (0.1, 0.001), (0.1, 0.1), (1.0, 0.01)]
+    assert around(dp) == {at: pytest.approx(objective(bowl, *at) / least) for at in neighbours}
+    assert around(plain) == {(0.01,): pytest.approx(14.0), (1.0,): pytest.approx(10.4)}
+    assert around(hoeffding) == {(0.1,): pytest.approx(40 / 9)}
 
 
 def test_points_with_different_settings_are_refused():
-    experiment = grid(bowl)
+    experiment = grid()
     with pytest.raises(AssertionError, match="different settings"):
         calibrations(experiment._replace(arms=experiment.arms[1:]))
 
@@ -74,9 +220,3 @@ def test_a_variant_is_run_with_its_agents_first_choice():
 
 def test_a_zero_makes_the_mean_zero():
     assert geometric_mean([0.0, 5.0]) == 0.0 and geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
-
-
-def test_the_end_of_the_run_names_the_choices():
-    rows = [line.split() for line in table(grid(bowl)).splitlines()]
-    assert rows[1][:4] == ["DP", "1", "2", "1,000"]
-    assert rows[2][:4] == ["PLAIN", "1", "-", "5"]

@@ -1,51 +1,60 @@
 """The least K at which the literal bonus is below a level: against brute force, and its orders in ε."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up import stored_arm, stored_experiment
 
 from dpucbvi.bonus import bernstein_terms, next_value_gap
-from dpucbvi.config import AgentConfig, BonusConfig, ConfidenceConfig, EnvConfig, PrivatizerConfig, RunConfig
-from dpucbvi.episodes_needed import episodes_needed, least_bonus
-from dpucbvi.factory import set_up
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.settings import run_settings
+from dpucbvi.protocol import Setup
+from dpucbvi.studies.shared.episodes_needed import (
+    check_literal,
+    episodes_needed,
+    least_bonus,
+    literal_setup,
+    with_episodes,
+)
 
-SMALL = EnvConfig("riverswim", S=2, H=2)
+SMALL = {"env": {"name": "riverswim", "S": 2, "H": 2}, "beta": 0.05}
 
 
-def config(model="central", epsilon=1.0, pooled=False) -> RunConfig:
-    return RunConfig(
-        env=SMALL, agent=AgentConfig("dp_ucbvi", pooled), privatizer=PrivatizerConfig(model, epsilon)
-    )
+def literal(model="central", epsilon=1.0, pooled=False) -> Setup:
+    return literal_setup(SMALL, pooled, model, epsilon)
 
 
-def bonus_at(c: RunConfig, K: int) -> float:
-    return least_bonus(set_up(replace(c, K=K)))
+def with_factors(model: str) -> Setup:
+    factors = {"bonus": {"scale": 0.01}, "confidence": {"scale": 0.5}}
+    return assemble(run_settings({**SMALL, **factors, "privatizer": {"name": model, "epsilon": 500.0}}))
+
+
+def bonus_at(setup: Setup, K: int) -> float:
+    return least_bonus(with_episodes(setup, K))
 
 
 def test_worked_without_privacy():
     # E = 0 and the minimum at H²: b = (√2 + 4H) √(ι/K).
-    setup = set_up(replace(config("non_private"), K=1000))
+    setup = with_episodes(literal("non_private"), 1000)
     iota = math.log(30 * 2 * 2 * 2 * 2000 / 0.05)
     assert least_bonus(setup) == pytest.approx((math.sqrt(2) + 8) * math.sqrt(iota / 1000))
 
 
 @pytest.mark.parametrize("pooled", [False, True])
 def test_it_is_line_7_at_the_most_visits(pooled):
-    setup = set_up(replace(config(pooled=pooled), K=10**6))
+    setup = with_episodes(literal(pooled=pooled), 10**6)
     visits = 2 * 10**6 if pooled else 10**6
-    gap = np.full(2, next_value_gap(visits + 2 * setup.E, setup.constants))
-    terms = bernstein_terms(visits + setup.E, np.full(2, 0.5), np.ones(2), gap, setup.constants)
+    gap = np.full(2, next_value_gap(visits + 2 * setup.noise.E, setup.constants))
+    terms = bernstein_terms(visits + setup.noise.E, np.full(2, 0.5), np.ones(2), gap, setup.constants)
     assert terms.variance == 0.0
     assert least_bonus(setup) == pytest.approx(sum(terms))
 
 
-SCALED = replace(config(epsilon=500.0), bonus=BonusConfig(0.01), confidence=ConfidenceConfig(scale=0.5))
 BRUTE = {
-    "not private": (config("non_private"), 2.0),
-    "JDP": (SCALED, 0.5),
-    "LDP": (replace(SCALED, privatizer=PrivatizerConfig("local", 500.0)), 0.05),
+    "not private": (literal("non_private"), 2.0),
+    "JDP": (with_factors("central"), 0.5),
+    "LDP": (with_factors("local"), 0.05),
 }
 
 
@@ -60,7 +69,7 @@ def test_brute_force_finds_the_same(case):
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_the_result_is_the_first_of_its_levels(model):
     for epsilon in (1.0, 10.0, 100.0):
-        c = config(model, epsilon)
+        c = literal(model, epsilon)
         K = episodes_needed(c, 2.0)
         assert bonus_at(c, K) < 2.0 <= bonus_at(c, K - 1)
 
@@ -68,14 +77,27 @@ def test_the_result_is_the_first_of_its_levels(model):
 def test_privacy_costs_one_over_epsilon_centrally_and_its_square_locally():
     """E ∝ 1/ε and b ≈ 20HSEι/K: K ∝ 1/ε; locally E ∝ √K/ε as well, so K ∝ 1/ε². Logarithms add to both."""
     for model, power in (("central", 1), ("local", 2)):
-        ratio = episodes_needed(config(model, 1.0), 2.0) / episodes_needed(config(model, 10.0), 2.0)
+        ratio = episodes_needed(literal(model, 1.0), 2.0) / episodes_needed(literal(model, 10.0), 2.0)
         assert 10**power < ratio < 2 * 10**power
 
 
 def test_pooled_counts_need_fewer_and_privacy_more():
-    free, central, local = (episodes_needed(config(m, 10.0), 2.0) for m in ("non_private", "central", "local"))
-    assert free < episodes_needed(config(epsilon=10.0, pooled=True), 2.0) < central < local
+    free, central, local = (episodes_needed(literal(m, 10.0), 2.0) for m in ("non_private", "central", "local"))
+    assert free < episodes_needed(literal(epsilon=10.0, pooled=True), 2.0) < central < local
+
+
+def test_it_is_the_run_that_would_be_set_up():
+    for model in ("non_private", "central", "local"):
+        tree = {**SMALL, "privatizer": {"name": model, "epsilon": 1.0}, "K": 777}
+        assert bonus_at(literal(model), 777) == least_bonus(assemble(run_settings(tree)))
 
 
 def test_none_if_it_would_take_forever():
-    assert episodes_needed(config("local", 1e-9), 0.1) is None
+    assert episodes_needed(literal("local", 1e-9), 0.1) is None
+
+
+def test_an_arm_with_a_factor_is_not_literal():
+    check_literal(stored_experiment("literal", [stored_arm("a", 1.0)]))
+    for factor in ({"bonus": 0.5}, {"confidence": 0.5}):
+        with pytest.raises(AssertionError, match="a factor is not 1"):
+            check_literal(stored_experiment("literal", [stored_arm("a", 1.0, **factor)]))

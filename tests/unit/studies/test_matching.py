@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from made_up import stored_arm
 
-from dpucbvi.matching import crossing, match, series
-from dpucbvi.store import StoredArm, StoredRun
-from dpucbvi.trace import Trace
+from dpucbvi.studies.epsilon.matching import crossing, match, series
 
 X = np.array([1.0, 10.0, 100.0, 1000.0])
 
@@ -62,10 +61,9 @@ def test_an_interval_at_the_edge_of_the_range_is_not_told():
 
 
 def test_a_series_is_sorted_by_its_setting():
-    def arm(of: str, value: float) -> StoredArm:
-        one = np.ones(1, dtype=np.int64)
-        trace = Trace(one, np.array([10.0 * value]), one, one, one, one, {})
-        return StoredArm(of, of, {"s": value}, of, None, None, [StoredRun({}, {}, trace)] * 2)
-
-    x, regret = series([arm("a", 3), arm("b", 1), arm("a", 2)], "a", "s")
-    assert x.tolist() == [2.0, 3.0] and regret.tolist() == [[20.0, 20.0], [30.0, 30.0]]
+    arms = [
+        stored_arm(of, 10.0 * value, point={"s": value}, runs=2) for of, value in (("a", 3), ("b", 1), ("a", 2))
+    ]
+    x, regret = series(arms, "a", "s")
+    np.testing.assert_allclose(x, [2.0, 3.0])
+    np.testing.assert_allclose(regret, [[18.6, 20.2], [27.9, 30.3]])

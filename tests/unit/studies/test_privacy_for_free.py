@@ -1,137 +1,156 @@
-"""What the figures of the long runs say is true of the runs they draw."""
+"""What privacy costs: the longest runs on the left, the cost at the end of every run on the right."""
 
 import numpy as np
 import pytest
+from drawn import across, bands, end_labels, is_log, labelled, lines, said
+from made_up import grid, half_width, mean, stored_arm, stored_experiment
 
-from dpucbvi.drawing.horizon import draw_horizon, scalings
-from dpucbvi.drawing.literal import check_engines_agree, check_literal, draw_literal, learned
-from dpucbvi.drawing.literal_learns import draw_literal_learns, per_episode
-from dpucbvi.drawing.privacy_for_free import costs, draw_privacy_for_free, episodes_until_free
-from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
-from dpucbvi.trace import Trace
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.privacy_for_free import STUDY, costs, episodes_until_free
 
-MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
-
-
-def stored(seed=0, power=0.5, model="central", epsilon=1.0, agent="dp_ucbvi", K=10_000, H=4, Q=None, scale=1.0):
-    """A run whose regret is (seed + 1) k^power."""
-    privatizer = {"name": model} | ({} if model == "non_private" else {"epsilon": epsilon})
-    config = {
-        "env": {"name": "riverswim", "S": 2, "H": H},
-        "agent": {"name": agent, "pooled": False},
-        "privatizer": privatizer,
-        "bonus": {"scale": scale},
-        "confidence": {"scale": scale},
-        "K": K,
-        "beta": 0.05,
-        "seed": seed,
-    }
-    episodes = np.unique(np.geomspace(1, K, 200).astype(np.int64))
-    zeros = np.zeros_like(episodes)
-    Q = np.full((H, 2, 2), float(H)) if Q is None else Q
-    trace = Trace(episodes, (seed + 1) * episodes**power, zeros, zeros, np.zeros((H, 2, 2)), Q, {})
-    values = dict.fromkeys(("add_remove", "replace_one"), None if model == "non_private" else epsilon)
-    return StoredRun(config, {"certificate": {"model": MODELS[model], **values}}, trace)
+STEPS = {"counts per step": (16_000, 1000, 4000), "pooled counts": (1000, 4000, 16_000, 64_000)}
+# What privacy adds to UCBVI's 3 k^0.4, by model and ε.
+ADDED = {
+    ("central", 10.0): lambda k: 900.0 * np.tanh(k / 900.0),
+    ("central", 100.0): lambda k: 200.0 * np.tanh(k / 300.0),
+    ("local", 10.0): lambda k: 60.0 * k**0.5,
+    ("local", 100.0): lambda k: 7.0 * k**0.5,
+}
+NAMES = {
+    ("central", 10.0): "JDP ε = 10",
+    ("central", 100.0): "JDP ε = 100",
+    ("local", 10.0): "LDP ε = 10",
+    ("local", 100.0): "LDP ε = 100",
+}
 
 
-def arm(of, panel=None, point=None, runs=2, **settings) -> StoredArm:
-    point = point or {}
-    key = "@".join([of, *(f"{name}={value}" for name, value in point.items())])
-    return StoredArm(key, of, point, of, None, panel, [stored(seed, **settings) for seed in range(runs)])
+def own(panel: str, K: int, which: tuple[str, float] | None = None) -> StoredArm:
+    k, level = grid(K), 1.0 if panel == "counts per step" else 0.6
+    regret = 3.0 * k**0.4 + (ADDED[which](k) if which else 0.0)
+    model, epsilon = which or ("non_private", 1.0)
+    settings = {"panel": panel, "K": K, "model": model, "epsilon": epsilon, "point": {"K": K}}
+    return stored_arm("ucbvi" if which is None else model, level * regret, label="UCBVI", **settings)
 
 
-def experiment(*arms: StoredArm) -> StoredExperiment:
-    return StoredExperiment("name", {}, list(arms))
+def experiment() -> StoredExperiment:
+    arms = [own(panel, K, which) for panel, Ks in STEPS.items() for which in (None, *ADDED) for K in Ks]
+    return stored_experiment("privacy_for_free", arms)
 
 
-def texts(axes) -> list[str]:
-    return [text.get_text() for text in axes.texts]
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
 
 
-LONG = [
-    arm(name, "counts per step", {"K": K}, model=model, power=power, K=K, epsilon=10.0, H=20)
-    for name, model, power in (("ucbvi", "non_private", 0.0), ("jdp", "central", 0.1), ("ldp", "local", 0.5))
-    for K in (1000, 4000, 16_000)
-]
+@pytest.mark.parametrize("row", [0, 1])
+def test_the_longest_runs_are_on_the_left(figure, row):
+    axes, panel = figure.axes[2 * row], list(STEPS)[row]
+    assert axes.get_title("left") == f"Regret, {panel}" and is_log(axes) == (True, True)
+    K = max(STEPS[panel])
+    curves = labelled(axes)
+    assert list(curves) == ["UCBVI", *NAMES.values()]
+    filled = bands(axes)
+    assert len(filled) == len(curves)
+    for which, (name, line), band in zip((None, *ADDED), curves.items(), filled, strict=True):
+        arm = own(panel, K, which)
+        np.testing.assert_array_equal(line.x, grid(K))
+        np.testing.assert_allclose(line.y, mean(arm), rtol=1e-12, err_msg=name)
+        assert band.colour == line.colour
+        np.testing.assert_allclose(band.low, mean(arm) - half_width(arm), rtol=1e-9)
+        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
+
+
+def excess(panel: str, which: tuple[str, float]) -> np.ndarray:
+    """[run, K], run by run beyond UCBVI with the same seed."""
+    pairs = [(own(panel, K, which).runs, own(panel, K).runs) for K in sorted(STEPS[panel])]
+    return np.array(
+        [[a.trace.regret[-1] - b.trace.regret[-1] for a, b in zip(*p, strict=True)] for p in pairs]
+    ).T
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_the_costs_are_on_the_right(figure, row):
+    axes, panel = figure.axes[2 * row + 1], list(STEPS)[row]
+    assert is_log(axes) == (True, True)
+    curves, labels = labelled(axes), end_labels(axes)
+    assert list(curves) == list(NAMES.values())
+    filled = bands(axes)
+    assert len(filled) == len(curves)
+    for which, band in zip(ADDED, filled, strict=True):
+        line, cost = curves[NAMES[which]], excess(panel, which)
+        wanted, half = cost.mean(axis=0), 4.302652729911275 * cost.std(axis=0, ddof=1) / np.sqrt(3)
+        np.testing.assert_array_equal(line.x, sorted(STEPS[panel]))
+        np.testing.assert_allclose(line.y, wanted, rtol=1e-9)
+        np.testing.assert_allclose(band.low, np.maximum(wanted - half, 0.02 * wanted), rtol=1e-9)
+        np.testing.assert_allclose(band.high, wanted + half, rtol=1e-9)
+        assert line.marker == labels[NAMES[which]].marker != ""
+        slopes = np.log(cost[:, -1] / cost[:, -2]) / np.log(4.0)
+        assert labels[NAMES[which]].detail.startswith(f"slope {slopes.mean():.2f} ± ")
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_the_guide_has_slope_one_half(figure, row):
+    axes = figure.axes[2 * row + 1]
+    named = {line.colour for line in labelled(axes).values()}
+    (guide,) = [line for line in lines(axes, 2) if line.colour not in named]
+    assert np.polyfit(np.log(guide.x), np.log(guide.y), 1)[0] == pytest.approx(0.5)
+    assert guide.y.min() > 0 and any(text.xy == guide.end for text in axes.texts)
+
+
+def test_models_have_colours_and_epsilons_have_markers(figure):
+    labels = end_labels(figure.axes[1])
+    assert labels["JDP ε = 10"].colour == labels["JDP ε = 100"].colour != labels["LDP ε = 10"].colour
+    assert labels["JDP ε = 10"].marker == labels["LDP ε = 10"].marker != labels["JDP ε = 100"].marker
+
+
+def test_thresholds_stand_where_the_bound_has_them(figure):
+    wanted = {epsilon: episodes_until_free(epsilon, S=6, A=2, H=20) for epsilon in (10.0, 100.0)}
+    shown = [K for K in wanted.values() if 100 < K < 16_000]
+    assert across(figure.axes[0])["x"] == pytest.approx(shown) and len(shown) == 1
+    assert across(figure.axes[2])["x"] == []
+    beside = {text.get_text(): text.xy[0] for text in figure.axes[0].texts if text.get_rotation() == 90}
+    assert beside == {"ε = 100": pytest.approx(wanted[100.0])}
+
+
+def test_the_words(figure):
+    words = said(figure)
+    for part in (
+        "calibrated factors",
+        "interval of 3 runs",
+        "last factor of 4",
+        "ε: if a user is added or removed",
+    ):
+        assert part in words
 
 
 def test_the_cost_is_beyond_the_same_seed_at_the_same_K():
-    jdp, ldp = costs(LONG)
-    np.testing.assert_array_equal(jdp.episodes, [1000, 4000, 16_000])
-    for seed in range(2):
-        np.testing.assert_allclose(ldp.excess[seed], (seed + 1) * (np.sqrt(ldp.episodes) - 1))
+    arms = [arm for arm in experiment().arms if arm.panel == "counts per step"]
+    made = {(cost.arms[0].of, cost.arms[0].runs[0].certificate.add_remove): cost for cost in costs(arms)}
+    assert set(made) == set(ADDED)
+    for which, cost in made.items():
+        np.testing.assert_array_equal(cost.episodes, [1000, 4000, 16_000])
+        np.testing.assert_allclose(cost.excess, excess("counts per step", which))
 
 
 def test_unpaired_seeds_are_refused():
-    other = LONG[0]._replace(
-        runs=[stored(7, model="non_private", K=1000), stored(8, model="non_private", K=1000)]
-    )
+    arms = [own("counts per step", 1000), own("counts per step", 1000, ("central", 10.0))]
+    shifted = [run._replace(config={**run.config, "seed": 7 + i}) for i, run in enumerate(arms[0].runs)]
     with pytest.raises(AssertionError):
-        costs([other, *LONG[1:]])
+        costs([arms[0]._replace(runs=shifted), arms[1]])
 
 
-def test_the_slope_of_the_cost_is_written_beside_it():
-    left, right = draw_privacy_for_free(experiment(*LONG)).axes
-    wanted = np.log((126.49110640673518 - 1) / (63.245553203367585 - 1)) / np.log(4)
-    assert f"slope {wanted:.2f} ± 0.00" in texts(right)
-    assert {"ucbvi", "JDP ε = 10", "LDP ε = 10"} <= set(texts(left))
+def test_a_label_with_another_epsilon_than_certified_is_refused():
+    arm = own("counts per step", 1000, ("central", 10.0))
+    lying = [
+        run._replace(config={**run.config, "privatizer": {"name": "central", "epsilon": 5.0}})
+        for run in arm.runs
+    ]
+    with pytest.raises(AssertionError):
+        STUDY.draw(
+            stored_experiment("privacy_for_free", [own("counts per step", 1000), arm._replace(runs=lying)])
+        )
 
 
 def test_the_threshold_is_the_papers():
     K = episodes_until_free(10.0, S=6, A=2, H=20)
     assert 6**1.5 * 2**0.5 * 20**2 / np.sqrt(K * 20) == pytest.approx(10.0)
-
-
-def test_learned_counts_what_left_its_limit():
-    Q = np.full((4, 2, 2), 4.0)
-    Q[3, 0] = 1.0
-    np.testing.assert_array_equal(learned(arm("a", Q=Q)), [0, 0, 0, 0.5])
-    cut = np.tile(np.arange(4, 0, -1.0)[:, None, None], (1, 2, 2))
-    assert not learned(arm("a", agent="private_ucb_vi", Q=cut)).any()
-
-
-def test_a_scaled_arm_is_not_literal():
-    with pytest.raises(AssertionError, match="scaled"):
-        check_literal(experiment(arm("a", scale=0.5)))
-
-
-def test_exact_arms_that_differ_are_refused():
-    same = arm("a", "exact"), arm("b", "exact")
-    check_engines_agree(experiment(*same, arm("c", power=1.0)))
-    with pytest.raises(AssertionError, match="another regret"):
-        check_engines_agree(experiment(*same, arm("c", "exact", power=1.0)))
-
-
-def test_the_literal_figure_says_where_nothing_was_learned():
-    Q = np.full((4, 2, 2), 4.0)
-    Q[3] = 1.0
-    left, _ = draw_literal(experiment(arm("a", Q=Q), arm("b"), arm("c", "exact"))).axes
-    assert texts(left) == ["all", "none, at any step"]
-
-
-def test_regret_per_episode():
-    k = np.arange(1.0, 1001.0)
-    at, rate = per_episode(k, np.array([3 * k, k**2]), 10.0)
-    np.testing.assert_allclose(rate[0], 3.0)
-    np.testing.assert_allclose(rate[1], 2 * at, rtol=0.05)
-
-
-def test_a_linear_and_a_flattening_curve_are_told_apart():
-    curves = arm("a", power=1.0), arm("b", model="non_private", power=0.1)
-    _, right = draw_literal_learns(experiment(*curves)).axes
-    assert {"slope 1.00 ± 0.00", "slope 0.10 ± 0.00"} <= set(texts(right))
-
-
-HORIZONS = [
-    arm(of, "river", {"env.H": H}, agent=agent, model=model, epsilon=5.0, H=H, K=H**2, power=1.0)
-    for of, agent, model in (("x", "ucbvi_bf", "non_private"), ("y", "dp_ucbvi", "central"))
-    for H in (10, 5, 20)
-]
-
-
-def test_horizons_are_gathered_in_order_and_fitted():
-    first, _ = scalings(HORIZONS)
-    np.testing.assert_array_equal(first.H, [5, 10, 20])
-    np.testing.assert_allclose(first.regret, [[25, 100, 400], [50, 200, 800]])
-    (axes,) = draw_horizon(experiment(*HORIZONS)).axes
-    assert texts(axes).count("exponent 2.00 ± 0.00") == 2

@@ -1,51 +1,112 @@
-"""What a figure says is true of the runs it draws."""
-
-from importlib import import_module
-from pathlib import Path
+"""The figure for any experiment: what it draws and says is true of the runs."""
 
 import numpy as np
 import pytest
+from drawn import bands, end_labels, is_log, labelled, legend, lines, said
+from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
-from dpucbvi import drawing
-from dpucbvi.drawing.end_labels import spread
-from dpucbvi.drawing.regret import caption, check_same_grid, draw_regret, names, printed_beside, setting
-from dpucbvi.figures import KINDS
-from dpucbvi.printed import printed_curves
-from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
-from dpucbvi.tables import table
-from dpucbvi.trace import Trace
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.regret import STUDY, caption, names, setting
+from dpucbvi.studies.shared.arms import check_same_grid
+from dpucbvi.studies.shared.end_labels import spread
+from dpucbvi.studies.shared.files import aligned
+from dpucbvi.studies.shared.printed import printed_beside, printed_curves
+from dpucbvi.studies.shared.style import thousands
 
-ENV = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
-
-
-def test_the_kinds_are_what_can_be_drawn():
-    stems = [path.stem for path in Path(drawing.__path__[0]).glob("*.py")]
-    can = {stem for stem in stems if hasattr(import_module(f"dpucbvi.drawing.{stem}"), f"draw_{stem}")}
-    assert can - {"end_labels"} == set(KINDS)
+EPISODES = grid(50_000)
 
 
-def stored(seed=0, slope=1.0, env=ENV, K=50_000, private=True, bonus=1.0, confidence=1.0) -> StoredRun:
-    config = {
-        "env": env,
-        "K": K,
-        "seed": seed,
-        "privatizer": {"name": "central" if private else "non_private"},
-        "bonus": {"scale": bonus},
-        "confidence": {"scale": confidence},
-    }
-    episodes = np.unique(np.geomspace(1, K, 50).astype(np.int64))
-    zeros = np.zeros_like(episodes)
-    trace = Trace(episodes, slope * episodes, zeros, zeros, np.zeros((20, 6, 2)), np.zeros((20, 6, 2)), {})
-    epsilons = {"add_remove": 1.0, "replace_one": 2.0} if private else {"add_remove": None, "replace_one": None}
-    return StoredRun(config, {"certificate": {"model": "JDP" if private else "none", **epsilons}}, trace)
+def three_arms(**settings) -> list[StoredArm]:
+    """Three curves that end apart; the first two have a printed one beside them."""
+    return [
+        stored_arm(
+            "plain", 40.0 * EPISODES**0.5, label="UCBVI", printed="non_private", model="non_private", **settings
+        ),
+        stored_arm("jdp", 9.0 * EPISODES**0.7, label="DP-UCBVI", printed="jdp_eps1", epsilon=1.0, **settings),
+        stored_arm("ldp", 2.0 * EPISODES, label="DP-UCBVI", model="local", epsilon=2.5, **settings),
+    ]
 
 
-def arm(*runs: StoredRun, printed: str | None = None) -> StoredArm:
-    return StoredArm("key", "key", {}, "DP-UCBVI", printed, None, list(runs))
+NAMES = ["UCBVI", "DP-UCBVI, JDP ε = 1", "DP-UCBVI, LDP ε = 2.5"]
 
 
-def experiment(*arms: StoredArm, **axes: str) -> StoredExperiment:
-    return StoredExperiment("name", {"kind": "regret", "x": "log", "y": "log", **axes}, list(arms))
+def drawn(arms: list[StoredArm], x: str = "log", y: str = "log"):
+    (axes,) = STUDY.draw(stored_experiment("regret", arms, x, y)).axes
+    return axes
+
+
+@pytest.mark.parametrize("x", ["log", "linear"])
+@pytest.mark.parametrize("y", ["log", "linear"])
+def test_every_arm_has_its_curve_at_its_label(x, y):
+    arms = three_arms()
+    axes = drawn(arms, x, y)
+    assert is_log(axes) == (x == "log", y == "log")
+    curves = labelled(axes, least=len(EPISODES))
+    assert list(curves) == NAMES
+    for arm, name in zip(arms, NAMES, strict=True):
+        np.testing.assert_array_equal(curves[name].x, EPISODES)
+        np.testing.assert_allclose(curves[name].y, mean(arm), rtol=1e-12)
+
+
+def test_every_mean_has_its_interval():
+    arms = three_arms()
+    axes = drawn(arms)
+    curves, filled = labelled(axes, least=len(EPISODES)), {band.colour: band for band in bands(axes)}
+    assert set(filled) == {curve.colour for curve in curves.values()}
+    for arm, name in zip(arms, NAMES, strict=True):
+        band = filled[curves[name].colour]
+        np.testing.assert_array_equal(band.x, EPISODES)
+        np.testing.assert_allclose(band.low, mean(arm) - half_width(arm), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
+
+
+def test_a_single_run_has_no_interval():
+    axes = drawn(three_arms(runs=1))
+    assert bands(axes) == [] and list(labelled(axes, least=len(EPISODES))) == NAMES
+    assert len(legend(axes)) == 2
+
+
+def test_the_markers_lie_on_the_curve_and_are_those_of_the_label():
+    axes = drawn(three_arms())
+    curves, labels = labelled(axes, least=len(EPISODES)), end_labels(axes)
+    for name, curve in curves.items():
+        (marks,) = [line for line in lines(axes) if line.marker == labels[name].marker]
+        assert marks.colour == curve.colour and len(marks.x) >= 4
+        np.testing.assert_array_equal(marks.y, curve.y[np.searchsorted(curve.x, marks.x)])
+
+
+def test_printed_curves_are_dashed_beside_their_arms():
+    axes = drawn(three_arms())
+    curves = labelled(axes, least=len(EPISODES))
+    dashed = {line.colour: line for line in lines(axes) if len(line.x) == 7}
+    assert set(dashed) == {curves[name].colour for name in NAMES[:2]}
+    for name, printed in zip(NAMES[:2], ("non_private", "jdp_eps1"), strict=True):
+        line = dashed[curves[name].colour]
+        assert line.look == legend(axes)["printed in the paper's Figure 1"].look
+        np.testing.assert_array_equal((line.x, line.y), printed_curves()[printed])
+
+
+def test_the_labels_say_both_relations_and_do_not_overlap():
+    axes = drawn([*three_arms(), stored_arm("again", 2.001 * EPISODES, label="Twin", epsilon=3.0)])
+    labels = end_labels(axes)
+    assert [label.detail for label in labels.values()] == [
+        "no privacy",
+        "ε = 2 if a user is replaced",
+        "ε = 5 if a user is replaced",
+        "ε = 6 if a user is replaced",
+    ]
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_text() in labels]
+    heights = sorted(box.y0 for box in boxes)
+    assert min(np.diff(heights)) > max(box.height for box in boxes)
+
+
+def one(seed: int = 0, **settings) -> StoredArm:
+    run = stored_run(seed, 1.0 * grid(settings.get("K", 50_000)), **settings)
+    return StoredArm("key", "key", {}, "DP-UCBVI", "jdp_eps1", None, [run])
+
+
+def experiment(*arms: StoredArm) -> StoredExperiment:
+    return stored_experiment("regret", list(arms))
 
 
 def test_printed_curves_are_those_of_the_file():
@@ -56,60 +117,55 @@ def test_printed_curves_are_those_of_the_file():
 
 
 def test_a_printed_curve_goes_as_far_as_the_arm():
-    assert len(printed_beside(arm(stored(), printed="jdp_eps1")).episodes) == 7
-    assert printed_beside(arm(stored(K=10_000), printed="jdp_eps1")).episodes[-1] == 10_000
-    assert printed_beside(arm(stored(K=100), printed="jdp_eps1")) is None
+    assert len(printed_beside(one()).episodes) == 7
+    assert printed_beside(one(K=10_000)).episodes[-1] == 10_000
+    assert printed_beside(one(K=100)) is None
+    assert printed_beside(one()._replace(printed=None)) is None
 
 
 @pytest.mark.parametrize("change", [{"H": 10}, {"S": 5}, {"variant": "strehl_littman"}, {"name": "random"}])
 def test_a_printed_curve_is_not_drawn_beside_another_environment(change):
-    assert printed_beside(arm(stored(env={**ENV, **change}), printed="jdp_eps1")) is None
+    assert printed_beside(one(env={**RIVER, **change})) is None
 
 
 def test_names_tell_what_is_certified():
-    assert names(arm(stored())) == ("DP-UCBVI, JDP ε = 1", "ε = 2 if a user is replaced")
-    assert names(arm(stored(private=False))) == ("DP-UCBVI", "no privacy")
+    assert names(one()) == ("DP-UCBVI, JDP ε = 1", "ε = 2 if a user is replaced")
+    assert names(one(model="non_private")) == ("DP-UCBVI", "no privacy")
 
 
-def test_the_caption_tells_scales_only_if_they_are_not_the_papers():
-    assert "caled" not in caption(experiment(arm(stored())))
-    both = caption(
-        experiment(arm(stored(bonus=0.0025, confidence=0.01)), arm(stored(bonus=0.5, confidence=0.01)))
-    )
-    assert "bonus × 0.0025 to 0.5" in both and "$E$ × 0.01 (" in both
-    assert "$E$" not in caption(experiment(arm(stored(private=False, bonus=0.1))))
+def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
+    assert "actor" not in caption(experiment(one()))
+    both = caption(experiment(one(bonus=0.0025, confidence=0.01), one(bonus=0.5, confidence=0.01)))
+    assert "Factors: bonus × 0.0025 to 0.5, $E$ × 0.01 (1 in the paper)." in both
+    assert "$E$" not in caption(experiment(one(model="non_private", bonus=0.1)))
+    assert "if a user is added or removed" in both
 
 
 def test_the_title_names_an_environment_only_if_all_arms_share_it():
-    assert setting(experiment(arm(stored()))) == "Regret on RiverSwim, $S=6$, $A=2$, $H=20$"
-    other = arm(stored(env={**ENV, "variant": "strehl_littman"}))
-    assert "several" in setting(experiment(arm(stored()), other))
+    assert setting(experiment(one())) == "Regret on RiverSwim, $S=6$, $A=2$, $H=20$"
+    assert "several" in setting(experiment(one(), one(env={**RIVER, "variant": "strehl_littman"})))
+
+
+def test_title_and_caption_are_on_the_figure():
+    made = experiment(*three_arms())
+    words = said(STUDY.draw(made))
+    assert setting(made) in words and caption(made) in words and "3 runs of each arm." in words
 
 
 def test_a_mean_over_different_settings_is_refused():
-    check_same_grid(experiment(arm(stored(0), stored(1))))
+    first, second = one(0).runs[0], one(1).runs[0]
+    arm = one()
+    check_same_grid(experiment(arm._replace(runs=[first, second])))
     with pytest.raises(AssertionError, match="different settings"):
-        check_same_grid(experiment(arm(stored(0), stored(1, bonus=0.5))))
+        STUDY.draw(experiment(arm._replace(runs=[first, one(1, bonus=0.5).runs[0]])))
     with pytest.raises(AssertionError, match="a seed twice"):
-        check_same_grid(experiment(arm(stored(0), stored(0))))
+        STUDY.draw(experiment(arm._replace(runs=[first, first])))
 
 
-@pytest.mark.parametrize("axis", ["log", "linear"])
-@pytest.mark.parametrize("runs", [1, 3])
-def test_it_draws_one_line_per_arm_and_printed_curve(axis, runs):
-    arms = [
-        arm(*(stored(seed, slope) for seed in range(runs)), printed="jdp_eps1") for slope in (0.0, 1.0, 1.0)
-    ]
-    figure = draw_regret(experiment(*arms, x=axis, y=axis))
-    (axes,) = figure.axes
-    curves = [
-        line for line in axes.lines if line.get_transform() == axes.transData and len(line.get_xdata()) == 7
-    ]
-    assert len(curves) == 3
-    labels = [text for text in axes.texts if text.get_text().startswith("DP-UCBVI")]
-    heights = sorted(text.get_window_extent().y0 for text in labels)
-    assert len(labels) == 3
-    assert min(np.diff(heights)) > max(text.get_window_extent().height for text in labels)
+def test_ticks_count_in_thousands():
+    assert [thousands(x, None) for x in (0.0, 500.0, 5000.0, 12_500.0)] == ["0", "500", "5k", "12.5k"]
+    axes = drawn(three_arms(), "linear", "linear")
+    assert axes.xaxis.get_major_formatter()(5000.0) == axes.yaxis.get_major_formatter()(5000.0) == "5k"
 
 
 def test_spread_moves_only_what_overlaps():
@@ -127,6 +183,11 @@ def test_spread_keeps_order_gap_and_bounds():
 
 
 def test_the_table_has_a_row_per_arm():
-    rows = table(experiment(arm(stored(0), stored(1)), arm(stored(private=False)))).splitlines()
-    assert rows[1].split() == ["key", "50,000", "0", "JDP", "1", "2"]
-    assert rows[2].split() == ["key", "50,000", "-", "none", "∞", "∞"]
+    arms = [stored_arm("two", 1000.0, runs=2), stored_arm("one", 3.25, runs=1, model="non_private")]
+    header, *rows = STUDY.table(experiment(*arms))
+    assert header[-2:] == ("ε (a user added or removed)", "ε (replaced)")
+    # 930 and 1010: t₀.₉₇₅ with 1 degree of freedom times s/√2 = 40
+    assert rows[0] == ("two", "970", "508", "JDP", "1", "2")
+    assert rows[1] == ("one", "3.02", "-", "none", "∞", "∞")
+    first, second, _ = aligned([header, *rows]).splitlines()
+    assert first.endswith("ε (replaced)") and second.endswith("           2") and len(first) == len(second)

@@ -1,87 +1,236 @@
-"""Figure 1 and its tables, drawn from runs that are made up."""
+"""Figure 1 and its tables, from runs that are made up: every curve, number and verdict is theirs."""
 
 import csv
-import importlib.util
-from pathlib import Path
+import math
 
 import numpy as np
 import pytest
+from drawn import Line, bands, end_labels, is_log, labelled, legend, lines, said, texts
+from made_up import RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
+from matplotlib.colors import to_hex
 
-from dpucbvi.drawing.epsilon import check_certified, draw_epsilon, threshold
-from dpucbvi.drawing.figure1 import as_printed, draw_figure1, nothing_learnt
 from dpucbvi.errors import InputError
-from dpucbvi.figure1 import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, compared, final, find
-from dpucbvi.matching import printed_matches
-from dpucbvi.printed import final_regrets, printed_curves
-from dpucbvi.reports.figure1 import write_figure1
-from dpucbvi.reports.files import markdown
-from dpucbvi.reports.matching import write_matching
-from dpucbvi.stats import three_digits
-from dpucbvi.store import StoredArm, StoredExperiment, StoredRun
-from dpucbvi.tables import table
-from dpucbvi.trace import Trace
+from dpucbvi.lab.stats import three_digits
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.riverswim import STUDY
+from dpucbvi.studies.riverswim.comparison import (
+    LITERAL,
+    PER_STEP,
+    POOLED,
+    PRIVATE_UCB_VI,
+    compared,
+    find,
+    regret,
+)
+from dpucbvi.studies.riverswim.proven import as_printed, nothing_learnt
+from dpucbvi.studies.riverswim.report import NAMES
+from dpucbvi.studies.shared.files import markdown
+from dpucbvi.studies.shared.printed import final_regrets, printed_curves
 
-ROOT = Path(__file__).resolve().parents[2]
-ENV = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
-EPISODES = np.unique(np.geomspace(1, 50_000, 60).astype(np.int64))
+EPISODES = grid(50_000)
+CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
+PRIVATE = CURVES[1:]
+# Panel a is linear but for UCBVI and pooled JDP; panel b has about the shape and the end of the printed curves.
+# Every arm has a level of its own, so that no two curves are alike.
+SLOPES = {
+    ("DP-UCBVI", "jdp_eps2"): 3.30,
+    ("DP-UCBVI", "jdp_eps1"): 3.31,
+    ("DP-UCBVI", "ldp_eps2"): 3.32,
+    ("DP-UCBVI, pooled", "jdp_eps2"): 1.12,
+    ("DP-UCBVI, pooled", "jdp_eps1"): 2.20,
+    ("DP-UCBVI, pooled", "ldp_eps2"): 3.05,
+    ("Private-UCB-VI", "jdp_eps2"): 3.41,
+    ("Private-UCB-VI", "jdp_eps1"): 3.42,
+    ("Private-UCB-VI", "ldp_eps2"): 3.43,
+    ("DP-UCBVI, literal", "jdp_eps2"): 3.21,
+    ("DP-UCBVI, literal", "jdp_eps1"): 3.22,
+    ("DP-UCBVI, literal", "ldp_eps2"): 3.23,
+}
+MATCHED = {  # ε, and how far from the printed curve
+    ("DP-UCBVI", "jdp_eps2"): (620.0, 0.97),
+    ("DP-UCBVI", "jdp_eps1"): (570.0, 0.96),
+    ("DP-UCBVI", "ldp_eps2"): (460.0, 0.95),
+    ("DP-UCBVI, pooled", "jdp_eps2"): (22.0, 1.03),
+    ("DP-UCBVI, pooled", "jdp_eps1"): (19.0, 1.04),
+    ("DP-UCBVI, pooled", "ldp_eps2"): (14.0, 1.05),
+    ("Private-UCB-VI", "jdp_eps2"): (1800.0, 1.07),
+    ("Private-UCB-VI", "jdp_eps1"): (1500.0, 1.08),
+}
 
 
-def run(seed: int, regret: np.ndarray, model: str, epsilon: float | None, env=ENV) -> StoredRun:
-    config = {"env": env, "K": 50_000, "seed": seed, "bonus": {"scale": 0.1}, "confidence": {"scale": 0.1}}
-    doubled = None if epsilon is None else 2.0 * epsilon
-    certificate = {"model": model, "add_remove": epsilon, "replace_one": doubled}
-    zeros = np.zeros_like(EPISODES)
-    trace = Trace(EPISODES, regret, zeros, zeros, np.zeros((20, 6, 2)), np.zeros((20, 6, 2)), {})
-    return StoredRun(config, {"certificate": certificate}, trace)
+def straight(arm: StoredArm) -> StoredArm:
+    """Runs that are multiples of k."""
+    runs = [
+        run._replace(trace=run.trace._replace(regret=run.trace.regret[-1] / 50_000 * EPISODES))
+        for run in arm.runs
+    ]
+    return arm._replace(runs=runs)
 
 
-def arm(label, panel, curve, regret, epsilon=None, runs=3) -> StoredArm:
-    model = "none" if epsilon is None else curve[:3].upper()
-    made = [run(seed, (1.0 + 0.001 * seed) * regret, model, epsilon) for seed in range(runs)]
-    return StoredArm(f"{panel}_{label}_{curve}", label, {}, label, curve, panel, made)
+def made(
+    label: str, panel: str, curve: str, values: np.ndarray, epsilon: float | None = None, **settings
+) -> StoredArm:
+    model = "non_private" if epsilon is None else "central" if curve.startswith("jdp") else "local"
+    settings |= {"model": model, "epsilon": epsilon or 1.0, "label": label, "panel": panel, "printed": curve}
+    arm = stored_arm(f"{panel}_{label}_{curve}", values, **settings)
+    return straight(arm) if panel == "a" and label != "UCBVI" else arm
 
 
-def figure1(**changes) -> StoredExperiment:
-    """Panel a linear but for UCBVI; panel b with the shape and the end of the printed curves."""
-    arms = []
-    for curve, printed in printed_curves().items():
-        shape = np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
-        if curve == "non_private":
-            arms += [arm("UCBVI", "a", curve, 0.1 * shape), arm("UCBVI, literal", "a", curve, 3.0 * EPISODES)]
-            arms += [arm("UCBVI", "b", curve, shape), arm("UCBVI, pooled", "b", curve, shape)]
-            continue
+def shape(curve: str) -> np.ndarray:
+    printed = printed_curves()[curve]
+    return np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
+
+
+def experiment(**changes) -> StoredExperiment:
+    arms = [
+        made("UCBVI", "a", "non_private", 0.05 * shape("non_private"), bonus=0.0003),
+        made("UCBVI, literal", "a", "non_private", 3.2 * EPISODES),
+        made("UCBVI", "b", "non_private", 0.98 * shape("non_private"), bonus=0.014),
+        made("UCBVI, pooled", "b", "non_private", 1.02 * shape("non_private"), bonus=0.14, pooled=True),
+    ]
+    for (label, curve), slope in SLOPES.items():
         epsilon = changes.get(curve, float(curve[-1]))
-        for label in (PER_STEP.private, POOLED.private, PRIVATE_UCB_VI.private, LITERAL.private):
-            arms.append(arm(label, "a", curve, 3.0 * EPISODES, epsilon))
-        for label, factor in ((PER_STEP.private, 300.0), (POOLED.private, 10.0)):
-            arms.append(arm(label, "b", curve, shape, factor * epsilon))
-    return StoredExperiment("riverswim", {"kind": "figure1", "x": "log", "y": "log"}, arms)
+        factors = {} if label.endswith("literal") else {"bonus": 0.0001, "confidence": 0.01}
+        arms.append(made(label, "a", curve, slope * EPISODES, epsilon, **factors))
+    for (label, curve), (epsilon, level) in MATCHED.items():
+        arms.append(made(label, "b", curve, level * shape(curve), epsilon, bonus=0.0001, confidence=0.01))
+    return stored_experiment("riverswim", arms)
 
 
-def epsilon_grid() -> StoredExperiment:
-    """Regret 10⁶/ε, for UCBVI 10⁵ × scale."""
-    arms = [arm("UCBVI", None, "non_private", 1e-3 * EPISODES)._replace(of="ucbvi")]
-    for of in ("ucbvi_scales", "pooled_ucbvi_scales"):
-        for scale in (0.01, 0.1, 1.0):
-            made = arm("UCBVI", None, "non_private", 2.0 * scale * EPISODES)
-            arms.append(made._replace(key=f"{of}{scale}", of=of, point={"bonus.scale": scale}))
-    for curve in ("dp_ucbvi", "private_ucb_vi", "pooled"):
-        for model in ("jdp", "ldp"):
-            for epsilon in (1.0, 10.0, 100.0, 1000.0):
-                made = arm(curve, None, model, 20.0 / epsilon * EPISODES, epsilon)
-                point = {"privatizer.epsilon": epsilon}
-                arms.append(made._replace(key=f"{curve}{model}{epsilon}", of=f"{curve}_{model}", point=point))
-    return StoredExperiment("epsilon", {"kind": "epsilon", "x": "log", "y": "log"}, arms)
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
 
 
-def texts(figure) -> str:
-    return "\n".join(
-        text.get_text() for axes in figure.axes for text in [axes.title, axes._left_title, *axes.texts]
-    )
+def hues(figure) -> dict[str, str]:
+    """The colour of every printed curve, as the labels beside panel b say it."""
+    names = {"not": "non_private", "JDP1": "jdp_eps1", "JDP2": "jdp_eps2", "LDP2": "ldp_eps2"}
+    found = {}
+    for name, label in end_labels(figure.axes[1]).items():
+        private = label.detail.startswith("printed as ε = ")
+        found[names[name[:3] + label.detail[len("printed as ε = ")] if private else "not"]] = label.colour
+    assert sorted(found) == sorted(CURVES) and len(set(found.values())) == 4
+    return found
+
+
+def drawn(figure, panel: int) -> dict[tuple[str, str], Line]:
+    """By the algorithm that the legend says for the line, and the printed curve that the colour means."""
+    looks = {entry.look: label for label, entry in legend(figure).items()}
+    colours = {colour: curve for curve, colour in hues(figure).items()}
+    found = {}
+    for line in lines(figure.axes[panel], len(EPISODES)):
+        key = looks[line.look], colours[line.colour]
+        assert key not in found
+        found[key] = line
+    return found
+
+
+VARIANTS = {
+    "DP-UCBVI": PER_STEP,
+    "DP-UCBVI, pooled": POOLED,
+    "Private-UCB-VI": PRIVATE_UCB_VI,
+    "DP-UCBVI, literal": LITERAL,
+}
+
+
+@pytest.mark.parametrize(("panel", "letter"), [(0, "a"), (1, "b")])
+def test_every_arm_of_a_panel_has_its_curve(figure, panel, letter):
+    arms = {
+        (label, curve): arm
+        for label, variant in VARIANTS.items()
+        for curve in CURVES
+        if (arm := find(experiment(), letter, variant, curve)) is not None
+        and not (letter == "b" and label == "DP-UCBVI, literal")
+    }
+    assert {arm.key for arm in arms.values()} == {arm.key for arm in experiment().arms if arm.panel == letter}
+    found = drawn(figure, panel)
+    for key, arm in arms.items():
+        np.testing.assert_array_equal(found[key].x, EPISODES)
+        np.testing.assert_allclose(found[key].y, mean(arm), rtol=1e-12, err_msg=str(key))
+    assert set(found) == set(arms)
+    assert is_log(figure.axes[panel]) == (True, True)
+
+
+@pytest.mark.parametrize(("panel", "letter"), [(0, "a"), (1, "b")])
+def test_the_papers_own_algorithm_has_its_intervals(figure, panel, letter):
+    filled = {band.colour: band for band in bands(figure.axes[panel])}
+    assert set(filled) == set(hues(figure).values())
+    for curve, colour in hues(figure).items():
+        arm = find(experiment(), letter, PER_STEP, curve)
+        np.testing.assert_array_equal(filled[colour].x, EPISODES)
+        low = np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm))
+        np.testing.assert_allclose(filled[colour].low, low, rtol=1e-9)
+        np.testing.assert_allclose(filled[colour].high, mean(arm) + half_width(arm), rtol=1e-9)
+
+
+def test_printed_curves_are_dashed_in_panel_b(figure):
+    look = legend(figure)["printed in the paper"].look
+    assert [line for line in lines(figure.axes[0]) if line.look == look] == []
+    dashed = {line.colour: line for line in lines(figure.axes[1]) if line.look == look}
+    assert set(dashed) == set(hues(figure).values())
+    for curve, colour in hues(figure).items():
+        np.testing.assert_array_equal((dashed[colour].x, dashed[colour].y), printed_curves()[curve])
+
+
+def test_the_labels_of_panel_b_say_what_is_certified_and_what_was_printed(figure):
+    labels = end_labels(figure.axes[1])
+    assert {name: label.detail for name, label in labels.items()} == {
+        "UCBVI": "not private\nbonus × 0.014, pooled 0.14",
+        "JDP ε = 620": "printed as ε = 2\npooled 22, P-UCB-VI 1,800",
+        "JDP ε = 570": "printed as ε = 1\npooled 19, P-UCB-VI 1,500",
+        "LDP ε = 460": "printed as ε = 2\npooled 14",
+    }
+    ends = labelled(figure.axes[1], len(EPISODES))
+    for name, curve in zip(("UCBVI", "JDP ε = 620", "JDP ε = 570", "LDP ε = 460"), CURVES, strict=True):
+        assert ends[name].colour == hues(figure)[curve]
+        np.testing.assert_allclose(ends[name].y, mean(find(experiment(), "b", PER_STEP, curve)))
+
+
+def test_the_table_inside_panel_a_has_the_final_regrets(figure):
+    axes = figure.axes[0]
+    places = {
+        (round(t.get_position()[0], 3), round(t.get_position()[1], 3)): t
+        for t in axes.texts
+        if t.get_transform() == axes.transAxes
+    }
+    left = {y: t.get_text() for (x, y), t in places.items() if x == 0.03}
+    heads = {x: t for (x, y), t in places.items() if y == 0.985 and x != 0.03}
+    assert {t.get_text(): to_hex(t.get_color()) for t in heads.values()} == {
+        "JDP ε=1": hues(figure)["jdp_eps1"],
+        "JDP ε=2": hues(figure)["jdp_eps2"],
+        "LDP ε=2": hues(figure)["ldp_eps2"],
+    }
+    curves = {"JDP ε=1": "jdp_eps1", "JDP ε=2": "jdp_eps2", "LDP ε=2": "ldp_eps2"}
+    found = {
+        (left[y], curves[heads[x].get_text()]): t.get_text()
+        for (x, y), t in places.items()
+        if x != 0.03 and y != 0.985
+    }
+    assert found == {key: three_digits(slope * 1.01 * 50) for key, slope in SLOPES.items()}
+    assert left[0.985] == "regret in 1000"
+
+
+def test_curves_that_lie_apart_are_named(figure):
+    found = {t.get_text(): t.xy[1] for t in figure.axes[0].texts if hasattr(t, "xy")}
+    assert found == {
+        "UCBVI, calibrated": pytest.approx(end(find(experiment(), "a", PER_STEP, "non_private"))[0]),
+        "pooled\nJDP ε = 2": pytest.approx(end(find(experiment(), "a", POOLED, "jdp_eps2"))[0]),
+    }
+
+
+def test_the_words(figure):
+    words = said(figure)
+    for part in (
+        "Means of 3 runs, band: 95% interval",
+        "if a user is added or removed; twice that if replaced",
+        "Factors on bonus and $E$: calibrated; literal: 1.",
+        "(b) ε matched to the printed curves",
+    ):
+        assert part in words
 
 
 def test_an_arm_is_found_by_panel_variant_and_curve():
-    made = figure1()
+    made = experiment()
     assert find(made, "a", PER_STEP, "jdp_eps1").key == "a_DP-UCBVI_jdp_eps1"
     assert find(made, "b", POOLED, "non_private").label == "UCBVI, pooled"
     assert (
@@ -92,77 +241,142 @@ def test_an_arm_is_found_by_panel_variant_and_curve():
         find(made._replace(arms=made.arms * 2), "a", PER_STEP, "jdp_eps1")
 
 
-def test_final_is_mean_and_interval_of_the_last_regrets():
-    mean, half_width = final(find(figure1(), "b", PER_STEP, "jdp_eps1"))
-    assert mean == pytest.approx(1.001 * 5970) and 0.0 < half_width < 20.0
+def test_regret_is_told_at_half_the_episodes_and_at_the_end():
+    half, full = regret(find(experiment(), "a", PER_STEP, "jdp_eps1"))
+    np.testing.assert_allclose(full, 3.31 * 50_000 * np.array([0.93, 1.01, 1.09]))
+    np.testing.assert_allclose(half, full / 2)
 
 
 def test_the_figure_says_as_printed_and_nothing_learnt_only_if_so():
-    made, other = figure1(), figure1(jdp_eps1=5.0)
+    made, other = experiment(), experiment(jdp_eps1=5.0)
     assert as_printed(made) and not as_printed(other)
-    assert "ε as printed" in texts(draw_figure1(made)) and "ε as printed" not in texts(draw_figure1(other))
-    assert nothing_learnt(made) and "nothing learnt" in texts(draw_figure1(made))
+    assert "ε as printed" in said(STUDY.draw(made)) and "ε as printed" not in said(STUDY.draw(other))
+    assert nothing_learnt(made) and "nothing learnt" in said(STUDY.draw(made))
     learnt = [a._replace(panel="a") if a.key == "b_DP-UCBVI_jdp_eps1" else a for a in made.arms]
     learnt = made._replace(arms=[a for a in learnt if a.key != "a_DP-UCBVI_jdp_eps1"])
-    assert not nothing_learnt(learnt) and "nothing learnt" not in texts(draw_figure1(learnt))
+    assert not nothing_learnt(learnt) and "nothing learnt" not in said(STUDY.draw(learnt))
 
 
 @pytest.mark.parametrize("panel", ["a", "b"])
 def test_a_panel_may_be_empty(panel):
-    made = figure1()
-    said = texts(draw_figure1(made._replace(arms=[arm for arm in made.arms if arm.panel == panel])))
-    assert ("nothing learnt" in said) == (panel == "a")
+    made = experiment()
+    figure = STUDY.draw(made._replace(arms=[arm for arm in made.arms if arm.panel == panel]))
+    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b"]
+    assert any("nothing learnt" in text for text in texts(figure.axes[0])) == (panel == "a")
 
 
-def test_the_figure_names_what_every_curve_certifies():
-    said = texts(draw_figure1(figure1()))
-    for name in ("JDP ε = 600", "JDP ε = 300", "LDP ε = 600", "printed as ε = 1\npooled 10"):
-        assert name in said
+MATCHING = """\
+curve,printed_regret,algorithm,setting,value,low,high
+non_private,4280,UCBVI,bonus.scale,0.01352,0.01344,0.0136
+jdp_eps2,5170,DP-UCBVI,privatizer.epsilon,623.2,499.3,711.2
+ldp_eps2,15120,Private-UCB-VI,privatizer.epsilon,,,
+"""
 
 
-def test_the_axes_of_the_epsilon_figure_are_what_is_certified():
-    made = epsilon_grid()
-    check_certified(made)
-    wrong = made.arms[-1]._replace(point={"privatizer.epsilon": 7.0})
-    with pytest.raises(AssertionError, match="certifies"):
-        draw_epsilon(made._replace(arms=[*made.arms[:-1], wrong]))
+@pytest.fixture
+def report(tmp_path) -> list:
+    (tmp_path / "epsilon.csv").write_text(MATCHING)
+    return STUDY.report(experiment(), tmp_path, {}.get)
 
 
-def test_the_thresholds_balance_the_two_terms_of_the_bounds():
-    S, A, H, K = 6, 2, 20, 50_000
-    T = K * H
-    central, local = (threshold(model, S, A, H, K).epsilon for model in ("JDP", "LDP"))
-    assert S**2 * A * H**3 / central == pytest.approx(np.sqrt(S * A * H**2 * T))
-    assert S**2 * A * np.sqrt(H**5 * T) / local == pytest.approx(np.sqrt(S * A * H**2 * T))
+def tables(text: str) -> list[list[list[str]]]:
+    blocks = [block for block in text.split("\n\n") if block.startswith("| ")]
+    rows = [[line.strip("| ").split(" | ") for line in block.splitlines()] for block in blocks]
+    return [[table[0], *table[2:]] for table in rows]
 
 
-def test_matches_are_found_written_and_drawn(tmp_path):
-    made = epsilon_grid()
-    found = {(m.curve, m.label): m.match.x for m in printed_matches(made)}
-    assert found["jdp_eps1", "dp_ucbvi"] == pytest.approx(1.001e6 / 5970)
-    assert found["non_private", "UCBVI"] == pytest.approx(4280 / 1.001e5)
-    (path,) = write_matching(made, tmp_path)
-    rows = list(csv.DictReader(path.open()))
-    assert len(rows) == 2 + 3 * 3 and float(rows[0]["value"]) == pytest.approx(0.04276)
-    assert "168" in table(made) and len(draw_epsilon(made).axes) == 2
+COLUMNS = {
+    "(a) DP-UCBVI": ("a", "DP-UCBVI", "UCBVI"),
+    "(a) literal constants": ("a", "DP-UCBVI, literal", "UCBVI, literal"),
+    "(a) pooled": ("a", "DP-UCBVI, pooled", "UCBVI"),
+    "(a) Private-UCB-VI": ("a", "Private-UCB-VI", "UCBVI"),
+    "(b) DP-UCBVI": ("b", "DP-UCBVI", "UCBVI"),
+    "(b) pooled": ("b", "DP-UCBVI, pooled", "UCBVI, pooled"),
+    "(b) Private-UCB-VI": ("b", "Private-UCB-VI", "UCBVI"),
+}
+PRINTED = {"non_private": "4,280", "jdp_eps2": "5,170", "jdp_eps1": "5,970", "ldp_eps2": "15,120"}
 
 
-def test_the_report_has_the_three_tables(tmp_path):
-    with pytest.raises(InputError, match="matching"):
-        write_figure1(figure1(), tmp_path)
-    write_matching(epsilon_grid(), tmp_path)
-    text, data = write_figure1(figure1(), tmp_path)
-    said = text.read_text()
-    assert "| non-private | 4,280 | 428 ± " in said and "| ε = 168 (" in said
-    verdict = "| larger ε has smaller regret | cannot be told | cannot be told | reproduces | reproduces |"
-    assert verdict in said
-    assert len(list(csv.DictReader(data.open()))) == len(figure1().arms)
+def test_the_report_has_every_final_regret(report):
+    (header, *rows), _, _ = tables(report[0].read_text())
+    assert header == ["printed curve", "printed", *COLUMNS]
+    assert [row[0] for row in rows] == ["non-private", "JDP, ε = 2", "JDP, ε = 1", "LDP, ε = 2"]
+    by_key = {arm.key: arm for arm in experiment().arms}
+    for row, curve in zip(rows, CURVES, strict=True):
+        wanted = []
+        for panel, private, reference in COLUMNS.values():
+            label = reference if curve == "non_private" else private
+            arm = by_key.get(f"{panel}_{label}_{curve}")
+            wanted.append("-" if arm is None else "{:,.0f} ± {:,.0f}".format(*end(arm)))
+        assert row[1:] == [PRINTED[curve], *wanted]
+    assert rows[3][-1] == "-"  # Private-UCB-VI under LDP has no match
+
+
+def test_the_report_quotes_the_matches(report):
+    _, (header, *rows), _ = tables(report[0].read_text())
+    assert header == [
+        "printed curve",
+        "algorithm",
+        "matched at, a user added or removed",
+        "the same, a user replaced",
+    ]
+    assert rows == [
+        ["non-private", "UCBVI", "bonus × 0.0135 (0.0134 to 0.0136)", "not private"],
+        ["JDP, ε = 2", "DP-UCBVI", "ε = 623 (499 to 711)", "ε = 1,250 (999 to 1,420)"],
+        ["LDP, ε = 2", "Private-UCB-VI", "nowhere", "nowhere"],
+    ]
+
+
+def test_the_report_has_the_verdicts(report):
+    *_, (header, *rows) = tables(report[0].read_text())
+    assert header == ["the paper's sentence", "(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled"]
+    assert rows == [
+        ["the non-private UCBVI has the best performance", *["reproduces"] * 4],
+        [
+            "the cost of privacy under JDP is a small constant",
+            "does not",
+            "does not",
+            "reproduces",
+            "reproduces",
+        ],
+        ["larger ε has smaller regret", "reproduces", "reproduces", "reproduces", "reproduces"],
+        ["under LDP the cost of privacy remains high", "reproduces", "reproduces", "reproduces", "reproduces"],
+    ]
+
+
+def test_the_csv_has_every_arm(report):
+    rows = list(csv.DictReader(report[1].open()))
+    arms = experiment().arms
+    assert report[1].name == "riverswim.csv" and [row["arm"] for row in rows] == [arm.key for arm in arms]
+    for row, arm in zip(rows, arms, strict=True):
+        config, (model, add_remove, replace_one) = arm.runs[0].config, arm.runs[0].certificate
+        assert (row["panel"], row["printed_curve"], row["algorithm"]) == (arm.panel, arm.printed, arm.label)
+        assert float(row["bonus_factor"]) == config["bonus"]["scale"]
+        mean, half = end(arm)
+        assert (row["regret"], row["half_width"], row["runs"]) == (f"{mean:.1f}", f"{half:.1f}", "3")
+        assert row["model"] == model
+        if math.isinf(add_remove):
+            assert row["epsilon_add_remove"] == row["epsilon_replace_one"] == row["confidence_factor"] == ""
+        else:
+            assert float(row["epsilon_add_remove"]) == add_remove
+            assert float(row["epsilon_replace_one"]) == replace_one
+            assert float(row["confidence_factor"]) == config["confidence"]["scale"]
+
+
+def test_the_report_needs_the_matches(tmp_path):
+    with pytest.raises(InputError, match=r"riverswim: its report needs .*epsilon\.csv"):
+        STUDY.report(experiment(), tmp_path, {}.get)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_printed_curve_has_a_name():
+    assert set(NAMES) == set(printed_curves())
 
 
 def test_printed_regrets_are_told_for_their_own_size_only():
-    config = {"env": ENV, "K": 50_000}
+    config = {"env": RIVER, "K": 50_000}
     assert final_regrets(config)["jdp_eps1"] == 5970.0
-    assert final_regrets({**config, "K": 40_000}) == {} == final_regrets({**config, "env": {**ENV, "H": 10}})
+    assert final_regrets({**config, "K": 40_000}) == {} == final_regrets({**config, "env": {**RIVER, "H": 10}})
 
 
 def test_three_digits_without_a_power_of_ten():
@@ -171,14 +385,3 @@ def test_three_digits_without_a_power_of_ten():
 
 def test_markdown():
     assert markdown(("a", "b"), [("1", "2")]) == "| a | b |\n| :-- | --: |\n| 1 | 2 |"
-
-
-def test_only_tables_that_exist_can_be_asked_for(tmp_path):
-    spec = importlib.util.spec_from_file_location("cli_tables", ROOT / "experiments" / "tables.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    assert script.write([], tmp_path / "results", tmp_path / "paper") == []
-    with pytest.raises(InputError, match="no table"):
-        script.write(["pie"], tmp_path, tmp_path)
-    with pytest.raises(InputError, match="not \\(completely\\) stored"):
-        script.write(["calibrate"], tmp_path, tmp_path)

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from dpucbvi.verdicts import CANNOT, DOES_NOT, REPRODUCES, SENTENCES, Regret, verdict, verdicts
+from dpucbvi.studies.riverswim.verdicts import (
+    CANNOT,
+    DOES_NOT,
+    REPRODUCES,
+    SENTENCES,
+    Regret,
+    verdict,
+    verdicts,
+)
 
 JITTER = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 

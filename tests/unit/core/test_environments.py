@@ -5,9 +5,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT, from_file, hard_tree, random_mdp, riverswim
-from dpucbvi.errors import InputError
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi import (
+    InputError,
+    from_file,
+    hard_tree,
+    optimal_values,
+    policy_values,
+    random_mdp,
+    riverswim,
+)
+from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT
 
 
 def test_chowdhury_zhou_has_the_published_optimal_values():
@@ -89,10 +96,10 @@ def test_two_states_have_two_ends_and_no_inside():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"S": 1}, "env.S: 1 is below 2"),
-        ({"S": 2, "variant": "strehl_littman"}, "env.S: 2 is below 3"),
-        ({"H": 0}, "env.H: 0 is not an integer >= 1"),
-        ({"variant": "osband"}, "env.variant: 'osband' is not one of chowdhury_zhou, strehl_littman"),
+        ({"S": 1}, "S: 1 is not accepted; it must be an integer >= 2"),
+        ({"S": 2, "variant": "strehl_littman"}, "S: 2 is not accepted; it must be an integer >= 3"),
+        ({"H": 0}, "H: 0 is not accepted; it must be an integer >= 1"),
+        ({"variant": "osband"}, "variant: 'osband' is not one of chowdhury_zhou, strehl_littman"),
         ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of"),
     ],
 )
@@ -100,6 +107,21 @@ def test_riverswim_refuses_what_it_cannot_build(parameters, message):
     with pytest.raises(InputError) as error:
         riverswim(**parameters)
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"S": 0}, "S: 0 is not accepted; it must be an integer >= 1"),
+        ({"A": 0}, "A: 0 is not accepted; it must be an integer >= 1"),
+        ({"H": 0}, "H: 0 is not accepted; it must be an integer >= 1"),
+        ({"seed": -1}, "seed: -1 is not accepted; it must be an integer >= 0"),
+    ],
+)
+def test_a_random_mdp_refuses_what_it_cannot_build(parameters, message):
+    with pytest.raises(InputError) as error:
+        random_mdp(**parameters)
+    assert str(error.value) == message
 
 
 def test_a_random_mdp_is_named_by_its_seed():
@@ -136,11 +158,11 @@ def test_one_triple_of_the_hard_tree_is_better_than_all_others(depth, A, H):
 @pytest.mark.parametrize(
     ("parameters", "key"),
     [
-        ({"gap": 0.0}, "env.gap"),
-        ({"gap": 0.6}, "env.gap"),
-        ({"H": 3}, "env.H"),
-        ({"A": 1}, "env.A"),
-        ({"depth": 0}, "env.depth"),
+        ({"gap": 0.0}, "gap"),
+        ({"gap": 0.6}, "gap"),
+        ({"H": 3}, "H"),
+        ({"A": 1}, "A"),
+        ({"depth": 0}, "depth"),
     ],
 )
 def test_hard_tree_refuses_what_it_cannot_build(parameters, key):
@@ -204,7 +226,7 @@ def test_a_file_that_holds_no_mdp_is_refused_in_one_line(tmp_path, write):
     write(path)
     with pytest.raises(InputError) as error:
         from_file(str(path))
-    assert str(error.value).startswith("env.path: ") and "bad.npz" in str(error.value)
+    assert str(error.value).startswith("path: ") and "bad.npz" in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -217,9 +239,19 @@ def test_a_file_with_a_bad_mdp_is_refused_by_index(tmp_path):
 
 @pytest.mark.parametrize("path", ["", "no/such/file.npz", "/"])
 def test_a_missing_file_is_told(path):
-    with pytest.raises(InputError, match=r"^env\.path: no file"):
+    with pytest.raises(InputError, match=r"^path: no file"):
         from_file(path)
 
 
 def test_every_environment_can_be_named():
     assert set(ENVIRONMENTS) == {"riverswim", "random", "hard_tree", "file"}
+    assert ENVIRONMENTS["random"] is random_mdp
+
+
+def test_a_name_that_is_not_there_is_an_error_and_never_a_default():
+    with pytest.raises(
+        InputError, match=r"^env\.name: 'maze' is not one of riverswim, random, hard_tree, file$"
+    ):
+        ENVIRONMENTS["maze"]
+    with pytest.raises(AssertionError, match="registered twice"):
+        ENVIRONMENTS.add("random", random_mdp)

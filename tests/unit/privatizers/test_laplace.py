@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, kstest, laplace
 
-from dpucbvi.noise import STREAMS, LaplaceStream, laplace_from_words, seed_stream
+from dpucbvi.privatizers.laplace import STREAMS, LaplaceStream, laplace_from_words, seed_stream
 
 ALARM = 1e-6
 N = 20_000

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 from scipy.special import gammaincc
 from scipy.stats import binom
 
-from dpucbvi.confidence import (
-    Problem,
-    counters,
-    laplace_sum_bound,
-    laplace_sum_log_tail,
-    order_central,
-    order_local,
-    proven_central,
-    proven_local,
-)
+from dpucbvi import Problem
+from dpucbvi.confidence import laplace_sum_bound, laplace_sum_log_tail
+from dpucbvi.counts import counters
+from dpucbvi.privatizers.central import order_central, proven_central
+from dpucbvi.privatizers.local import order_local, proven_local
 
 FIGURE = Problem(H=20, S=6, A=2, K=50_000, beta=0.05)
 CHECKED = settings(max_examples=300, deadline=None, derandomize=True, database=None)

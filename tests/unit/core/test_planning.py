@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpucbvi.environments import random_mdp
-from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi import TabularMDP, optimal_values, policy_values, random_mdp
+from dpucbvi.mdp import rollout, uniforms_per_episode
 
 CHECKED = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -23,7 +22,7 @@ def small_mdps(draw):
     concentration = draw(st.sampled_from([0.05, 1.0]))
     P = rng.dirichlet(np.full(S, concentration), size=(H, S, A))
     r = np.round(rng.random((H, S, A)), draw(st.sampled_from([0, 1, 6])))
-    return TabularMDP("drawn", P, r, np.full(S, 1 / S))
+    return TabularMDP(P, r, np.full(S, 1 / S))
 
 
 def path_value(mdp, pi, s, h=0):
@@ -81,7 +80,7 @@ def test_a_deterministic_policy_is_a_stochastic_one_with_all_its_mass_on_one_act
 
 def test_values_by_hand():
     """One state, two steps: action 0 pays (.5, .25), action 1 pays (.2, .8)."""
-    mdp = TabularMDP("hand", np.ones((2, 1, 2, 1)), np.array([[[0.5, 0.2]], [[0.25, 0.8]]]), np.ones(1))
+    mdp = TabularMDP(np.ones((2, 1, 2, 1)), np.array([[[0.5, 0.2]], [[0.25, 0.8]]]), np.ones(1))
     V_star, Q_star = optimal_values(mdp)
     assert np.allclose(V_star[:, 0], [1.3, 0.8, 0.0])
     assert np.allclose(Q_star[:, 0], [[1.3, 1.0], [0.25, 0.8]])

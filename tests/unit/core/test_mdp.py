@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from dpucbvi.environments import random_mdp
-from dpucbvi.errors import InputError
-from dpucbvi.mdp import TabularMDP, draw, rollout, uniforms_per_episode
+from dpucbvi import InputError, TabularMDP, random_mdp
+from dpucbvi.mdp import draw, rollout, uniforms_per_episode
 
 H, S, A = 2, 3, 2
 
@@ -18,7 +17,7 @@ def parts(**changes):
     rng = np.random.default_rng(1)
     P = rng.dirichlet(np.ones(S), size=(H, S, A))
     r = rng.random((H, S, A))
-    return {"name": "small", "P": P, "r": r, "initial": np.array([0.5, 0.25, 0.25])} | changes
+    return {"P": P, "r": r, "initial": np.array([0.5, 0.25, 0.25])} | changes
 
 
 def altered(key, index, value):
@@ -84,6 +83,7 @@ def test_rewards_may_touch_0_and_1():
 def test_sizes_come_from_the_arrays():
     mdp = TabularMDP(**parts())
     assert (mdp.H, mdp.S, mdp.A) == (H, S, A)
+    assert (mdp.rewards, mdp.name) == ("deterministic", "mdp")
 
 
 def test_arrays_are_read_only_copies():
@@ -131,11 +131,11 @@ def test_rollout_follows_its_uniforms():
     pi = np.array([[1, 0], [0, 1]])
 
     # s_1: .39 < .4 -> 0. Step 1: pi -> 1, P = (.6, .4), .29 -> 0. Step 2: pi -> 0, P = (.2, .8), .25 -> 1.
-    paid = rollout(TabularMDP("hand", P, r, initial), pi, u)
+    paid = rollout(TabularMDP(P, r, initial), pi, u)
     assert (paid.s.tolist(), paid.a.tolist(), paid.r.tolist()) == ([0, 0, 1], [1, 0], [0.2, 0.5])
 
     # Coins: .15 < .2 -> 1; .49 < .5 -> 1. One notch above both means they are 0.
-    coin = TabularMDP("hand", P, r, initial, "bernoulli")
+    coin = TabularMDP(P, r, initial, "bernoulli")
     assert rollout(coin, pi, u).r.tolist() == [1.0, 1.0]
     u_above = u.copy()
     u_above[[3, 6]] = [0.2, 0.5]
@@ -144,7 +144,7 @@ def test_rollout_follows_its_uniforms():
 
     # A stochastic policy reads the action uniforms .9 and .1, which the deterministic one left alone.
     mixed = np.full((2, 2, 2), 0.5)
-    drawn = rollout(TabularMDP("hand", P, r, initial), mixed, u)
+    drawn = rollout(TabularMDP(P, r, initial), mixed, u)
     assert (drawn.a.tolist(), drawn.s.tolist()) == ([1, 0], [0, 0, 1])
 
 
@@ -152,7 +152,7 @@ def test_the_number_of_uniforms_does_not_depend_on_the_policy():
     """The same generator meets the same environment under any policy: 1 + 3H uniforms per episode."""
     assert [uniforms_per_episode(h) for h in (1, 2, 20)] == [4, 7, 61]
     drawn = random_mdp(S=3, A=2, H=4, seed=3)
-    mdp = TabularMDP("any start", drawn.P, drawn.r, np.full(3, 1 / 3), "bernoulli")
+    mdp = TabularMDP(drawn.P, drawn.r, np.full(3, 1 / 3), "bernoulli")
     n = uniforms_per_episode(mdp.H)
     used = np.zeros(n, dtype=bool)
     rng = np.random.default_rng(4)
@@ -206,7 +206,6 @@ def test_trajectories_have_the_probabilities_of_the_mdp():
     """Chi-square over all 128 trajectories of a 2-step MDP; false alarms 1e-6. The same sample must be
     refused against an MDP whose rewards are 0.1 higher, and against the steps in the wrong order."""
     mdp = TabularMDP(
-        "enumerated",
         random_mdp(S=2, A=2, H=2, seed=5).P,
         np.array([[[0.2, 0.7], [0.5, 0.4]], [[0.6, 0.3], [0.8, 0.1]]]),
         np.array([0.7, 0.3]),
@@ -216,16 +215,16 @@ def test_trajectories_have_the_probabilities_of_the_mdp():
     claimed = trajectory_probabilities(mdp, pi)
     assert sum(claimed.values()) == pytest.approx(1.0)
     assert chi_square_p_value(mdp, pi, claimed, 20_000, seed=6) > 1e-6
-    richer = TabularMDP("richer", mdp.P, mdp.r + 0.1, mdp.initial, "bernoulli")
+    richer = TabularMDP(mdp.P, mdp.r + 0.1, mdp.initial, "bernoulli")
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(richer, pi), 20_000, seed=6) < 1e-6
-    reversed_steps = TabularMDP("reversed", mdp.P[::-1], mdp.r[::-1], mdp.initial, "bernoulli")
+    reversed_steps = TabularMDP(mdp.P[::-1], mdp.r[::-1], mdp.initial, "bernoulli")
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(reversed_steps, pi), 20_000, seed=6) < 1e-6
 
 
 def test_bernoulli_and_deterministic_rewards_have_the_same_mean():
     """A binomial test at 1e-6 (two-sided); a coin of mean 0.6 in place of 0.5 is refused."""
     P, r = np.ones((1, 1, 1, 1)), np.full((1, 1, 1), 0.5)
-    coin = TabularMDP("coin", P, r, np.ones(1), "bernoulli")
+    coin = TabularMDP(P, r, np.ones(1), "bernoulli")
     pi = np.zeros((1, 1), dtype=int)
     u = np.random.default_rng(7).random((4000, uniforms_per_episode(1)))
     heads = int(sum(rollout(coin, pi, row).r[0] for row in u))
@@ -235,5 +234,5 @@ def test_bernoulli_and_deterministic_rewards_have_the_same_mean():
 
     assert p_value(0.5) > 1e-6
     assert p_value(0.6) < 1e-6
-    paid = {float(rollout(TabularMDP("paid", P, r, np.ones(1)), pi, row).r[0]) for row in u}
+    paid = {float(rollout(TabularMDP(P, r, np.ones(1)), pi, row).r[0]) for row in u}
     assert paid == {0.5}

@@ -1,0 +1,88 @@
+"""Panel a: the noise that is proven private, at the ε of the printed legend."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from dpucbvi.lab.stats import three_digits
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, find, regret
+from dpucbvi.studies.riverswim.curves import HUES, certified, draw_all, set_log_axes
+from dpucbvi.studies.shared.arms import mean_of
+from dpucbvi.studies.shared.style import QUIET
+
+LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}
+ALONE = ((PER_STEP, "non_private"), (POOLED, "jdp_eps2"))  # curves that lie apart
+COLUMNS = {"jdp_eps1": 0.58, "jdp_eps2": 0.77, "ldp_eps2": 0.96}  # of the table inside, their right ends
+SMALL = 6.6  # points
+
+
+def as_printed(experiment: StoredExperiment) -> bool:
+    """Whether every private arm certifies what the printed legend says."""
+    arms = [arm for arm in experiment.arms if arm.panel == "a" and arm.printed != "non_private"]
+    return bool(arms) and all(certified(arm) == LEGEND[str(arm.printed)] for arm in arms)
+
+
+def nothing_learnt(experiment: StoredExperiment) -> bool:
+    """Whether per-step counts and the literal constants have straight lines: half of their regret by K/2."""
+    straight = [
+        find(experiment, "a", variant, curve)
+        for variant in (PER_STEP, PRIVATE_UCB_VI, LITERAL)
+        for curve in HUES
+        if variant is LITERAL or curve != "non_private"
+    ]
+    shares = [np.mean(r.half) / np.mean(r.full) for r in (regret(arm) for arm in straight if arm is not None)]
+    return bool(shares) and all(abs(share - 0.5) < 0.03 for share in shares)
+
+
+def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
+    title = "(a) noise as proven" + ", ε as printed" * as_printed(experiment)
+    axes.set_title(title, loc="left", fontsize=9)
+    draw_all(axes, experiment, "a", (LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI))
+    set_log_axes(axes, experiment, "a", 500)
+    low, high = axes.get_ylim()
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
+    axes.set_ylim(low, high * (high / low) ** 0.45)  # room for the table
+    axes.set_ylabel("cumulative regret", labelpad=1)
+    _write_finals(axes, experiment)
+    _name_those_apart(axes, experiment)
+    if nothing_learnt(experiment):
+        text = "per-step counts, and the literal\nconstants: linear, nothing learnt"
+        axes.text(0.03, 0.55, text, transform=axes.transAxes, fontsize=7, color=QUIET)
+
+
+def _write_finals(axes: Axes, experiment: StoredExperiment) -> None:
+    """Curves that lie on top of each other are told apart by a table: their last values, in thousands."""
+    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": SMALL, "va": "top"}
+    axes.text(0.03, 0.985, "regret in 1000", color=QUIET, **style)
+    for curve, x in COLUMNS.items():
+        arm = find(experiment, "a", PER_STEP, curve)
+        head = certified(arm).replace(" = ", "=") if arm is not None else ""
+        axes.text(x, 0.985, head, color=HUES[curve], ha="right", **style)
+    for i, variant in enumerate((PER_STEP, POOLED, PRIVATE_UCB_VI, LITERAL)):
+        y = 0.985 - 0.052 * (i + 1)
+        axes.text(0.03, y, variant.private, **style)
+        for curve, x in COLUMNS.items():
+            arm = find(experiment, "a", variant, curve)
+            if arm is not None:
+                text = three_digits(mean_of(arm) / 1000)
+                axes.text(x, y, text, color=HUES[curve], ha="right", **style)
+
+
+def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:
+    """The two curves that lie by themselves have their names beside them."""
+    style: dict[str, Any] = {
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "fontsize": 7,
+    }
+    reference, pooled = (find(experiment, "a", *place) for place in ALONE)
+    if reference is not None:
+        at = (0.985, mean_of(reference))
+        axes.annotate("UCBVI, calibrated", at, (0, 4), ha="right", va="bottom", **style)
+    if pooled is not None:
+        at, text = (0.985, mean_of(pooled)), f"pooled\n{certified(pooled)}"
+        axes.annotate(text, at, (0, -5), ha="right", va="top", color=HUES["jdp_eps2"], **style)

@@ -1,0 +1,68 @@
+"""What figures and tables ask of a stored arm: its regret, its size, what it certifies.
+
+The runs of an arm differ in nothing but their seed (`check_same_grid`), so the first run answers for the
+settings of all of them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.protocol import Floats
+
+
+def check_same_grid(experiment: StoredExperiment) -> None:
+    """A mean over runs means something only if the runs differ in nothing but their seed."""
+    for arm in experiment.arms:
+        settings = [{**run.config, "seed": None} for run in arm.runs]
+        assert all(s == settings[0] for s in settings), f"{arm.key}: runs with different settings"
+        assert len({run.config["seed"] for run in arm.runs}) == len(arm.runs), f"{arm.key}: a seed twice"
+
+
+def config_of(arm: StoredArm) -> dict[str, Any]:
+    return arm.runs[0].config
+
+
+def certificate_of(arm: StoredArm) -> Certificate:
+    return arm.runs[0].certificate
+
+
+def episodes_of(arm: StoredArm) -> int:
+    """K, the number of episodes that the runs were set up for."""
+    return int(config_of(arm)["K"])
+
+
+def sizes_of(arm: StoredArm) -> tuple[int, int, int]:
+    """H, S and A."""
+    H, S, A = arm.runs[0].trace.N_sa.shape
+    return H, S, A
+
+
+def regret_of(arm: StoredArm) -> Floats:
+    """The regret along the way, [run, recorded episode]."""
+    return np.array([run.trace.regret for run in arm.runs])
+
+
+def finals_of(arm: StoredArm) -> Floats:
+    """The regret after the last episode, [run]."""
+    return np.array([run.trace.regret[-1] for run in arm.runs])
+
+
+def mean_of(arm: StoredArm) -> float:
+    """The mean regret after the last episode."""
+    return float(finals_of(arm).mean())
+
+
+def mean_and_half_width_of(arm: StoredArm) -> tuple[float, float]:
+    """The mean regret after the last episode and half the width of its 95% interval (nan from a single run)."""
+    mean, half_width = summarise(finals_of(arm))
+    return float(mean), float(half_width)
+
+
+def runs_text(experiment: StoredExperiment) -> str:
+    """`5 runs`, or `1 run`."""
+    runs = len(experiment.arms[0].runs)
+    return f"{runs} run{'s' * (runs != 1)}"

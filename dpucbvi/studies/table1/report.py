@@ -1,0 +1,38 @@
+"""paper/tables/table1.{md,tex,csv}: Table 1 with its bounds, what was measured, and where the two disagree."""
+
+from pathlib import Path
+
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies import Stored
+from dpucbvi.studies.shared.files import write_csv
+from dpucbvi.studies.table1.factors import best_factors
+from dpucbvi.studies.table1.latex import latex
+from dpucbvi.studies.table1.markdown import as_markdown
+from dpucbvi.studies.table1.measurements import Measurement, tabulate
+
+HEADER = (
+    *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
+    *("S", "A", "H", "T", "epsilon_add_remove"),
+    *("regret", "half_width_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
+)
+
+
+def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
+    """The table in three formats, with the part on factors if +exp=calibrate_environments is stored."""
+    table = tabulate(experiment)
+    elsewhere = stored("calibrate_environments")
+    best = best_factors(elsewhere) if elsewhere else {}
+    md, tex = folder / "table1.md", folder / "table1.tex"
+    md.write_text(as_markdown(table, best))
+    tex.write_text(latex(table, best))
+    return [md, tex, write_csv(folder / "table1.csv", HEADER, map(_record, table.measurements))]
+
+
+def _record(m: Measurement) -> tuple[object, ...]:
+    bound = m.row.bound(m.model)
+    assert bound is not None
+    return (
+        *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
+        *(f"{m.regret:.1f}", f"{m.half_width:.1f}", f"{m.bound:.1f}", m.rank_bound, m.rank_measured),
+        f"{m.over_lower_bound:.4f}",
+    )

@@ -1,0 +1,242 @@
+"""Who may import whom, read off the sources: nobody imports from a room to the right of its own.
+
+    core  <-  engine  <-  simulate  <-  lab  <-  studies  <-  experiments
+
+core is every module that lies directly in dpucbvi/, but for simulate.py, with agents/ and privatizers/.
+dpucbvi/__init__.py is the door: it may import core and simulate only, and to import the door is to import
+simulate.
+
+Two things look like exceptions and are none. What stands under `if TYPE_CHECKING` is read by type checkers and
+never run. And simulate.py imports the engine inside functions because compiling is slow; the engine is on its
+left all the same.
+"""
+
+import ast
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted([*(ROOT / "dpucbvi").rglob("*.py"), *(ROOT / "experiments").rglob("*.py")])
+
+ROOMS = ["core", "engine", "simulate", "lab", "studies", "experiments"]
+FOLDERS = {"agents": "core", "privatizers": "core", "engine": "engine", "lab": "lab", "studies": "studies"}
+
+# Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
+SCIENCE = {"numpy", "scipy"}
+LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
+STUDIES = SCIENCE | {"matplotlib", "seaborn"}
+PACKAGES = {
+    "door": set(),
+    "core": SCIENCE,
+    "engine": SCIENCE | {"numba", "llvmlite"},
+    "simulate": SCIENCE,
+    "lab": LAB,
+    "studies": STUDIES,
+    "experiments": LAB | STUDIES | {"numba", "llvmlite", "cvxpy", "pandas", "PIL"},
+}
+ON_DEMAND = {"core": {"cvxpy"}, "simulate": {"cvxpy"}, "lab": {"cvxpy"}, "dpucbvi.trace": {"pandas"}}
+
+
+class Import(NamedTuple):
+    """One imported name, dotted; `on_demand`: inside a function."""
+
+    name: str
+    line: int
+    on_demand: bool
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+def room_of(module: str) -> str:
+    """The room of a module of this repository; one that has no room is a mistake."""
+    top, *inner = module.split(".")
+    if top == "experiments":
+        return "experiments"
+    if not inner:
+        return "door"
+    if inner == ["simulate"]:
+        return "simulate"
+    if (ROOT / "dpucbvi" / f"{inner[0]}.py").is_file():
+        return "core"
+    assert inner[0] in FOLDERS, f"{module}: dpucbvi/{inner[0]} is no room of the floor plan"
+    return FOLDERS[inner[0]]
+
+
+def imports(source: str, module: str, is_package: bool) -> list[Import]:
+    """Everything that the source imports, wherever it stands, but for what only type checkers read."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, on_demand: bool) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            for other in node.orelse:
+                visit(other, on_demand)
+            return
+        for name in named(node, module, is_package):
+            found.append(Import(name, node.lineno, on_demand))
+        inside = on_demand or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    visit(ast.parse(source), False)
+    return found
+
+
+def named(node: ast.AST, module: str, is_package: bool) -> list[str]:
+    """The dotted names that a statement imports; `from a import b` is a.b if that is a module, else a."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        parents = module.split(".")[: None if is_package else -1]
+        base = parents[: len(parents) - node.level + 1] if node.level else []
+        origin = ".".join([*base, *([node.module] if node.module else [])])
+        whole = [f"{origin}.{alias.name}" for alias in node.names]
+        return [name if name in MODULES else origin for name in whole]
+    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+        return [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    return []
+
+
+def offences(source: str, module: str, is_package: bool = False) -> list[str]:
+    """What the source imports and its room may not."""
+    room, wrong = room_of(module), []
+    for name, line, on_demand in imports(source, module, is_package):
+        top = name.split(".")[0]
+        if top in ("dpucbvi", "experiments"):
+            if not may_import(room, room_of(name)):
+                wrong.append(f"{module}:{line}: {room} imports {room_of(name)} ({name})")
+        elif top not in sys.stdlib_module_names and top not in PACKAGES[room]:
+            late = ON_DEMAND.get(room, set()) | ON_DEMAND.get(module, set())
+            if top not in late:
+                wrong.append(f"{module}:{line}: {room} imports {top}")
+            elif not on_demand:
+                wrong.append(f"{module}:{line}: {top} is imported outside a function")
+    return wrong
+
+
+def may_import(room: str, other: str) -> bool:
+    if room == "door":
+        return other in ("core", "simulate")
+    return ROOMS.index("simulate" if other == "door" else other) <= ROOMS.index(room)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_only_from_the_left(module):
+    path = MODULES[module]
+    assert offences(path.read_text(), module, path.stem == "__init__") == []
+
+
+def test_every_room_is_there():
+    rooms = [room_of(module) for module in MODULES]
+    assert set(rooms) == {"door", *ROOMS}
+    assert rooms.count("door") == rooms.count("simulate") == 1
+    assert all(rooms.count(room) >= 4 for room in ("core", "engine", "lab", "studies", "experiments"))
+
+
+# --- the rule itself: what it must catch, and what it must let pass ------------------------------------------
+
+WRONG = {
+    "core, engine": ("dpucbvi.mdp", "from dpucbvi.engine.fast import start", "core imports engine"),
+    "core, simulate": ("dpucbvi.bonus", "from dpucbvi.simulate import run", "core imports simulate"),
+    "core, simulate as a name": ("dpucbvi.bonus", "from dpucbvi import simulate", "core imports simulate"),
+    "core, lab": ("dpucbvi.agents.pucb", "import dpucbvi.lab.settings", "core imports lab"),
+    "core, the door": ("dpucbvi.privatizers.local", "from dpucbvi import Central", "core imports door"),
+    "core, late": ("dpucbvi.counts", "def f():\n    import dpucbvi.engine.fast", "core imports engine"),
+    "core, relative": ("dpucbvi.agents.pucb", "from ..engine.fast import start", "core imports engine"),
+    "core, relative in a package": ("dpucbvi.agents", "from ..lab import store", "core imports lab"),
+    "core, by a string": ("dpucbvi.registry", "import_module('dpucbvi.lab.store')", "core imports lab"),
+    "core, else": (
+        "dpucbvi.counts",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import dpucbvi.lab.store",
+        "core imports lab",
+    ),
+    "core, if not": ("dpucbvi.counts", "if not TYPE_CHECKING:\n    import numba", "core imports numba"),
+    "core, try": (
+        "dpucbvi.counts",
+        "try:\n    import numba\nexcept ImportError:\n    pass",
+        "core imports numba",
+    ),
+    "core, numba": ("dpucbvi.projection", "from numba import njit", "core imports numba"),
+    "core, numba late": ("dpucbvi.projection", "def f():\n    import numba", "core imports numba"),
+    "core, pandas": ("dpucbvi.planning", "def f():\n    import pandas", "core imports pandas"),
+    "core, cvxpy at once": ("dpucbvi.projection", "import cvxpy as cp", "cvxpy is imported outside a function"),
+    "trace, pandas at once": (
+        "dpucbvi.trace",
+        "from pandas import DataFrame",
+        "pandas is imported outside a function",
+    ),
+    "engine, simulate": (
+        "dpucbvi.engine.fast",
+        "from dpucbvi.simulate import episodes",
+        "engine imports simul",
+    ),
+    "engine, lab": ("dpucbvi.engine.plans.pucb", "import dpucbvi.lab.strict", "engine imports lab"),
+    "engine, cvxpy": ("dpucbvi.engine.lp_check", "def f():\n    import cvxpy", "engine imports cvxpy"),
+    "engine, hydra": ("dpucbvi.engine.fast", "import hydra", "engine imports hydra"),
+    "simulate, lab": (
+        "dpucbvi.simulate",
+        "def f():\n    from dpucbvi.lab.store import Store",
+        "simulate imports lab",
+    ),
+    "simulate, numba": ("dpucbvi.simulate", "import numba", "simulate imports numba"),
+    "door, engine": ("dpucbvi", "from dpucbvi.engine.fast import run_fast", "door imports engine"),
+    "door, lab": ("dpucbvi", "from dpucbvi.lab.store import Store", "door imports lab"),
+    "door, numpy": ("dpucbvi", "import numpy", "door imports numpy"),
+    "lab, studies": ("dpucbvi.lab.runner", "from dpucbvi.studies import draw", "lab imports studies"),
+    "lab, experiments": ("dpucbvi.lab.runner", "from experiments.run import main", "lab imports experiments"),
+    "lab, matplotlib": ("dpucbvi.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
+    "lab, numba": ("dpucbvi.lab.stats", "import numba", "lab imports numba"),
+    "lab, cvxpy at once": ("dpucbvi.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
+    "studies, experiments": ("dpucbvi.studies.regret", "import experiments.run", "studies imports experiments"),
+    "studies, hydra": ("dpucbvi.studies.regret", "from hydra import compose", "studies imports hydra"),
+    "studies, PIL": ("dpucbvi.studies.regret", "from PIL import Image", "studies imports PIL"),
+    "experiments, requests": ("experiments.run", "import requests", "experiments imports requests"),
+}
+
+
+@pytest.mark.parametrize(("module", "source", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_import_is_noticed(module, source, message):
+    (offence,) = offences(source, module, is_package=module in ("dpucbvi", "dpucbvi.agents"))
+    assert message in offence
+
+
+RIGHT = {
+    "the standard library": ("dpucbvi.mdp", "import math\nfrom collections.abc import Callable"),
+    "a room to the left": ("dpucbvi.engine.fast", "from dpucbvi.mdp import TabularMDP\nimport numba"),
+    "its own room": ("dpucbvi.agents.pucb", "from dpucbvi.privatizers.certificate import FAMILIES"),
+    "what only type checkers read": (
+        "dpucbvi.protocol",
+        "if TYPE_CHECKING:\n    from dpucbvi.lab.store import Store\n    from pandas import DataFrame",
+    ),
+    "the engine from simulate": ("dpucbvi.simulate", "def f():\n    from dpucbvi.engine.fast import run_fast"),
+    "cvxpy late": ("dpucbvi.projection", "def f():\n    import cvxpy as cp"),
+    "pandas late": ("dpucbvi.trace", "class T:\n    def to_frame(self):\n        from pandas import DataFrame"),
+    "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.agents import DPUCBVI"),
+    "the door from the lab": ("dpucbvi.lab.runner", "import dpucbvi as dp"),
+    "the lab from a study": (
+        "dpucbvi.studies.regret",
+        "from dpucbvi.lab.stats import summarise\nimport seaborn",
+    ),
+    "everything from a script": (
+        "experiments.bench",
+        "import dpucbvi.engine.fast, dpucbvi.studies, hydra, PIL",
+    ),
+}
+
+
+@pytest.mark.parametrize(("module", "source"), RIGHT.values(), ids=RIGHT)
+def test_a_right_import_passes(module, source):
+    assert offences(source, module, is_package=module == "dpucbvi") == []
+
+
+def test_a_new_folder_needs_a_room():
+    with pytest.raises(AssertionError, match="no room of the floor plan"):
+        room_of("dpucbvi.utilities.strings")

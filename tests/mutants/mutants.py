@@ -1,0 +1,613 @@
+"""Changes that make a study draw or write something false, by study; the tests of the study must fail on each.
+
+A snippet that no longer occurs exactly once fails at once: then the mutant must follow the code.
+"""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """What is falsified, and how."""
+
+    what: str
+    module: str  # under dpucbvi.studies
+    original: str
+    replacement: str
+
+
+MUTANTS = {
+    "regret": [
+        Mutant(
+            "value doubled",
+            "regret",
+            "axes.plot(curve.episodes, curve.mean, color",
+            "axes.plot(curve.episodes, 2.0 * curve.mean, color",
+        ),
+        Mutant(
+            "mean curve missing",
+            "regret",
+            "axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, zorder=4)",
+            "pass",
+        ),
+        Mutant("band missing", "regret", "    if curve.has_interval:\n", "    if False:\n"),
+        Mutant("log axis lost", "regret", 'axes.set_yscale(options["y"])', 'axes.set_yscale("linear")'),
+        Mutant("markers beside the curve", "regret", "curve.mean[marked]\n", "1.1 * curve.mean[marked]\n"),
+        Mutant(
+            "labels of other arms",
+            "regret",
+            "[curve.label for curve in curves]",
+            "[c.label._replace(name=d.label.name) for c, d in zip(curves, reversed(curves), strict=True)]",
+        ),
+        Mutant(
+            "printed curve halved",
+            "regret",
+            "axes.plot(*curve.printed, color",
+            "axes.plot(curve.printed.episodes, curve.printed.regret / 2, color",
+        ),
+        Mutant(
+            "factor of E shown for the bonus",
+            "regret",
+            '("bonus", [config["bonus"]["scale"] for config in configs])',
+            '("bonus", [config["confidence"]["scale"] for config in configs])',
+        ),
+        Mutant(
+            "the other relation's ε at the label",
+            "regret",
+            "model, add_remove, replace_one = certificate_of(arm)",
+            "model, replace_one, add_remove = certificate_of(arm)",
+        ),
+        Mutant(
+            "thin lines to other curves",
+            "shared.end_labels",
+            "zip(labels, ends, spread",
+            "zip(labels, ends[::-1], spread",
+        ),
+        Mutant(
+            "ε columns of the table swapped",
+            "shared.finals",
+            "_epsilon(certificate.add_remove),\n        _epsilon(certificate.replace_one),",
+            "_epsilon(certificate.replace_one),\n        _epsilon(certificate.add_remove),",
+        ),
+        Mutant(
+            "a run of another arm in the mean",
+            "shared.arms",
+            "for run in arm.runs])\n\n\ndef finals_of",
+            "for run in arm.runs[:1] * len(arm.runs)])\n\n\ndef finals_of",
+        ),
+        Mutant("ticks ten times too large", "shared.style", 'f"{value / 1000:g}k"', 'f"{value / 100:g}k"'),
+    ],
+    "riverswim": [
+        Mutant(
+            "value doubled",
+            "riverswim.curves",
+            "axes.plot(episodes, mean, color",
+            "axes.plot(episodes, 2.0 * mean, color",
+        ),
+        Mutant(
+            "mean curve missing",
+            "riverswim.curves",
+            "                _draw_mean(axes, arm, variant)\n",
+            "                pass\n",
+        ),
+        Mutant(
+            "bands of another variant",
+            "riverswim.curves",
+            "if variant is PER_STEP and",
+            "if variant is POOLED and",
+        ),
+        Mutant("log axis lost", "riverswim.curves", 'axes.set_yscale("log")', 'axes.set_yscale("linear")'),
+        Mutant(
+            "curves in the colours of others",
+            "riverswim.curves",
+            "hue, episodes = HUES[str(arm.printed)],",
+            "hue, episodes = HUES[dict(zip(HUES, [*HUES][::-1], strict=True))[str(arm.printed)]],",
+        ),
+        Mutant(
+            "pooled arms missing in b",
+            "riverswim.matched",
+            '"b", (PER_STEP, POOLED, PRIVATE_UCB_VI)',
+            '"b", (PER_STEP, PRIVATE_UCB_VI)',
+        ),
+        Mutant("literal arms missing in a", "riverswim.proven", '"a", (LITERAL, PER_STEP,', '"a", (PER_STEP,'),
+        Mutant(
+            "printed curve of the first arm at every arm",
+            "riverswim.matched",
+            "printed = printed_beside(arm)",
+            "printed = printed_beside(arm._replace(printed='jdp_eps1'))",
+        ),
+        Mutant(
+            "table in panel a halved",
+            "riverswim.proven",
+            "three_digits(mean_of(arm) / 1000)",
+            "three_digits(mean_of(arm) / 2000)",
+        ),
+        Mutant(
+            "factor on E shown for the bonus",
+            "riverswim.matched",
+            "config_of(a)['bonus']['scale']",
+            "config_of(a)['confidence']['scale']",
+        ),
+        Mutant(
+            "ε of the other relation",
+            "riverswim.curves",
+            "model, add_remove, _ = certificate_of(arm)",
+            "model, _, add_remove = certificate_of(arm)",
+        ),
+        Mutant(
+            "half width doubled in Markdown",
+            "riverswim.report",
+            'f"{mean:,.0f} ± {half_width:,.0f}"',
+            'f"{mean:,.0f} ± {2 * half_width:,.0f}"',
+        ),
+        Mutant(
+            "a column from the other panel",
+            "riverswim.report",
+            '"(b) pooled": ("b", POOLED)',
+            '"(b) pooled": ("a", POOLED)',
+        ),
+        Mutant(
+            "replaced is not doubled",
+            "riverswim.report",
+            "_with_interval(2 * x, 2 * low, 2 * high)",
+            "_with_interval(x, low, high)",
+        ),
+        Mutant(
+            "verdicts of other columns",
+            "riverswim.report",
+            "compared(experiment, *COLUMNS[name]) for name in JUDGED",
+            "compared(experiment, *COLUMNS[name]) for name in reversed(JUDGED)",
+        ),
+        Mutant(
+            "both ε swapped in the CSV",
+            "riverswim.report",
+            "for value in epsilons]",
+            "for value in reversed(epsilons)]",
+        ),
+        Mutant(
+            "regret and half width swapped in the CSV",
+            "riverswim.report",
+            "for value in mean_and_half_width_of(arm)]",
+            "for value in reversed(mean_and_half_width_of(arm))]",
+        ),
+        Mutant(
+            "larger ε may have larger regret",
+            "riverswim.verdicts",
+            'curves["jdp_eps1"].full - curves["jdp_eps2"].full',
+            'curves["jdp_eps2"].full - curves["jdp_eps1"].full',
+        ),
+    ],
+    "calibrate": [
+        Mutant("heat map upside down", "calibrate.figure", 'origin="lower"', 'origin="upper"'),
+        Mutant(
+            "heat map transposed",
+            "calibrate.figure",
+            "for c in confidences] for b in bonuses]",
+            "for c in reversed(confidences)] for b in bonuses]",
+        ),
+        Mutant("cells doubled", "calibrate.figure", 'f"{value / 1000:.0f}k"', 'f"{value / 500:.0f}k"'),
+        Mutant(
+            "factors at the wrong ticks",
+            "calibrate.figure",
+            "[_power(value) for value in bonuses]",
+            "[_power(value) for value in reversed(bonuses)]",
+        ),
+        Mutant(
+            "choice and use swapped",
+            "calibrate.figure",
+            '{used: "dashed", calibration.choice: "solid"}',
+            '{calibration.choice: "dashed", used: "solid"}',
+        ),
+        Mutant(
+            "lines doubled",
+            "calibrate.figure",
+            "axes.plot(x, y, color=colour(i)",
+            "axes.plot(x, [2 * v for v in y], color=colour(i)",
+        ),
+        Mutant(
+            "choice marked elsewhere",
+            "calibrate.figure",
+            "            calibration.objective[chosen],\n",
+            "            2 * calibration.objective[chosen],\n",
+        ),
+        Mutant("log axis lost", "calibrate.figure", 'axes.set_xscale("log")', 'axes.set_xscale("linear")'),
+        Mutant(
+            "ε of the other relation",
+            "calibrate.figure",
+            "add(certificate.add_remove)",
+            "add(certificate.replace_one)",
+        ),
+        Mutant(
+            "the greatest is chosen", "calibrate.rule", "return min(self.objective", "return max(self.objective"
+        ),
+        Mutant(
+            "another point marked as chosen in the CSV",
+            "calibrate.report",
+            "int(factors == made.choice)",
+            "int(factors != made.choice)",
+        ),
+        Mutant(
+            "factors swapped in the CSV",
+            "calibrate.report",
+            "            factors[0],\n            factors[1] if",
+            "            factors[-1],\n            factors[0] if",
+        ),
+    ],
+    "calibrate_table1": [
+        Mutant("another table", "calibrate_table1", "Study(draw, choices, write,", "Study(draw, report=write,"),
+        Mutant(
+            "written as another experiment", "calibrate.report", 'f"{experiment.name}.csv"', '"calibrate.csv"'
+        ),
+        Mutant("written to another folder", "calibrate_table1", 'folder="tables", ', ""),
+    ],
+    "calibrate_environments": [
+        Mutant(
+            "some arms missing",
+            "calibrate_environments",
+            "draw_dots(experiment, ",
+            "draw_dots(experiment._replace(arms=experiment.arms[1:]), ",
+        ),
+        Mutant(
+            "the other caption",
+            "calibrate_environments",
+            "A dot for every factor on the bonus.",
+            "Factors on bonus and $E$ chosen on RiverSwim.",
+        ),
+        Mutant(
+            "dots of a factor in the row of another system",
+            "table1.figure",
+            "y, look = ROWS.index(m.row) +",
+            "y, look = (ROWS.index(m.row) + 1) % len(ROWS) +",
+        ),
+    ],
+    "epsilon": [
+        Mutant(
+            "value doubled",
+            "epsilon.figure",
+            "axes.plot(x, summary.mean, color",
+            "axes.plot(x, 2.0 * summary.mean, color",
+        ),
+        Mutant(
+            "mean curve missing",
+            "epsilon.figure",
+            "        _draw_series(axes, x, regret, curve, label)\n",
+            "        pass\n",
+        ),
+        Mutant(
+            "band missing", "epsilon.figure", "axes.fill_between(x, low,", "axes.fill_between(x[:0], low[:0],"
+        ),
+        Mutant(
+            "JDP in both panels",
+            "epsilon.figure",
+            '        of = f"{curve}_{MODELS[model]}"',
+            '        of = f"{curve}_jdp"',
+        ),
+        Mutant(
+            "rings elsewhere",
+            "epsilon.figure",
+            "at = crossing(x, runs.mean(axis=1), regret)",
+            "at = crossing(x, runs.mean(axis=1), 2 * regret)",
+        ),
+        Mutant(
+            "printed ticks doubled", "epsilon.figure", "[regret] * 2, transform", "[2 * regret] * 2, transform"
+        ),
+        Mutant("log axis lost", "epsilon.figure", 'axes.set_xscale("log")', 'axes.set_xscale("linear")'),
+        Mutant(
+            "replaced is half",
+            "epsilon.figure",
+            "functions=(_doubled, _halved)",
+            "functions=(_halved, _doubled)",
+        ),
+        Mutant(
+            "thresholds swapped",
+            "epsilon.figure",
+            'if model == "JDP":\n        return',
+            'if model != "JDP":\n        return',
+        ),
+        Mutant("reference doubled", "epsilon.figure", "axes.axhline(mean, ", "axes.axhline(2 * mean, "),
+        Mutant(
+            "value and bounds swapped in the CSV",
+            "epsilon.report",
+            "for value in match] if match",
+            "for value in reversed(match)] if match",
+        ),
+        Mutant(
+            "another setting named",
+            "epsilon.report",
+            "SETTINGS[setting], *answer",
+            "SETTINGS[EPSILON], *answer",
+        ),
+        Mutant(
+            "curves not in order of ε",
+            "epsilon.matching",
+            "key=lambda arm: arm.point[setting])",
+            "key=lambda arm: -arm.point[setting])",
+        ),
+    ],
+    "horizon": [
+        Mutant(
+            "value doubled", "horizon", "axes.errorbar(H, mean, bars,", "axes.errorbar(H, 2.0 * mean, bars,"
+        ),
+        Mutant(
+            "bars missing",
+            "horizon",
+            "bars = None if np.isnan(half_width).any() else half_width",
+            "bars = None",
+        ),
+        Mutant("bars doubled", "horizon", "else half_width\n", "else 2 * half_width\n"),
+        Mutant("exponents of something else", "horizon", "exponent(H, regret)", "exponent(H, regret**2)"),
+        Mutant(
+            "exponent of the mean alone",
+            "horizon",
+            "exponent(H, regret)",
+            "exponent(H, regret.mean(axis=0, keepdims=True))",
+        ),
+        Mutant(
+            "names of other algorithms",
+            "horizon",
+            '"ucbvi_bf": "UCBVI, Bernstein",\n    "ucbvi_ch": "UCBVI, Hoeffding",',
+            '"ucbvi_bf": "UCBVI, Hoeffding",\n    "ucbvi_ch": "UCBVI, Bernstein",',
+        ),
+        Mutant(
+            "horizons in another order",
+            "horizon",
+            "key=lambda arm: arm.point[HORIZON])",
+            "key=lambda arm: -arm.point[HORIZON])",
+        ),
+        Mutant("another guide", "horizon", '(1.5, "$H^{3/2}$")', '(1.0, "$H^{3/2}$")'),
+        Mutant("log axis lost", "horizon", 'xscale="log", yscale="log"', 'xscale="log", yscale="linear"'),
+    ],
+    "literal": [
+        Mutant("heat map upside down", "literal", "len(arms) - 0.5, -0.5)", "-0.5, len(arms) - 0.5)"),
+        Mutant(
+            "arms at other rows",
+            "literal",
+            "[_name(arm) for arm in arms]",
+            "[_name(arm) for arm in reversed(arms)]",
+        ),
+        Mutant("another share written", "literal", 'f"{100 * share:.0f}"', 'f"{100 * (1 - share):.0f}"'),
+        Mutant("shares a step too early", "literal", "axes.text(h + 1, row, text", "axes.text(h, row, text"),
+        Mutant(
+            "the limit of Private-UCB-VI forgotten",
+            "literal",
+            '["name"] == "private_ucb_vi"',
+            '["name"] == "other"',
+        ),
+        Mutant(
+            "only the first run counted",
+            "literal",
+            "for run in arm.runs], axis=(0, 2, 3))",
+            "for run in arm.runs[:1]], axis=(0, 2, 3))",
+        ),
+        Mutant(
+            "episodes doubled",
+            "literal",
+            "axes.plot(K, y, marker=LEVELS[part]",
+            "axes.plot(2 * K, y, marker=LEVELS[part]",
+        ),
+        Mutant(
+            "pooled and per step swapped",
+            "literal",
+            "_needed(base, pooled, model, epsilon)\n",
+            "_needed(base, not pooled, model, epsilon)\n",
+        ),
+        Mutant("levels swapped", "literal", 'LEVELS = {1: "o", 10: "D"}', 'LEVELS = {1: "D", 10: "o"}'),
+        Mutant("log axis lost", "literal", 'axes.set(xscale="log", ', 'axes.set(xscale="linear", '),
+    ],
+    "literal_learns": [
+        Mutant(
+            "value doubled",
+            "literal_learns",
+            "left.plot(episodes, mean, color",
+            "left.plot(episodes, 2.0 * mean, color",
+        ),
+        Mutant(
+            "mean curve missing",
+            "literal_learns",
+            "left.plot(episodes, mean, color=hue, linewidth=1.4, zorder=4)",
+            "pass",
+        ),
+        Mutant("band missing", "literal_learns", "if not np.isnan(half_width).any():", "if False:"),
+        Mutant("greatest rate for the mean", "literal_learns", "rate.mean(axis=0)", "rate.max(axis=0)"),
+        Mutant(
+            "slope over all episodes",
+            "literal_learns",
+            "tail(episodes, regret, LAST)",
+            "tail(episodes, regret, 1e6)",
+        ),
+        Mutant("ticks missing", "literal_learns", "    if K is not None:\n", "    if K is None:\n"),
+        Mutant(
+            "ticks of per-step counts",
+            "literal_learns",
+            'config["privatizer"], config["agent"]["pooled"]',
+            'config["privatizer"], False',
+        ),
+        Mutant(
+            "ε of the other relation",
+            "literal_learns",
+            "model, epsilon, _ = certificate_of(arm)",
+            "model, _, epsilon = certificate_of(arm)",
+        ),
+        Mutant(
+            "log axis lost", "literal_learns", 'xscale="log", yscale="log"', 'xscale="linear", yscale="log"'
+        ),
+    ],
+    "privacy_for_free": [
+        Mutant(
+            "value doubled", "privacy_for_free", "axes.plot(x, mean, color", "axes.plot(x, 2.0 * mean, color"
+        ),
+        Mutant(
+            "mean curve missing",
+            "privacy_for_free",
+            "axes.plot(x, mean, color=hue, linewidth=1.3, zorder=4, marker=mark, **MARKER)",
+            "pass",
+        ),
+        Mutant(
+            "band missing", "privacy_for_free", "    if not np.isnan(half_width).any():\n", "    if False:\n"
+        ),
+        Mutant(
+            "regret for cost",
+            "privacy_for_free",
+            "finals_of(arm) - finals_of(_paired(arm, baseline[episodes_of(arm)])) for",
+            "finals_of(arm) for",
+        ),
+        Mutant(
+            "the shortest runs for the longest",
+            "privacy_for_free",
+            "K = max(episodes_of(arm) for arm in arms)",
+            "K = min(episodes_of(arm) for arm in arms)",
+        ),
+        Mutant(
+            "ε of the other relation",
+            "privacy_for_free",
+            "model, epsilon, _ = certificate_of(arm)",
+            "model, _, epsilon = certificate_of(arm)",
+        ),
+        Mutant("one marker for all ε", "privacy_for_free", "marker(round(np.log10(epsilon)) % 4)", "marker(0)"),
+        Mutant(
+            "thresholds elsewhere",
+            "privacy_for_free",
+            "S**3 * A * H**3 / epsilon**2",
+            "S**3 * A * H**3 / epsilon",
+        ),
+        Mutant(
+            "slope of another window",
+            "privacy_for_free",
+            "tail(cost.episodes, cost.excess, LAST)",
+            "tail(cost.episodes, cost.excess, 1e9)",
+        ),
+        Mutant(
+            "guide of another slope",
+            "privacy_for_free",
+            "3.0 * top * np.sqrt(K / K[-1])",
+            "3.0 * top * (K / K[-1])",
+        ),
+        Mutant(
+            "log axis lost",
+            "privacy_for_free",
+            'axes.set(xscale="log", yscale="log", ',
+            'axes.set(xscale="log", ',
+        ),
+    ],
+    "table1": [
+        Mutant(
+            "value doubled",
+            "table1.figure",
+            "axes.plot(m.regret, y, color",
+            "axes.plot(2.0 * m.regret, y, color",
+        ),
+        Mutant("dot missing", "table1.figure", "            _draw_dot(axes, m)\n", "            pass\n"),
+        Mutant(
+            "interval missing",
+            "table1.figure",
+            "axes.plot([low, m.regret + m.half_width], [y, y]",
+            "axes.plot([m.regret, m.regret], [y, y]",
+        ),
+        Mutant(
+            "rows upside down",
+            "table1.figure",
+            "[_system(row) for row in ROWS]",
+            "[_system(row) for row in reversed(ROWS)]",
+        ),
+        Mutant(
+            "models swapped",
+            "table1.figure",
+            'LOOK = {"JDP": 1, "LDP": 3, "none": 0}',
+            'LOOK = {"JDP": 1, "LDP": 1, "none": 0}',
+        ),
+        Mutant("log axis lost", "table1.figure", 'axes.set_xscale("log")', 'axes.set_xscale("linear")'),
+        Mutant(
+            "another environment's dots",
+            "table1.figure",
+            "if m.env == env:",
+            "if m.env == table.environments[0]:",
+        ),
+        Mutant(
+            "ranks swapped in LaTeX",
+            "table1.latex",
+            r"{m.rank_bound}\to{m.rank_measured}",
+            r"{m.rank_measured}\to{m.rank_bound}",
+        ),
+        Mutant(
+            "ranks by factors swapped in LaTeX",
+            "table1.latex",
+            r"${m.rank_measured}\to{b.rank}$",
+            r"${b.rank}\to{m.rank_measured}$",
+        ),
+        Mutant(
+            "bold where the orders agree in LaTeX",
+            "table1.latex",
+            'return f"${text}$" if m.in_order',
+            'return f"${text}$" if not m.in_order',
+        ),
+        Mutant(
+            "JDP in both halves of LaTeX",
+            "table1.latex",
+            '_half(table, row, "LDP"), row.bonus) for row in private',
+            '_half(table, row, "JDP"), row.bonus) for row in private',
+        ),
+        Mutant(
+            "environments reversed in LaTeX",
+            "table1.latex",
+            "for env in table.environments]\n    return [bound.latex(), *(f",
+            "for env in reversed(table.environments)]\n    return [bound.latex(), *(f",
+        ),
+        Mutant(
+            "a decimal of the factor in LaTeX",
+            "table1.latex",
+            "math.log10(b.factor)",
+            "math.log10(10 * b.factor)",
+        ),
+        Mutant(
+            "best and table swapped in LaTeX",
+            "table1.latex",
+            "for value in (m.regret, b.regret)]",
+            "for value in (b.regret, m.regret)]",
+        ),
+        Mutant(
+            "ranks by factors swapped in Markdown",
+            "table1.markdown",
+            'f"{m.rank_measured} → {b.rank}"',
+            'f"{b.rank} → {m.rank_measured}"',
+        ),
+        Mutant(
+            "ranks swapped in Markdown",
+            "table1.markdown",
+            'f"{m.rank_bound} → {m.rank_measured}"',
+            'f"{m.rank_measured} → {m.rank_bound}"',
+        ),
+        Mutant(
+            "LDP in both halves of Markdown",
+            "table1.markdown",
+            '[_name(row), *_half(table, row, "JDP"),',
+            '[_name(row), *_half(table, row, "LDP"),',
+        ),
+        Mutant(
+            "another factor in Markdown", "table1.markdown", "math.log10(b.factor)", "math.log10(10 * b.factor)"
+        ),
+        Mutant("half width doubled", "table1.cells", "{m.half_width / 1000:", "{m.half_width / 500:"),
+        Mutant(
+            "disagreements the wrong way round",
+            "table1.measurements",
+            "a.bound < b.bound and a.regret > b.regret",
+            "a.bound > b.bound and a.regret < b.regret",
+        ),
+        Mutant(
+            "ranks swapped in the CSV",
+            "table1.report",
+            "m.rank_bound, m.rank_measured)",
+            "m.rank_measured, m.rank_bound)",
+        ),
+        Mutant(
+            "the worst factor for the best",
+            "table1.factors",
+            "min(found, least.get(key, found))",
+            "max(found, least.get(key, found))",
+        ),
+    ],
+}
+# Where the tests of a study are, if not in test_<study>.py alone.
+FILES = {
+    "riverswim": ("test_riverswim.py", "test_verdicts.py"),
+    "calibrate_table1": ("test_calibrate.py", "test_paper.py"),
+    "calibrate_environments": ("test_table1.py",),
+}

@@ -1,0 +1,177 @@
+"""What all agents have in common: plans and updates in turn, pooled counts, widths, and what they refuse."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hand_worked import USERS, non_private, plans
+
+import dpucbvi as dp
+from dpucbvi.agents import AGENTS
+from dpucbvi.agents.dp_nash_vi import dp_nash_vi_constants
+from dpucbvi.agents.ldp_obi import ldp_obi_constants
+from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
+from dpucbvi.agents.private_ucb_vi import printed_widths
+from dpucbvi.agents.pucb import printed_width
+from dpucbvi.counts import PrivateCounts, counters, zero_counts
+from dpucbvi.privatizers.non_private import TrueCounts
+from dpucbvi.privatizers.tree import levels
+from dpucbvi.projection import no_postprocess
+from dpucbvi.simulate import set_up
+
+HAND = dp.Problem(2, 2, 2, 5, 0.1)
+TRUTH = dp.Noise(scale=0.0, E=0.0, terms=5)
+RIVER = dp.riverswim()
+
+
+def test_every_agent_can_be_named():
+    assert {name: AGENTS[name] for name in AGENTS} == {
+        "dp_ucbvi": dp.DPUCBVI,
+        "ucbvi_bf": dp.UCBVI,
+        "ucbvi_ch": dp.UCBVICH,
+        "private_ucb_vi": dp.PrivateUCBVI,
+        "private_ucb_po": dp.PrivateUCBPO,
+        "pucb": dp.PUCB,
+        "ldp_obi": dp.LDPOBI,
+        "dp_nash_vi": dp.DPNashVI,
+    }
+    with pytest.raises(dp.InputError, match=r"^agent\.name: 'sarsa' is not one of dp_nash_vi, dp_ucbvi, "):
+        AGENTS["sarsa"]
+
+
+@pytest.mark.parametrize("name", list(AGENTS))
+def test_an_agent_makes_k_plans_and_updates_between_them(name):
+    updates, private = [], non_private()
+    update = private.update
+    private.update = lambda trajectory: updates.append(trajectory) or update(trajectory)
+    agent = AGENTS[name]()
+    algorithm = agent.algorithm(HAND, private, agent.constants(HAND, TRUTH))
+    assert len(plans(algorithm, USERS)) == 5
+    assert updates == USERS
+    with pytest.raises(StopIteration):
+        algorithm.send(USERS[0])
+
+
+class Repeated(PrivateCounts):
+    """Pooled counts, handed out as if they were those of both steps."""
+
+    def update(self, trajectory):
+        one = super().update(trajectory)
+        return dp.Counts(*(np.repeat(family, 2, axis=0) for family in one))
+
+
+@pytest.mark.parametrize("name", list(AGENTS))
+def test_pooled_counts_serve_every_step(name):
+    """G = 1 against G = 2 with the pooled table at both steps: the same plans, unlike with counts apart."""
+    agent = AGENTS[name](bonus_scale=0.001)
+    constants = agent.constants(HAND, TRUTH._replace(E=4.0))
+    repeated = Repeated(TrueCounts(counters(1, 2, 2)), no_postprocess, 0.0, 1, 2, 2)
+    pooled, again, apart = (
+        plans(agent.algorithm(HAND, private, constants), USERS)
+        for private in (non_private(G=1), repeated, non_private(G=2))
+    )
+    assert all(np.array_equal(one.Q, other.Q) for one, other in zip(pooled, again, strict=True))
+    assert not np.array_equal(pooled[-1].Q, apart[-1].Q)
+    assert zero_counts(1, 2, 2).N_sa.shape == (1, 2, 2)
+
+
+@pytest.mark.parametrize("name", list(AGENTS))
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_bonus_cannot_be_scaled_by_what_is_no_positive_number(name, scale):
+    with pytest.raises(
+        dp.InputError, match=rf"^bonus_scale: {scale} is not accepted; it must be a number > 0$"
+    ):
+        AGENTS[name](bonus_scale=scale)
+
+
+def test_proven_widths_are_a_quarter_of_e():
+    central, local = dp.Central(1.0, confidence_scale=0.1), dp.Local(1.0, confidence_scale=0.1)
+    made = set_up(RIVER, dp.PUCB(), central, 1000)
+    assert made.constants.E == made.noise.E / 4
+    made = set_up(RIVER, dp.PrivateUCBPO(), central, 1000)
+    assert made.constants == private_ucb_po_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
+    made = set_up(RIVER, dp.LDPOBI(), local, 1000)
+    assert made.constants == ldp_obi_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
+    made = set_up(RIVER, dp.DPNashVI(), central, 1000)
+    assert made.constants == dp_nash_vi_constants(made.problem, made.noise.E)
+
+
+def test_printed_widths_are_the_papers_times_constant_and_scale():
+    printed = {"confidence_scale": 0.1, "printed_constant": 0.5}
+    made = set_up(RIVER, dp.PUCB(), dp.Central(1.0, **printed), 1000)
+    E = printed_width(made.problem, dp.Noise(600.0, E=0.0, terms=levels(1000)))
+    assert made.constants.E == pytest.approx(0.05 * E)
+    made = set_up(RIVER, dp.PrivateUCBPO(), dp.Local(1.0, **printed), 1000)
+    E1, E2 = printed_widths(made.problem, dp.Noise(60.0, E=0.0, terms=1000))
+    assert made.constants == pytest.approx(private_ucb_po_constants(made.problem, 0.05 * E1, 0.05 * E2))
+
+
+# --- which agent goes with which privatizer -------------------------------------------------------------
+
+CENTRAL, LOCAL, NON_PRIVATE = dp.Central(1.0), dp.Local(1.0), dp.NonPrivate()
+MODELS = {
+    "dp_ucbvi": {NON_PRIVATE, CENTRAL, LOCAL},
+    "dp_nash_vi": {NON_PRIVATE, CENTRAL, LOCAL},
+    "private_ucb_vi": {NON_PRIVATE, CENTRAL, LOCAL},
+    "private_ucb_po": {NON_PRIVATE, CENTRAL, LOCAL},
+    "pucb": {NON_PRIVATE, CENTRAL},
+    "ldp_obi": {NON_PRIVATE, LOCAL},
+    "ucbvi_bf": {NON_PRIVATE},
+    "ucbvi_ch": {NON_PRIVATE},
+}
+TAKES = {
+    "pucb": "PUCB takes none or JDP and Local is LDP",
+    "ldp_obi": "LDPOBI takes none or LDP and Central is JDP",
+    "ucbvi_bf": "UCBVI takes none and ",
+    "ucbvi_ch": "UCBVICH takes none and ",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "privatizer"),
+    list(product(MODELS, (NON_PRIVATE, CENTRAL, LOCAL))),
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_an_agent_takes_the_models_of_privacy_it_is_defined_for_and_no_other(name, privatizer):
+    assert set(MODELS) == set(AGENTS)
+    if privatizer in MODELS[name]:
+        assert set_up(RIVER, AGENTS[name](), privatizer, 10).certificate.model == privatizer.model
+    else:
+        with pytest.raises(dp.InputError, match=f"^privatizer: {TAKES[name]}"):
+            set_up(RIVER, AGENTS[name](), privatizer, 10)
+
+
+RAW = [("private_ucb_vi", CENTRAL), ("private_ucb_po", LOCAL), ("pucb", CENTRAL), ("ldp_obi", LOCAL)]
+
+
+@pytest.mark.parametrize(("name", "privatizer"), RAW, ids=[name for name, _ in RAW])
+@pytest.mark.parametrize("postprocess", ["closed_form", "cvxpy"])
+def test_an_agent_of_raw_counts_takes_no_post_processing(name, privatizer, postprocess):
+    with pytest.raises(dp.InputError, match=r"^postprocess: \w+ uses the noisy counts; it takes none$"):
+        set_up(RIVER, AGENTS[name](), privatizer, 10, postprocess=postprocess)
+    assert set_up(RIVER, AGENTS[name](), privatizer, 10).postprocess == "none"
+
+
+@pytest.mark.parametrize("name", ["dp_ucbvi", "dp_nash_vi"])
+def test_an_agent_of_post_processed_counts_refuses_noisy_ones(name):
+    with pytest.raises(
+        dp.InputError, match=r"^postprocess: \w+ takes closed_form or cvxpy when counts are noisy$"
+    ):
+        set_up(RIVER, AGENTS[name](), CENTRAL, 10, postprocess="none")
+    assert set_up(RIVER, AGENTS[name](), CENTRAL, 10).postprocess == "closed_form"
+    assert set_up(RIVER, AGENTS[name](), NON_PRIVATE, 10).postprocess == "none"
+
+
+def test_a_post_processing_that_is_not_there_is_refused():
+    with pytest.raises(dp.InputError, match=r"^postprocess: 'magic' is not one of none, closed_form, cvxpy$"):
+        set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10, postprocess="magic")
+
+
+@pytest.mark.parametrize("name", list(AGENTS))
+def test_pooling_needs_an_mdp_that_does_not_depend_on_the_step(name):
+    with pytest.raises(
+        dp.InputError, match=r"^pooled: true needs an environment whose P and r do not depend on h$"
+    ):
+        set_up(dp.random_mdp(), AGENTS[name](pooled=True), NON_PRIVATE, 10)
+    assert set_up(RIVER, AGENTS[name](pooled=True), NON_PRIVATE, 10).G == 1
+    assert set_up(RIVER, AGENTS[name](), NON_PRIVATE, 10).G == 20

@@ -1,0 +1,131 @@
+"""Private-UCB-VI on numbers worked out by hand and, without noise, against Hoeffding value iteration."""
+
+import math
+
+import numpy as np
+import pytest
+from hand_worked import USERS, non_private, plans, table
+
+import dpucbvi as dp
+from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi, private_ucb_vi_constants
+from dpucbvi.counts import PrivateCounts, as_counts, counters
+from dpucbvi.projection import no_postprocess
+from dpucbvi.simulate import episodes, set_up
+
+# 4SAT = 4·2·2·10 = 160, so ℓ = ln(160/β) = 8 and √(2ℓ) = 4.
+PRIVATE_HAND = dp.Problem(2, 2, 2, K=5, beta=160 * math.exp(-8))
+
+
+def test_private_ucb_vi_by_hand():
+    """E1 = 2, E2 = 3: b = (1 + H)·4/√D + (3·2 + 2·(2·3 + 2·2))/D = 12/√D + 26/D, times .01."""
+    constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0, scale=0.01)
+    assert (constants.root, constants.width) == pytest.approx((12.0, 26.0))
+    made = plans(private_ucb_vi(PRIVATE_HAND, non_private(), constants), USERS)
+    # k = 1: D = 2 everywhere: .01·(8.4852814 + 13) = .2148528, the same at both steps since P̃ = 0
+    assert made[0].Q == table(np.full((2, 2, 2), 0.2148528)) and not made[0].pi.any()
+    # k = 2: step 2 (1,0): D = 3: 0 + .01·(6.9282032 + 8.6666667) = .1559487
+    assert made[1].Q[1] == table([[0.2148528, 0.2148528], [0.1559487, 0.2148528]])
+    # step 1 (0,0): D = 3: .5/3 + (1/3)·.2148528 + .1559487 = .3942330: P̃ sums to 1/3, not to 1
+    assert made[1].Q[0] == table([[0.3942330, 0.2148528], [0.2148528, 0.2148528]])
+    assert made[1].pi.tolist() == [[0, 0], [0, 1]]
+    # k = 3: step 2 (1,1): .2/3 + .1559487 = .2226154; step 1 (0,0): D = 4: .25 + .5·.2226154 + .125 = .4863077,
+    # more than before: there is no minimum with the last episode's Q
+    assert made[2].Q[1, 1] == table([0.1559487, 0.2226154])
+    assert made[2].Q[0, 0] == table([0.4863077, 0.2148528])
+
+
+def test_private_ucb_vi_cuts_to_what_is_left():
+    """As printed b > 21 everywhere, so Q_h = H - h + 1 exactly: 2 at step 1, 1 at step 2."""
+    constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0)
+    for plan in plans(private_ucb_vi(PRIVATE_HAND, non_private(), constants), USERS):
+        assert plan.Q[0].tolist() == [[2, 2], [2, 2]] and plan.Q[1].tolist() == [[1, 1], [1, 1]]
+
+
+class Fixed:
+    """A release of counts chosen by hand, whatever the users do."""
+
+    def __init__(self, flat):
+        self.flat = flat
+
+    def release(self, sigma):
+        return self.flat
+
+
+def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():
+    """Negative rewards cut Q at 0; D is at least 1; negative N̂(s,a,s') count against their state."""
+    flat = np.zeros(counters(2, 2, 2))
+    counts = as_counts(flat, 2, 2, 2)  # views
+    counts.N_sa[...] = 6.0
+    counts.R[1, 0, 0], counts.R[1, 0, 1] = -80.0, 0.8  # D = 8: -10 and .1
+    counts.N_sa[1, 1, 0], counts.R[1, 1, 0] = -70.0, 0.3  # D = max(-68, 1) = 1
+    counts.N_sas[0, 0, 0] = [-4.0, 2.0]
+    constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0, scale=0.001)
+    b_8, b_1 = 0.001 * (12 / math.sqrt(8) + 26 / 8), 0.001 * (12 + 26)
+    private = PrivateCounts(Fixed(flat), no_postprocess, 0.0, 2, 2, 2)
+    plan = plans(private_ucb_vi(PRIVATE_HAND, private, constants), USERS[:1])[1]
+    assert plan.Q[1] == table([[0.0, 0.1 + b_8], [0.3 + b_1, b_8]])
+    V = [0.1 + b_8, 0.3 + b_1]
+    assert plan.Q[0, 0, 0] == pytest.approx(-0.5 * V[0] + 0.25 * V[1] + b_8, abs=1e-12)
+
+
+def hoeffding_formula(trajectories, problem, scale):
+    """Hoeffding value iteration: D = max(N, 1), b = (1 + H) √(2 ln(4SAT/β)/D), Q cut to [0, H-h+1]."""
+    H, S, A, K, beta = problem
+    ell = np.log(4 * S * A * H * K / beta)
+    V, Q = np.zeros(S), np.zeros((H, S, A))
+    for h in reversed(range(H)):
+        for s in range(S):
+            for a in range(A):
+                visits = [t for t in trajectories if t.s[h] == s and t.a[h] == a]
+                D = max(len(visits), 1)
+                mean = sum(t.r[h] + V[t.s[h + 1]] for t in visits) / D
+                Q[h, s, a] = np.clip(mean + scale * (1 + H) * np.sqrt(2 * ell / D), 0, H - h)
+        V = Q[h].max(axis=1)
+    return Q
+
+
+class Silent(dp.Central):
+    """Central without noise."""
+
+    def scale(self, problem):
+        return 0.0
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.02])
+def test_private_ucb_vi_without_noise_is_hoeffding_value_iteration(scale):
+    """Central with noise scale 0 and so E1 = E2 = 0, every plan of 60 episodes."""
+    mdp = dp.random_mdp(3, 2, 3, seed=6)
+    setup = set_up(mdp, dp.PrivateUCBVI(scale), Silent(1.0), 60, beta=0.1)
+    assert setup.constants == private_ucb_vi_constants(setup.problem, 0.0, 0.0, scale)
+    seen = []
+    for _, plan, _, trajectory, _ in episodes(setup, seed=7):
+        assert plan.Q == pytest.approx(hoeffding_formula(seen, setup.problem, scale), abs=1e-12)
+        seen.append(trajectory)
+    assert len(seen) == 60 and (plan.Q[2] < 1).any()
+
+
+def test_printed_widths():
+    """E1 = B √(8 n ln(6SAT/β)), E2 with another S inside. S=6, A=2, T=10^6, β=.05: 6SAT/β = 1.44e9."""
+    problem = dp.Problem(20, 6, 2, 50_000, 0.05)
+    E1, E2 = printed_widths(problem, dp.Noise(scale=960.0, E=0.0, terms=16))
+    assert pytest.approx(960 * math.sqrt(128 * math.log(1.44e9))) == E1
+    assert pytest.approx(960 * math.sqrt(128 * math.log(8.64e9))) == E2
+    # Central in the paper's letters: (3H/ε) √(8 log³K ln(6SAT/β)) with log K = L = 16, ε = 1
+    assert pytest.approx(60 * math.sqrt(8 * 16**3 * math.log(1.44e9))) == E1
+
+
+@pytest.mark.parametrize(
+    ("privatizer", "terms", "scale"),
+    [(dp.Central, 16, 960.0), (dp.Local, 50_000, 60.0)],
+    ids=["central", "local"],
+)
+def test_widths_that_a_run_uses(privatizer, terms, scale):
+    """`printed`: as above. `proven`: the bound on the raw noise, E/4, for both."""
+    printed = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0, printed_constant=0.5), 50_000)
+    E1, E2 = printed_widths(printed.problem, dp.Noise(scale, E=0.0, terms=terms))
+    expected = private_ucb_vi_constants(printed.problem, 0.5 * E1, 0.5 * E2)
+    assert printed.constants == pytest.approx(expected, rel=1e-12)
+    proven = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0), 50_000)
+    width = proven.noise.E / 4
+    assert proven.constants.E1 == width
+    assert proven.constants.width == pytest.approx(3 * width + 20 * (6 * width + 2 * width))

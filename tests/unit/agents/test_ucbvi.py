@@ -1,0 +1,116 @@
+"""UCBVI with bonus 1 (UCBVI-CH) and bonus 2 (UCBVI-BF): numbers worked out by hand, and their formulas."""
+
+import math
+
+import numpy as np
+import pytest
+from hand_worked import USERS, non_private, plans, table
+
+import dpucbvi as dp
+from dpucbvi.agents.ucbvi import (
+    bonus,
+    hoeffding_constants,
+    log_term,
+    next_gaps,
+    ucbvi,
+    ucbvi_bernstein_constants,
+)
+from dpucbvi.simulate import episodes, set_up
+
+# 5SAT = 5·2·2·10 = 200, so L = ln(200/β) = 6.
+UCBVI_HAND = dp.Problem(2, 2, 2, K=5, beta=200 * math.exp(-6))
+
+
+def test_bonus_1_by_hand():
+    """7HL/√N = 84/√N, times .005: .42/√N."""
+    assert log_term(UCBVI_HAND) == pytest.approx(6.0)
+    made = plans(ucbvi(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND, 0.005)), USERS)
+    assert np.array_equal(made[0].Q, np.full((2, 2, 2), 2.0)) and not made[0].pi.any()
+    # k = 2: step 2 Q(1,0) = 0 + .42; step 1 Q(0,0) = min(2, .5 + 2 + .42)
+    assert made[1].Q[1] == table([[2, 2], [0.42, 2]]) and made[1].Q[0] == table([[2, 2], [2, 2]])
+    assert made[1].pi.tolist() == [[0, 0], [0, 1]]
+    # k = 3: step 2 Q(1,1) = .2 + .42; step 1 N(0,0) = 2: .5 + .62 + .42/√2 = 1.4169848
+    assert made[2].Q[1] == table([[2, 2], [0.42, 0.62]])
+    assert made[2].Q[0] == table([[1.4169848, 2], [2, 2]])
+    assert made[2].V == table([[2, 2], [2, 0.62], [0, 0]])
+    assert made[2].pi.tolist() == [[1, 0], [0, 1]]
+    # k = 4: step 2 N(1,1) = 2: .6 + .42/√2 = .897 is above the last .62, which stays; step 1 Q(0,1) = .62 + .42
+    assert made[3].Q[1, 1] == table([0.42, 0.62]) and made[3].Q[0, 0] == table([1.4169848, 1.04])
+    assert made[3].pi[0, 0] == 0
+
+
+def test_bonus_1_with_its_own_constant_stays_at_h():
+    made = plans(ucbvi(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND)), USERS)
+    assert all(np.array_equal(plan.Q, np.full((2, 2, 2), 2.0)) for plan in made)
+
+
+def test_bonus_2_by_hand():
+    """.001 (√(48 Var/N) + 56/N + √(8 Σ P min{2.304e7/N_{h+1}, 4}/N)); 56 = 14HL/3, 2.304e7 = 100²H³S²AL²."""
+    constants = ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
+    made = plans(ucbvi(UCBVI_HAND, non_private(), constants), USERS)
+    # k = 2: step 2 Q(1,0) = 0 + .056: no variance and no third term at the last step
+    assert made[1].Q[1] == table([[2, 2], [0.056, 2]])
+    # k = 3: step 2 Q(1,1) = .256; step 1 N(0,0) = 2, V(1) = .256: .5 + .256 + .001·(0 + 28 + √(8·4/2)) = .788
+    assert made[2].Q[1, 1] == table([0.056, 0.256]) and made[2].Q[0, 0] == table([0.788, 2])
+    assert made[2].pi[0, 0] == 1
+    # k = 5: step 1 N(0,0) = 3, P = (1/3, 2/3), V = (2, .256) has variance (2/9)·1.744² = .6758969:
+    # √(48·.6758969/3) = 3.2885179, 56/3 = 18.6666667, √(8·4/3) = 3.2659863, together 25.2211709, times .001
+    value = bonus(3.0, np.array([1 / 3, 2 / 3]), np.array([2.0, 0.256]), np.array([4.0, 4.0]), constants)
+    assert value == pytest.approx(0.0252211709, abs=1e-9)
+    assert made[4].Q[0, 0, 0] == pytest.approx(0.788)  # .5 + .8373333 + .0252212 is more
+
+
+def test_the_minimum_of_bonus_2():
+    constants = ucbvi_bernstein_constants(UCBVI_HAND)
+    N_sa = np.zeros((2, 2, 2))
+    N_sa[1] = [[5e6, 6.52e6], [0, 0]]  # N_2(0) = 1.152e7: 2.304e7/1.152e7 = 2; N_2(1) = 0: H² = 4
+    counts = dp.Counts(N_sa, np.zeros((2, 2, 2, 2)), np.zeros((2, 2, 2)))
+    assert next_gaps(counts, 0, 2, constants).tolist() == pytest.approx([2.0, 4.0])
+    assert next_gaps(counts, 1, 2, constants).tolist() == [0.0, 0.0]  # after the last step
+    counts.N_sa[1, 0] = [1.0, 1.0]
+    assert next_gaps(counts, 0, 2, constants).tolist() == [4.0, 4.0]
+
+
+def ucbvi_formula(trajectories, problem, bonus_number, scale, Q_last):
+    """One planning of UCBVI from raw trajectories, vectorised, constants written out."""
+    H, S, A, K, beta = problem
+    L = np.log(5 * S * A * K * H / beta)
+    N = np.zeros((H + 1, S, A))
+    Ns = np.zeros((H, S, A, S))
+    R = np.zeros((H, S, A))
+    for t in trajectories:
+        for h in range(H):
+            N[h, t.s[h], t.a[h]] += 1
+            Ns[h, t.s[h], t.a[h], t.s[h + 1]] += 1
+            R[h, t.s[h], t.a[h]] += t.r[h]
+    Q, V = Q_last.copy(), np.zeros(S)
+    for h in reversed(range(H)):
+        n = np.maximum(N[h], 1)
+        P, r = Ns[h] / n[..., None], R[h] / n
+        if bonus_number == 1:
+            b = 7 * H * L / np.sqrt(n)
+        else:
+            variance = np.maximum(P @ V**2 - (P @ V) ** 2, 0)
+            n_next = N[h + 1].sum(axis=1)
+            gap = np.minimum(100**2 * H**3 * S**2 * A * L**2 / np.maximum(n_next, 1e-9), H**2) * (h + 1 < H)
+            b = np.sqrt(8 * L * variance / n) + 14 * H * L / (3 * n) + np.sqrt(8 * (P @ gap) / n)
+        Q[h] = np.where(N[h] > 0, np.minimum(np.minimum(Q[h], H), r + P @ V + scale * b), Q[h])
+        V = Q[h].max(axis=1)
+    return Q
+
+
+@pytest.mark.parametrize(("bonus_number", "scale"), [(1, 0.002), (2, 0.001)])
+def test_ucbvi_is_its_formula(bonus_number, scale):
+    """Every plan of 120 episodes on a random MDP, and the runs do learn."""
+    agent = dp.UCBVICH(scale) if bonus_number == 1 else dp.UCBVI(scale)
+    setup = set_up(dp.random_mdp(3, 2, 3, seed=4), agent, dp.NonPrivate(), 120, beta=0.1)
+    make = hoeffding_constants if bonus_number == 1 else ucbvi_bernstein_constants
+    assert setup.constants == make(setup.problem, scale)
+    Q, seen, policies = np.full((3, 3, 2), 3.0), [], set()
+    for _, plan, _, trajectory, _ in episodes(setup, seed=5):
+        Q = ucbvi_formula(seen, setup.problem, bonus_number, scale, Q)
+        assert plan.Q == pytest.approx(Q, abs=1e-6)
+        assert np.array_equal(plan.pi, plan.Q.argmax(axis=-1))
+        policies.add(plan.pi.tobytes())
+        seen.append(trajectory)
+    assert len(seen) == 120 and len(policies) > 5 and (plan.Q[1:] < 3).all()

@@ -1,0 +1,104 @@
+"""A fast run goes on from its checkpoint as if it had never stopped; one that other code wrote is not used."""
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.engine import fast
+from dpucbvi.engine.state import EPISODE
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.simulate import set_up
+from dpucbvi.sources import code
+
+SEED = 5
+PRIVATIZER = {"central": dp.Central(200.0), "local": dp.Local(200.0), "non_private": dp.NonPrivate()}
+
+
+def setup_with(privatizer="central"):
+    mdp = dp.riverswim(4, 6, rewards="bernoulli")
+    return set_up(mdp, dp.DPUCBVI(0.003), PRIVATIZER[privatizer], 60, lp_checks=20)
+
+
+def assert_same(one, other):
+    for name in ("episodes", "regret", "policy_changes", "fallbacks", "N_sa", "Q"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.checks == other.checks
+
+
+@pytest.mark.parametrize("privatizer", list(PRIVATIZERS))
+def test_a_run_goes_on_from_its_checkpoint(privatizer, tmp_path, monkeypatch):
+    """Stopped after a chunk and started again, a run ends as if it had never stopped."""
+    setup = setup_with(privatizer)
+    whole = fast.run_fast(setup, SEED)
+    monkeypatch.setattr(fast, "CHUNK_MOST", 7)
+    monkeypatch.setattr(fast, "CHECKPOINT_SECONDS", 0.0)
+    path, seen = tmp_path / "checkpoint.npz", []
+
+    def stop_midway(done):
+        seen.append(done)
+        if sum(seen) > 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fast.run_fast(setup, SEED, progress=stop_midway, checkpoint=path)
+    assert path.is_file()
+    told = []
+    resumed = fast.run_fast(setup, SEED, progress=told.append, checkpoint=path)
+    assert told[0] > 0 and sum(told) == setup.problem.K
+    assert_same(whole, resumed)
+
+
+def halfway(setup, path):
+    """A run that stopped after a chunk, saved at this path."""
+    half = fast.start(setup, SEED)
+    next(fast.run_chunks(half, SEED))
+    fast.save_checkpoint(half, path)
+    assert 0 < half.memory.tally[EPISODE] < setup.problem.K
+    return half
+
+
+def truncated(setup, path, monkeypatch):
+    halfway(setup, path)
+    path.write_bytes(path.read_bytes()[:500])
+
+
+def empty(setup, path, monkeypatch):
+    path.write_bytes(b"")
+
+
+def without_code(setup, path, monkeypatch):
+    np.savez(path, **halfway(setup, path).arrays())
+
+
+def of_other_code(setup, path, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(fast, "code", lambda: "0" * 16)
+        halfway(setup, path)
+
+
+def without_an_array(setup, path, monkeypatch):
+    arrays = halfway(setup, path).arrays()
+    arrays.pop("memory.tally")
+    np.savez(path, code=np.array(code()), **arrays)
+
+
+@pytest.mark.parametrize("write", [truncated, empty, without_code, of_other_code, without_an_array])
+def test_a_checkpoint_that_cannot_be_trusted_is_not_used(write, tmp_path, monkeypatch):
+    setup, path = setup_with(), tmp_path / "checkpoint.npz"
+    write(setup, path, monkeypatch)
+    assert fast.resume(fast.start(setup, SEED), path) is None
+    told = []
+    assert_same(fast.run_fast(setup, SEED), fast.run_fast(setup, SEED, progress=told.append, checkpoint=path))
+    assert told[0] == 0 and sum(told) == setup.problem.K
+
+
+def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
+    setup, path = setup_with(), tmp_path / "checkpoint.npz"
+    half = halfway(setup, path)
+    with np.load(path) as saved:
+        assert str(saved["code"]) == code()
+        assert set(saved) == {"code", *half.arrays()}
+    again = fast.resume(fast.start(setup, SEED), path)
+    for name, array in half.arrays().items():
+        np.testing.assert_array_equal(again.arrays()[name], array)
+    assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it

@@ -1,0 +1,126 @@
+"""A privatizer that lacks something is refused in one line, everywhere, and never gets a certificate."""
+
+from dataclasses import dataclass
+
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.settings import EngineSettings, RunSettings
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.simulate import set_up
+
+RIVER = dp.riverswim(3, 4)
+ENGINES = [None, "reference", "fast"]
+AGENTS = [dp.DPUCBVI(), dp.PrivateUCBVI(), dp.planner(lambda counts: None)]
+
+
+class Nothing:
+    """A class without any of the methods."""
+
+
+@dataclass(frozen=True)
+class Uncertified:
+    """It says JDP, has a noise and a release, but no certificate and no compiled twin."""
+
+    epsilon: float = 1.0
+
+    model = "JDP"
+
+    def noise(self, problem, G):
+        return dp.Noise(scale=1.0, E=1.0)
+
+    def release(self, problem, G, seed):
+        return dp.NonPrivate().release(problem, G, seed)
+
+
+class SaysNothing(Uncertified):
+    def certificate(self, problem):
+        return None
+
+
+class SaysATuple(Uncertified):
+    def certificate(self, problem):
+        return ("JDP", 0.1, 0.2)
+
+
+class SaysAnotherModel(Uncertified):
+    def certificate(self, problem):
+        return dp.Certificate("LDP", 0.1, 0.2)
+
+
+class Invented(Uncertified):
+    model = "perfect"
+
+    def certificate(self, problem):
+        return dp.Certificate("perfect", 0.0, 0.0)
+
+
+NEEDS = "is not accepted; it must be an object with model, noise, certificate, release"
+NONSENSE = {
+    "nothing": (Nothing(), f"Nothing {NEEDS}"),
+    "a name": ("central", f"str {NEEDS}"),
+    "none": (None, f"NoneType {NEEDS}"),
+    "a class": (dp.Central, f"Central {NEEDS}"),
+    "no certificate": (Uncertified(), f"Uncertified {NEEDS}"),
+    "certificate None": (SaysNothing(), "SaysNothing says JDP, its certificate does not"),
+    "certificate a tuple": (SaysATuple(), "SaysATuple says JDP, its certificate does not"),
+    "another model": (SaysAnotherModel(), "SaysAnotherModel says JDP, its certificate does not"),
+    "no such model": (Invented(), "DPUCBVI takes none or JDP or LDP and Invented is perfect"),
+}
+
+
+def refusal(run):
+    """The one line in which it is refused."""
+    with pytest.raises(dp.InputError) as error:
+        run()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("privatizer", "message"), NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_is_refused_by_the_door_and_by_set_up(privatizer, message):
+    assert refusal(lambda: set_up(RIVER, dp.DPUCBVI(), privatizer, 5)) == f"privatizer: {message}"
+    for engine in ENGINES:
+        told = refusal(lambda: dp.run(RIVER, dp.DPUCBVI(), privatizer, K=5, engine=engine))  # noqa: B023
+        assert told == f"privatizer: {message}"
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=["post-processed", "raw", "own"])
+def test_no_agent_lets_it_through(agent):
+    for privatizer, _ in NONSENSE.values():
+        assert refusal(lambda: set_up(RIVER, agent, privatizer, 5)).startswith("privatizer: ")  # noqa: B023
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize("kind", [Uncertified, SaysNothing, SaysATuple, SaysAnotherModel, Invented])
+def test_a_name_in_the_registry_does_not_help(kind, engine, monkeypatch):
+    """A setting may name it then; the lab refuses it as the door does, and says which setting it is."""
+    monkeypatch.setitem(PRIVATIZERS._things, "nonsense", kind)
+    settings = RunSettings(privatizer={"name": "nonsense"}, engine=EngineSettings(engine), K=5)
+    assert refusal(lambda: assemble(settings)).startswith("privatizer.name: ")
+
+
+def test_a_name_that_is_not_in_the_registry_is_refused():
+    with pytest.raises(
+        dp.InputError, match=r"^privatizer\.name: 'nonsense' is not one of central, local, non_private$"
+    ):
+        assemble(RunSettings(privatizer={"name": "nonsense"}, K=5))
+
+
+class Complete(Uncertified):
+    """All that is asked for; what it certifies is its author's affair."""
+
+    def certificate(self, problem):
+        return dp.Certificate("JDP", 7.0, 14.0)
+
+
+def test_what_has_everything_runs_on_the_reference_with_its_own_certificate(monkeypatch):
+    """Control: the refusals above are about what is missing."""
+    run = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5)
+    assert run.certificate == ("JDP", 7.0, 14.0)
+    monkeypatch.setitem(PRIVATIZERS._things, "complete", Complete)
+    settings = RunSettings(privatizer={"name": "complete"}, engine=EngineSettings("reference"), K=5)
+    assert assemble(settings).certificate == ("JDP", 7.0, 14.0)
+    told = refusal(lambda: dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast"))
+    assert told == "engine: fast has no compiled twin of the privatizer Complete; it takes engine=reference"

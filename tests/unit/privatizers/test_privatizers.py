@@ -1,0 +1,155 @@
+"""Central, Local and NonPrivate: noise scale, E, certificate and release of each fit together."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.counts import counters
+from dpucbvi.engine.releases import release_for
+from dpucbvi.engine.twins import RELEASES
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.central import order_central, proven_central
+from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+from dpucbvi.privatizers.local import order_local, proven_local
+from dpucbvi.privatizers.tree import levels
+from dpucbvi.simulate import set_up
+
+RIVER = dp.riverswim(4, 5)
+FACTOR = {"paper": 1, "replace_one": 2}
+LAPLACE = [dp.Central, dp.Local]
+CASES = list(product((0.5, 3.0, 700.0), FACTOR, (2, 3, 64, 65), (False, True)))
+
+each = pytest.mark.parametrize(("epsilon", "sensitivity", "K", "pooled"), CASES)
+
+
+def made(privatizer, K, pooled=False):
+    return set_up(RIVER, dp.DPUCBVI(pooled=pooled), privatizer, K, beta=0.1)
+
+
+def test_every_privatizer_can_be_named():
+    assert {name: PRIVATIZERS[name] for name in PRIVATIZERS} == {
+        "central": dp.Central,
+        "local": dp.Local,
+        "non_private": dp.NonPrivate,
+    }
+
+
+@each
+def test_central_fits_together(epsilon, sensitivity, K, pooled):
+    """b = 3ΔL/ε, and the certificate has ε for the relation of Δ: half of it for the other, or twice."""
+    setup = made(dp.Central(epsilon, sensitivity), K, pooled)
+    change = FACTOR[sensitivity] * 5  # Δ, H = 5
+    scale = 3 * change * levels(K) / epsilon
+    assert setup.noise.scale == setup.privatizer.scale(setup.problem) == pytest.approx(scale, rel=1e-12)
+    assert setup.noise.E == proven_central(setup.problem, setup.G, setup.noise.scale)
+    assert (setup.noise.terms, setup.noise.printed) == (levels(K), None)
+    assert setup.certificate.model == setup.privatizer.model == "JDP"
+    assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
+    assert setup.certificate.replace_one == 2 * setup.certificate.add_remove
+
+
+@each
+def test_local_fits_together(epsilon, sensitivity, K, pooled):
+    """b = 3Δ/ε, whatever K is."""
+    setup = made(dp.Local(epsilon, sensitivity), K, pooled)
+    assert setup.noise.scale == setup.privatizer.scale(setup.problem)
+    assert setup.noise.scale == pytest.approx(3 * FACTOR[sensitivity] * 5 / epsilon, rel=1e-12)
+    assert setup.noise.E == proven_local(setup.problem, setup.G, setup.noise.scale)
+    assert (setup.noise.terms, setup.noise.printed) == (K, None)
+    assert setup.certificate.model == setup.privatizer.model == "LDP"
+    assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
+    assert setup.certificate.replace_one == 2 * setup.certificate.add_remove
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_non_private_has_no_noise_no_e_and_no_certificate(pooled):
+    setup = made(dp.NonPrivate(), 64, pooled)
+    assert (setup.noise.scale, setup.noise.E) == (0.0, 0.0)
+    assert setup.certificate == ("none", np.inf, np.inf) and setup.privatizer.model == "none"
+    release = setup.privatizer.release(setup.problem, setup.G, seed_stream(0, "privacy"))
+    items = np.random.default_rng(0).random((5, counters(setup.G, 4, 2)))
+    released = [release.release(item) for item in items]
+    assert np.array_equal(released, items.cumsum(axis=0))
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+@pytest.mark.parametrize("sensitivity", FACTOR)
+@pytest.mark.parametrize("pooled", [False, True])
+def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity, pooled):
+    """The first release of zeros is Lap(1) from the run's stream, one per counter, times the scale: to the bit.
+
+    So it is in the compiled twin, and ε is the change over that scale.
+    """
+    setup = made(kind(3.0, sensitivity), 64, pooled)
+    size = counters(5 if not pooled else 1, 4, 2)
+    release = setup.privatizer.release(setup.problem, setup.G, seed_stream(7, "privacy"))
+    noise = release.release(np.zeros(size))
+    expected = setup.noise.scale * LaplaceStream(seed_stream(7, "privacy")).draw(size)
+    assert np.array_equal(noise, expected)
+
+    state, compiled = RELEASES[kind].start(setup, 7, size), np.zeros(size)
+    release_for(type(state))(state, 1, np.zeros(size), np.zeros(15, dtype=np.int64), compiled)
+    assert np.array_equal(compiled, expected)
+
+    families = 3 * 5 * (levels(64) if kind is dp.Central else 1)
+    assert setup.certificate.add_remove == pytest.approx(families / setup.noise.scale, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+def test_half_the_epsilon_is_twice_the_noise_and_twice_the_e(kind):
+    one, half = made(kind(2.0), 64), made(kind(1.0), 64)
+    assert half.noise.scale == 2 * one.noise.scale
+    assert half.noise.E == pytest.approx(2 * one.noise.E, rel=1e-12)
+    assert half.certificate.replace_one == one.certificate.replace_one / 2
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+def test_settings_of_e_change_neither_the_noise_nor_the_certificate(kind):
+    plain, narrow = made(kind(2.0), 64), made(kind(2.0, confidence_scale=0.01), 64)
+    assert narrow.noise.E == pytest.approx(0.01 * plain.noise.E, rel=1e-12)
+    order = order_central if kind is dp.Central else order_local
+    printed = made(kind(2.0, confidence_scale=0.5, printed_constant=3.0), 64)
+    assert printed.noise.E == pytest.approx(0.5 * order(plain.problem, 2.0, 3.0), rel=1e-12)
+    assert printed.noise.printed == pytest.approx(1.5)
+    for other in (narrow, printed):
+        assert other.noise.scale == plain.noise.scale and other.certificate == plain.certificate
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+def test_k_minus_one_users_are_released_and_one_episode_has_none(kind):
+    setup = made(kind(1.0), 8)
+    size = counters(5, 4, 2)
+    release = setup.privatizer.release(setup.problem, 5, seed_stream(0, "privacy"))
+    for _ in range(7):
+        assert release.release(np.zeros(size)).shape == (size,)
+    one = made(kind(1.0), 1)
+    assert one.noise.E == 0.0
+    assert one.certificate.add_remove == (0.0 if kind is dp.Central else pytest.approx(1.0))
+
+
+REFUSED = [
+    ({"epsilon": 0.0}, "epsilon: 0.0 is not accepted; it must be a number > 0"),
+    ({"epsilon": -1.0}, "epsilon: -1.0 is not accepted; it must be a number > 0"),
+    ({"epsilon": np.inf}, "epsilon: inf is not accepted; it must be a number > 0"),
+    ({"epsilon": np.nan}, "epsilon: nan is not accepted; it must be a number > 0"),
+    ({"sensitivity": "both"}, "sensitivity: both is not accepted; it must be one of paper, replace_one"),
+    ({"confidence_scale": -0.1}, "confidence_scale: -0.1 is not accepted; it must be a number >= 0"),
+    ({"confidence_scale": np.nan}, "confidence_scale: nan is not accepted; it must be a number >= 0"),
+    ({"printed_constant": 0.0}, "printed_constant: 0.0 is not accepted; it must be a number > 0"),
+]
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+@pytest.mark.parametrize(("parameters", "message"), REFUSED)
+def test_what_gives_no_noise_or_no_e_is_refused(kind, parameters, message):
+    with pytest.raises(dp.InputError) as error:
+        kind(**{"epsilon": 1.0} | parameters)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
+def test_noise_that_is_not_finite_is_refused(kind):
+    with pytest.raises(dp.InputError, match=rf"^epsilon: the noise of {kind.__name__} is not finite; a larger"):
+        made(kind(1e-308), 1000)

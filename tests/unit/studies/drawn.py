@@ -1,0 +1,221 @@
+"""What a matplotlib figure shows, read back as data: curves, bands, bars, cells and who they belong to.
+
+A reader of a figure finds a curve's name by following the thin line from its end to the label beside the axes,
+by its colour, or by its line in the legend. So do the functions here: nothing is taken from the drawing code
+but the figure itself.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+
+class Line(NamedTuple):
+    """A line or a set of markers in the coordinates of the data."""
+
+    x: np.ndarray
+    y: np.ndarray
+    colour: str
+    look: tuple  # width and dashes
+    marker: str
+    filled: bool  # its marker
+
+    @property
+    def end(self) -> tuple[float, float]:
+        return float(self.x[-1]), float(self.y[-1])
+
+
+class Band(NamedTuple):
+    """What fill_between has filled, by x."""
+
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    colour: str
+
+
+class Label(NamedTuple):
+    """A label beside the axes, and where its thin line begins (in the coordinates of the axes)."""
+
+    detail: str
+    colour: str
+    marker: str
+    start: tuple[float, float]
+
+
+def is_log(axes: Axes) -> tuple[bool, bool]:
+    return axes.get_xscale() == "log", axes.get_yscale() == "log"
+
+
+def lines(axes: Axes, least: int = 1) -> list[Line]:
+    """Everything plotted at data, of at least so many points, in the order of drawing."""
+    found = [_line(line) for line in axes.lines if line.get_transform() == axes.transData]
+    return [line for line in found if len(line.x) >= least]
+
+
+def across(axes: Axes) -> dict[str, list[float]]:
+    """The x of the upright lines and the y of the level lines that cross the whole axes."""
+    found: dict[str, list[float]] = {"x": [], "y": []}
+    for axis, x, y, _ in _half_at_data(axes):
+        along, place = (y, x) if axis == "x" else (x, y)
+        if list(along) == [0, 1]:
+            found[axis].append(float(place[0]))
+    return found
+
+
+def at_edge(axes: Axes) -> list[tuple[np.ndarray, np.ndarray, str]]:
+    """Ticks drawn by hand (x, y, colour): one coordinate is of the data, the other a part of an edge."""
+    return [(x, y, c) for axis, x, y, c in _half_at_data(axes) if list(y if axis == "x" else x) != [0, 1]]
+
+
+def _half_at_data(axes: Axes) -> list[tuple[str, np.ndarray, np.ndarray, str]]:
+    made = []
+    for line in axes.lines:
+        for axis, transform in (("x", axes.get_xaxis_transform()), ("y", axes.get_yaxis_transform())):
+            if line.get_transform() == transform:
+                made.append(
+                    (axis, np.array(line.get_xdata()), np.array(line.get_ydata()), to_hex(line.get_color()))
+                )
+    return made
+
+
+def bands(axes: Axes) -> list[Band]:
+    made = []
+    for collection in axes.collections:
+        if len(collection.get_facecolor()) == 0:  # error bars are lines
+            continue
+        (path,) = collection.get_paths()
+        x = np.unique(path.vertices[:, 0])
+        heights = [path.vertices[path.vertices[:, 0] == value, 1] for value in x]
+        low, high = np.array([h.min() for h in heights]), np.array([h.max() for h in heights])
+        made.append(Band(x, low, high, to_hex(collection.get_facecolor()[0][:3])))
+    return made
+
+
+def error_bars(axes: Axes) -> list[Band]:
+    """The upright bars of errorbar(), by x."""
+    made = []
+    for container in axes.containers:
+        if isinstance(container, ErrorbarContainer) and container.has_yerr:
+            _, _, (collection,) = container.lines
+            segments = np.array(collection.get_segments())
+            colour = to_hex(collection.get_color()[0][:3])
+            made.append(Band(segments[:, 0, 0], segments[:, 0, 1], segments[:, 1, 1], colour))
+    return made
+
+
+def end_labels(axes: Axes) -> dict[str, Label]:
+    """The labels right of the axes: a name in the colour of a thin line, a quieter detail below it."""
+    thin = [line for line in axes.lines if line.get_transform() == axes.transAxes]
+    made = {}
+    for line in thin:
+        beside = [
+            text for text in axes.texts if np.isclose(text.xy[1], line.get_ydata()[-1]) and text.xy[0] > 1.0
+        ]
+        name, detail = beside
+        assert to_hex(name.get_color()) == to_hex(line.get_color())
+        assert name.get_text() not in made, f"{name.get_text()}: a label twice"
+        start = (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+        made[name.get_text()] = Label(
+            detail.get_text(), to_hex(line.get_color()), str(line.get_marker()), start
+        )
+    return made
+
+
+def labelled(axes: Axes, least: int = 2) -> dict[str, Line]:
+    """Every end label with the curve of its colour whose last point its thin line begins at."""
+    made = {}
+    for name, label in end_labels(axes).items():
+        start = np.subtract(label.start, (0.005, 0.0))
+        near = [
+            line
+            for line in lines(axes, least)
+            if line.colour == label.colour and np.allclose(_in_axes(axes, line.end), start)
+        ]
+        assert near, f"{name}: no curve ends at its label"
+        assert all(np.array_equal(line.y, near[0].y) for line in near), (
+            f"{name}: several curves end at its label"
+        )
+        made[name] = near[0]
+    return made
+
+
+def legend(of: Figure | Axes) -> dict[str, Line]:
+    """How the legend says that its entries are drawn."""
+    found = of.legends[0] if isinstance(of, Figure) else of.get_legend()
+    handles = [handle for handle in found.legend_handles if isinstance(handle, Line2D)]
+    return {str(handle.get_label()): _line(handle) for handle in handles}
+
+
+def texts(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def said(figure: Figure) -> str:
+    """All words of the figure."""
+    titles = [title for axes in figure.axes for title in (axes.title, axes._left_title, axes._right_title)]
+    beside = [label for axes in figure.axes for label in (axes.xaxis.label, axes.yaxis.label, *axes.texts)]
+    return "\n".join(text.get_text() for text in (*titles, *beside, *figure.texts))
+
+
+def ticks(axes: Axes) -> tuple[dict[float, str], dict[float, str]]:
+    """Position and text of the ticks of both axes."""
+    x = zip(axes.get_xticks(), (label.get_text() for label in axes.get_xticklabels()), strict=True)
+    y = zip(axes.get_yticks(), (label.get_text() for label in axes.get_yticklabels()), strict=True)
+    return {round(float(at), 9): text for at, text in x}, {round(float(at), 9): text for at, text in y}
+
+
+def cells(axes: Axes) -> dict[tuple[float, float], float]:
+    """The values of a heat map by the x and y at which they are shown."""
+    (image,) = axes.images
+    values = np.asarray(image.get_array())
+    left, right, bottom, top = image.get_extent()
+    first, last = (bottom, top) if image.origin == "lower" else (top, bottom)
+    rows, columns = values.shape
+    return {
+        (
+            round(left + (j + 0.5) * (right - left) / columns, 9),
+            round(first + (i + 0.5) * (last - first) / rows, 9),
+        ): float(value)
+        for (i, j), value in np.ndenumerate(values)
+    }
+
+
+def texts_at(axes: Axes) -> dict[tuple[float, float], str]:
+    """Words written at data, by their place."""
+    at_data = [text for text in axes.texts if text.get_transform() == axes.transData]
+    return {
+        (round(float(t.get_position()[0]), 9), round(float(t.get_position()[1]), 9)): t.get_text()
+        for t in at_data
+    }
+
+
+def boxes(axes: Axes) -> dict[str, list[tuple[float, float]]]:
+    """The middles of the rectangles, by the style of their line."""
+    made: dict[str, list[tuple[float, float]]] = {}
+    for patch in axes.patches:
+        x, y = patch.get_xy()
+        middle = (round(x + patch.get_width() / 2, 9), round(y + patch.get_height() / 2, 9))
+        made.setdefault(str(patch.get_linestyle()), []).append(middle)
+    return made
+
+
+def _line(line: Line2D) -> Line:
+    dashes = line._unscaled_dash_pattern  # get_linestyle() calls every pattern "--"
+    return Line(
+        np.atleast_1d(np.asarray(line.get_xdata(), dtype=float)),
+        np.atleast_1d(np.asarray(line.get_ydata(), dtype=float)),
+        to_hex(line.get_color()),
+        (line.get_linestyle(), line.get_linewidth(), str(dashes)),
+        str(line.get_marker()),
+        to_hex(line.get_markerfacecolor()) == to_hex(line.get_color()),
+    )
+
+
+def _in_axes(axes: Axes, point: tuple[float, float]) -> np.ndarray:
+    return axes.transAxes.inverted().transform(axes.transData.transform(point))

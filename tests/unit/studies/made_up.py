@@ -1,0 +1,96 @@
+"""Stored results made up for tests of the studies: every number is known, and no two are alike."""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun
+from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.trace import Trace
+
+RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
+MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
+SPREAD = (-0.07, 0.01, 0.09, 0.03)  # of the runs of an arm, about its regret
+
+
+def grid(K: int, points: int = 60) -> np.ndarray:
+    return np.unique(np.geomspace(1, K, points).astype(np.int64))
+
+
+def stored_run(
+    seed: int,
+    regret: np.ndarray,
+    *,
+    K: int = 50_000,
+    env: dict[str, Any] = RIVER,
+    agent: str = "dp_ucbvi",
+    pooled: bool = False,
+    model: str = "central",
+    epsilon: float = 1.0,
+    bonus: float = 1.0,
+    confidence: float = 1.0,
+    shape: tuple[int, int, int] | None = None,
+    Q: np.ndarray | None = None,
+) -> StoredRun:
+    """A run that certifies ε if a user is added or removed, 2ε if replaced; regret along grid(K) or its end."""
+    private = model != "non_private"
+    config = {
+        "env": env,
+        "agent": {"name": agent, "pooled": pooled},
+        "privatizer": {"name": model, **({"epsilon": epsilon, "sensitivity": "paper"} if private else {})},
+        "bonus": {"scale": bonus},
+        "confidence": {"name": "proven", "scale": confidence},
+        "K": K,
+        "beta": 0.05,
+        "seed": seed,
+    }
+    certified = Certificate(MODELS[model], *((epsilon, 2 * epsilon) if private else (inf, inf)))
+    episodes = grid(K) if len(np.atleast_1d(regret)) > 1 else np.array([K])
+    zeros = np.zeros_like(episodes)
+    shape = shape or (env["H"], env["S"], 2)
+    Q = np.zeros(shape) if Q is None else Q
+    trace = Trace(episodes, np.atleast_1d(regret), zeros, zeros, np.zeros(shape), Q, {}, certified, 0.0, 0.0)
+    return StoredRun(config, {}, trace)
+
+
+def stored_arm(
+    of: str,
+    regret: np.ndarray | float,
+    *,
+    point: dict[str, Any] | None = None,
+    label: str | None = None,
+    printed: str | None = None,
+    panel: str | None = None,
+    runs: int = 3,
+    **settings: Any,
+) -> StoredArm:
+    """An arm whose runs have the given regret, spread by some percent: of a different shape in every run."""
+    point = point or {}
+    key = "@".join([of, *(f"{name}={value}" for name, value in point.items())])
+    regret = np.atleast_1d(np.asarray(regret, dtype=float))
+    growth = np.linspace(0.5, 1.0, len(regret)) if len(regret) > 1 else np.ones(1)
+    made = [stored_run(seed, regret * (1.0 + SPREAD[seed] * growth), **settings) for seed in range(runs)]
+    return StoredArm(key, of, point, label or of, printed, panel, made)
+
+
+def stored_experiment(study: str, arms: list[StoredArm], x: str = "log", y: str = "log") -> StoredExperiment:
+    return StoredExperiment(study, study, {"x": x, "y": y}, arms)
+
+
+def mean(arm: StoredArm) -> np.ndarray:
+    """Over runs, worked out apart from the package."""
+    return sum(run.trace.regret for run in arm.runs) / len(arm.runs)
+
+
+def half_width(arm: StoredArm) -> np.ndarray:
+    """t₀.₉₇₅,ₙ₋₁ s/√n for n = 2, 3 or 4 runs."""
+    n = len(arm.runs)
+    quantile = {2: 12.706204736432095, 3: 4.302652729911275, 4: 3.182446305284263}[n]
+    squares = sum((run.trace.regret - mean(arm)) ** 2 for run in arm.runs)
+    return quantile * np.sqrt(squares / (n - 1) / n)
+
+
+def end(arm: StoredArm) -> tuple[float, float]:
+    """Mean and half width at the last episode."""
+    return float(mean(arm)[-1]), float(half_width(arm)[-1])

@@ -1,0 +1,203 @@
+"""Regret against ε: the figure, the table and epsilon.csv show what the stored runs say."""
+
+import csv
+
+import numpy as np
+import pytest
+from drawn import Line, across, at_edge, bands, is_log, lines, said, texts
+from made_up import end, grid, stored_arm, stored_experiment
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.epsilon import STUDY
+from dpucbvi.studies.epsilon.figure import check_certified, threshold
+from dpucbvi.studies.epsilon.matching import match, printed_matches
+from dpucbvi.studies.shared.printed import final_regrets
+
+EPISODES = grid(50_000)
+EPSILONS = (1.0, 10.0, 100.0, 1000.0)
+LABELS = {"dp_ucbvi": "DP-UCBVI", "private_ucb_vi": "Private-UCB-VI", "pooled": "DP-UCBVI, pooled"}
+# The regret of a curve is level/ε: at 10⁶ the printed 5970 is matched at ε = 168.
+LEVELS = {
+    ("dp_ucbvi", "jdp"): 1.0e6,
+    ("dp_ucbvi", "ldp"): 1.7e6,
+    ("private_ucb_vi", "jdp"): 3.1e6,
+    ("private_ucb_vi", "ldp"): 8.9e7,
+    ("pooled", "jdp"): 4.1e4,
+    ("pooled", "ldp"): 6.3e4,
+}
+PRINTED = {"jdp": {"jdp_eps1": 5970.0, "jdp_eps2": 5170.0}, "ldp": {"ldp_eps2": 15_120.0}}
+
+
+def at_end(of: str, regret: float, **settings) -> StoredArm:
+    return stored_arm(of, regret / 50_000 * EPISODES, **settings)
+
+
+def experiment() -> StoredExperiment:
+    arms = [at_end("ucbvi", 230.0, label="UCBVI", model="non_private")]
+    for of, label, level in (("ucbvi_scales", "UCBVI", 1e5), ("pooled_ucbvi_scales", "UCBVI, pooled", 3e4)):
+        for factor in (0.01, 0.1, 1.0):
+            point = {"bonus.scale": factor}
+            arms.append(at_end(of, level * factor, point=point, label=label, model="non_private", bonus=factor))
+    for (curve, model), level in LEVELS.items():
+        for epsilon in reversed(EPSILONS):  # the figure puts them in order
+            settings = {
+                "model": "central" if model == "jdp" else "local",
+                "epsilon": epsilon,
+                "label": LABELS[curve],
+            }
+            point = {"privatizer.epsilon": epsilon}
+            arms.append(at_end(f"{curve}_{model}", level / epsilon, point=point, **settings))
+    return stored_experiment("epsilon", arms)
+
+
+def found(made: StoredExperiment, of: str) -> list[StoredArm]:
+    return sorted((arm for arm in made.arms if arm.of == of), key=lambda arm: arm.point["privatizer.epsilon"])
+
+
+def curve_of(axes: Axes, label: str) -> Line:
+    """The curve in the colour of the label."""
+    (text,) = [text for text in axes.texts if text.get_text().replace(",\n", ", ") == label]
+    (line,) = [line for line in lines(axes, 4) if line.colour == to_hex(text.get_color())]
+    return line
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
+
+
+PANELS = [(0, "jdp"), (1, "ldp")]
+
+
+@pytest.mark.parametrize(("panel", "model"), PANELS)
+def test_every_algorithm_has_its_curve_and_its_interval(figure, panel, model):
+    axes, made = figure.axes[panel], experiment()
+    assert is_log(axes) == (True, True)
+    filled = {band.colour: band for band in bands(axes)}
+    assert len(filled) == len(LABELS)
+    for curve, label in LABELS.items():
+        ends = [end(arm) for arm in found(made, f"{curve}_{model}")]
+        line = curve_of(axes, label)
+        np.testing.assert_array_equal(line.x, EPSILONS)
+        np.testing.assert_allclose(line.y, [mean for mean, _ in ends], rtol=1e-9)
+        band = filled[line.colour]
+        np.testing.assert_array_equal(band.x, EPSILONS)
+        np.testing.assert_allclose(band.low, [mean - half for mean, half in ends], rtol=1e-9)
+        np.testing.assert_allclose(band.high, [mean + half for mean, half in ends], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("panel", "model"), PANELS)
+def test_the_reference_and_the_threshold(figure, panel, model):
+    axes, made = figure.axes[panel], experiment()
+    crossing = across(axes)
+    assert crossing["y"] == pytest.approx([end(made.arms[0])[0]])
+    wanted = 6**1.5 * 2**0.5 * 20**2 / np.sqrt(50_000 * 20) if model == "jdp" else 6**1.5 * 2**0.5 * 20**1.5
+    assert crossing["x"] == pytest.approx([wanted])
+    number = f"{wanted:,.0f}" if wanted >= 100 else f"{wanted:.1f}"
+    assert any(text.endswith(f"= {number}") for text in texts(axes))
+    assert "UCBVI, not private" in texts(axes)
+
+
+@pytest.mark.parametrize(("panel", "model"), PANELS)
+def test_printed_regrets_are_ticks_with_rings_where_ours_is_the_same(figure, panel, model):
+    axes = figure.axes[panel]
+    assert sorted(float(y[0]) for _, y, _ in at_edge(axes)) == sorted(PRINTED[model].values())
+    beside = {text.xy[1]: text.get_text() for text in axes.texts if text.get_text().startswith("ε = ")}
+    assert beside == {regret: f"ε = {name[-1]}" for name, regret in PRINTED[model].items()}
+    rings = {(round(float(line.x[0]), 6), float(line.y[0])) for line in lines(axes) if len(line.x) == 1}
+    wanted = {
+        (round(level * 1.01 / regret, 6), regret)  # 1.01: what the runs are spread about
+        for (_, of), level in LEVELS.items()
+        for regret in PRINTED[model].values()
+        if of == model and 1.0 <= level * 1.01 / regret <= 1000.0
+    }
+    assert rings == wanted and len(wanted) == (6 if model == "jdp" else 2)
+
+
+def test_both_relations_stand_at_the_axes(figure):
+    for axes, model in zip(figure.axes, ("JDP", "LDP"), strict=True):
+        (above,) = axes.child_axes
+        assert axes.get_xlabel() == f"certified {model} ε, a user added or removed"
+        assert above.get_xlabel() == f"certified {model} ε, a user replaced"
+        forward, back = above._functions
+        assert (forward(3.0), back(3.0)) == (6.0, 1.5)
+    assert figure.axes[0].get_ylabel() == "regret after 50,000 episodes"
+    assert "3 runs, calibrated factors" in said(figure)
+
+
+def test_the_axes_are_what_is_certified():
+    made = experiment()
+    check_certified(made)
+    wrong = made.arms[-1]._replace(point={"privatizer.epsilon": 7.0})
+    with pytest.raises(AssertionError, match="certifies"):
+        STUDY.draw(made._replace(arms=[*made.arms[:-1], wrong]))
+
+
+def test_the_thresholds_balance_the_two_terms_of_the_bounds():
+    S, A, H, K = 6, 2, 20, 50_000
+    T = K * H
+    central, local = (threshold(model, S, A, H, K).epsilon for model in ("JDP", "LDP"))
+    assert S**2 * A * H**3 / central == pytest.approx(np.sqrt(S * A * H**2 * T))
+    assert S**2 * A * np.sqrt(H**5 * T) / local == pytest.approx(np.sqrt(S * A * H**2 * T))
+
+
+def matched() -> dict[tuple[str, str], float]:
+    """By curve and algorithm, where its mean has the printed regret; the spread adds 1%."""
+    wanted = {("non_private", "UCBVI"): 4280 / 1.01e5, ("non_private", "UCBVI, pooled"): 4280 / 3.03e4}
+    for (curve, model), level in LEVELS.items():
+        for name, regret in PRINTED[model].items():
+            wanted[name, LABELS[curve]] = 1.01 * level / regret
+    return {key: x for key, x in wanted.items() if x <= 1000.0}
+
+
+def test_every_match_is_found_and_written(tmp_path):
+    made = experiment()
+    results = {(m.curve, m.label): m.match for m in printed_matches(made)}
+    assert {key: m.x for key, m in results.items() if m} == pytest.approx(matched())
+    assert [key for key, m in results.items() if m is None] == [("ldp_eps2", "Private-UCB-VI")]
+    (path,) = STUDY.report(made, tmp_path, {}.get)
+    rows = list(csv.DictReader(path.open()))
+    assert path.name == "epsilon.csv" and len(rows) == 2 + 3 * 3
+    for row in rows:
+        key = (row["curve"], row["algorithm"])
+        private = row["curve"] != "non_private"
+        assert row["setting"] == ("privatizer.epsilon" if private else "bonus.scale")
+        assert float(row["printed_regret"]) == final_regrets(made.arms[0].runs[0].config)[row["curve"]]
+        if results[key] is None:
+            assert row["value"] == row["low"] == row["high"] == ""
+        else:
+            numbers = [float(row[name]) for name in ("value", "low", "high")]
+            np.testing.assert_allclose(numbers, results[key], rtol=1e-3)
+            assert numbers[1] < numbers[0] < numbers[2]
+
+
+def test_the_table_says_where_the_regret_is_the_printed_one():
+    header, *rows = STUDY.table(experiment())
+    assert header == ("printed curve", "regret", "algorithm", "setting", "matches at", "95% interval")
+    by_key = {(row[0], row[2]): row for row in rows}
+    ours = by_key["jdp_eps1", "DP-UCBVI"]
+    assert (ours[1], ours[3], ours[4]) == ("5,970", "ε (a user added or removed)", "169")
+    low, high = (float(part) for part in ours[5].split(" to "))
+    assert low < 169 < high
+    assert by_key["non_private", "UCBVI"][3:5] == ("factor on the bonus", "0.0424")
+    assert by_key["ldp_eps2", "Private-UCB-VI"][4:] == ("nowhere", "-")
+    assert len(rows) == 11
+
+
+def test_another_size_has_the_final_regrets_in_its_table(tmp_path):
+    made = experiment()
+    runs = [run._replace(config={**run.config, "K": 40_000}) for run in made.arms[0].runs]
+    other = made._replace(arms=[made.arms[0]._replace(runs=runs), *made.arms[1:]])
+    assert len(STUDY.table(other)) == 1 + len(made.arms) and printed_matches(other) == []
+
+
+def test_the_interval_is_that_of_the_runs():
+    arms = found(experiment(), "dp_ucbvi_jdp")
+    regret = np.array([[run.trace.regret[-1] for run in arm.runs] for arm in arms])
+    wanted = match(np.array(EPSILONS), regret, 5970.0)
+    (found_there,) = [
+        m.match for m in printed_matches(experiment()) if (m.curve, m.label) == ("jdp_eps1", "DP-UCBVI")
+    ]
+    assert found_there == wanted

@@ -1,0 +1,119 @@
+"""Regret against the horizon: every curve, bar, exponent and guide is that of the stored runs."""
+
+import numpy as np
+import pytest
+from drawn import end_labels, error_bars, is_log, labelled, lines, said, ticks
+from made_up import RIVER, end, stored_arm, stored_experiment
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.horizon import STUDY, scalings
+
+HORIZONS = (20, 5, 10)  # the figure puts them in order
+# Arm, agent, pooled, model, regret at H = 1 and the exponent of H; its name in the figure.
+ARMS = {
+    "UCBVI, Bernstein": ("ucbvi", "ucbvi_bf", False, "non_private", 7.0, 1.5),
+    "UCBVI, Hoeffding": ("ucbvi_ch", "ucbvi_ch", False, "non_private", 9.0, 2.0),
+    "DP-UCBVI, Bernstein": ("dp_ucbvi", "dp_ucbvi", False, "central", 31.0, 2.5),
+    "P.-UCB-VI, Hoeffding": ("private_ucb_vi", "private_ucb_vi", False, "central", 55.0, 2.25),
+    "DP-UCBVI, pooled": ("pooled", "dp_ucbvi", True, "central", 2.0, 1.25),
+}
+PANELS = {"RiverSwim": list(ARMS), "hard instance": list(ARMS)[:4]}
+
+
+def made(panel: str, name: str, H: int) -> StoredArm:
+    of, agent, pooled, model, level, power = ARMS[name]
+    level *= 1.0 if panel == "RiverSwim" else 3.3
+    settings = {"agent": agent, "pooled": pooled, "model": model, "epsilon": 2000.0, "env": {**RIVER, "H": H}}
+    return stored_arm(f"{panel}_{of}", level * H**power, point={"env.H": H}, panel=panel, **settings)
+
+
+def experiment() -> StoredExperiment:
+    arms = [made(panel, name, H) for panel, names in PANELS.items() for name in names for H in HORIZONS]
+    return stored_experiment("horizon", arms)
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
+
+
+@pytest.mark.parametrize("panel", [0, 1])
+def test_every_algorithm_has_its_means_and_its_intervals(figure, panel):
+    axes = figure.axes[panel]
+    title = list(PANELS)[panel]
+    assert axes.get_title("left") == title and is_log(axes) == (True, True)
+    curves, bars = labelled(axes), {bar.colour: bar for bar in error_bars(axes)}
+    assert list(curves) == PANELS[title] and len(bars) == len(curves)
+    for name, line in curves.items():
+        ends = np.array([end(made(title, name, H)) for H in sorted(HORIZONS)])
+        np.testing.assert_array_equal(line.x, sorted(HORIZONS))
+        np.testing.assert_allclose(line.y, ends[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(bars[line.colour].low, ends[:, 0] - ends[:, 1], rtol=1e-9)
+        np.testing.assert_allclose(bars[line.colour].high, ends[:, 0] + ends[:, 1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("panel", [0, 1])
+def test_the_exponents_are_those_of_the_runs(figure, panel):
+    labels = end_labels(figure.axes[panel])
+    for name, label in labels.items():
+        assert label.detail == f"exponent {ARMS[name][-1]:.2f} ± 0.00"
+
+
+def test_exponents_are_fitted_to_every_run_and_have_an_interval():
+    """Runs with exponents 1 and 2: mean 1.5, half width t₀.₉₇₅,₁ · 0.5."""
+    arms = [
+        stored_arm("x", 1.0, runs=2, point={"env.H": H}, panel="p", env={**RIVER, "H": H}) for H in HORIZONS
+    ]
+    bent = [
+        arm._replace(
+            runs=[
+                run._replace(
+                    trace=run.trace._replace(regret=np.array([float(arm.point["env.H"]) ** (1 + seed)]))
+                )
+                for seed, run in enumerate(arm.runs)
+            ]
+        )
+        for arm in arms
+    ]
+    (axes,) = STUDY.draw(stored_experiment("horizon", bent)).axes
+    (label,) = end_labels(axes).values()
+    assert label.detail == "exponent 1.50 ± 6.35"
+
+
+@pytest.mark.parametrize("panel", [0, 1])
+def test_the_guides_have_the_exponents_of_the_bounds(figure, panel):
+    axes = figure.axes[panel]
+    named = {line.colour for line in labelled(axes).values()}
+    guides = [line for line in lines(axes, 3) if line.colour not in named]
+    slopes = [np.polyfit(np.log(line.x), np.log(line.y), 1)[0] for line in guides]
+    assert slopes == pytest.approx([1.5, 2.0])
+    ends = {text.get_text(): text.xy for text in axes.texts if text.get_text().startswith("$H^")}
+    assert ends == {"$H^{3/2}$": guides[0].end, "$H^2$": guides[1].end}
+
+
+def test_ticks_and_words(figure):
+    words = said(figure)
+    assert (
+        "50,000 episodes, mean and 95% interval of 3 runs" in words
+        and "Factors are the same at all $H$" in words
+    )
+    assert "ε = 2000 if a user is added or removed" in words
+    assert set(ticks(figure.axes[0])[0]) == {5.0, 10.0, 20.0}
+
+
+def test_a_single_run_has_no_bars():
+    arms = [stored_arm("x", H**2.0, runs=1, point={"env.H": H}, env={**RIVER, "H": H}) for H in HORIZONS]
+    (axes,) = STUDY.draw(stored_experiment("horizon", arms)).axes
+    assert error_bars(axes) == [] and [label.detail for label in end_labels(axes).values()] == ["exponent 2.00"]
+
+
+def test_another_horizon_than_the_grids_is_refused():
+    arm = made("RiverSwim", "UCBVI, Bernstein", 5)
+    with pytest.raises(AssertionError, match="another horizon"):
+        scalings([arm._replace(point={"env.H": 6})])
+
+
+def test_private_runs_with_several_epsilons_are_refused():
+    other = stored_arm("y", 3.0, point={"env.H": 5}, epsilon=7.0, env={**RIVER, "H": 5}, panel="RiverSwim")
+    with pytest.raises(AssertionError, match="several"):
+        STUDY.draw(stored_experiment("horizon", [made("RiverSwim", "DP-UCBVI, pooled", 5), other]))

@@ -1,0 +1,91 @@
+"""The index of studies: one entry per experiment, under its name, and what is made of it in the end."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from made_up import grid, stored_arm, stored_experiment
+from matplotlib.figure import Figure
+
+from dpucbvi import studies
+from dpucbvi.errors import InputError
+from dpucbvi.studies import Study, draw, names, study, table
+from dpucbvi.studies.shared.finals import finals
+
+ROOT = Path(__file__).resolve().parents[3]
+EXPERIMENTS = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
+
+
+def test_every_experiment_has_the_study_of_its_name_and_regret_draws_the_rest():
+    assert list(names()) == sorted([*EXPERIMENTS, "regret"])
+    for name in EXPERIMENTS:
+        with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+            config = compose("config", [f"+exp={name}"])
+        assert (config.name, config.study, set(config.figure)) == (name, name, {"x", "y"})
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        assert compose("config").study == "regret"
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_entry_is_whole(name):
+    entry = study(name)
+    assert isinstance(entry, Study) and callable(entry.draw) and callable(entry.table)
+    assert set(entry.needs) <= set(names()) - {name}
+    assert entry.folder in ("results", "tables")
+    assert entry.report is not None or not entry.needs
+
+
+def test_the_figures_that_are_kept_are_in_the_paper():
+    kept = {path.stem for path in (ROOT / "paper" / "figures").glob("*.png")}
+    assert {name for name in names() if study(name).keeps_figure} == kept
+
+
+def test_an_unknown_name_is_refused_and_never_a_default():
+    with pytest.raises(
+        InputError, match=r"study: 'pie' is not accepted; it must be one of calibrate, .*, table1$"
+    ):
+        study("pie")
+    with pytest.raises(InputError):
+        study("shared")
+    with pytest.raises(InputError):
+        draw(stored_experiment("pie", []), Path("nowhere"))
+
+
+def test_the_names_are_listed_without_matplotlib():
+    code = "import sys, dpucbvi.studies as s; s.names(); sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
+    (tmp_path / "pie.py").write_text(
+        "from matplotlib.figure import Figure\n"
+        "from dpucbvi.studies import Study\n"
+        "STUDY = Study(lambda experiment: Figure())\n"
+    )
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
+    names.cache_clear()
+    try:
+        assert "pie" in names() and isinstance(study("pie").draw(stored_experiment("pie", [])), Figure)
+        assert study("pie").table is finals
+    finally:
+        names.cache_clear()
+        sys.modules.pop("dpucbvi.studies.pie", None)
+
+
+def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path):
+    made = stored_experiment("regret", [stored_arm("a", grid(50_000) ** 0.5)])._replace(name="mine")
+    first = {path.name: path.read_bytes() for path in draw(made, tmp_path / "one")}
+    second = {path.name: path.read_bytes() for path in draw(made, tmp_path / "two")}
+    assert first == second and list(first) == ["mine.png", "mine.pdf"]
+    assert first["mine.png"].startswith(b"\x89PNG") and first["mine.pdf"].startswith(b"%PDF")
+    assert b"CreationDate" not in first["mine.pdf"]
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["mine.pdf", "mine.png"]
+
+
+def test_the_table_is_that_of_the_study():
+    made = stored_experiment("regret", [stored_arm("a", 100.0)])
+    header, row = table(made).splitlines()
+    assert " ".join(header.split()) == "arm regret 95% ± privacy ε (a user added or removed) ε (replaced)"
+    assert row.split() == ["a", "101", "19.9", "JDP", "1", "2"]

@@ -1,0 +1,139 @@
+"""The constants as printed: every cell is what the runs have learned, every range what the bonus needs."""
+
+import numpy as np
+import pytest
+from drawn import across, cells, is_log, lines, said, texts_at, ticks
+from made_up import RIVER, stored_arm, stored_experiment
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.literal import STUDY, check_engines_agree, learned
+from dpucbvi.studies.shared.episodes_needed import episodes_needed, literal_setup
+
+H, S = 4, 2
+ENV = {**RIVER, "S": S, "H": H}
+
+
+def Q(below: dict[int, int], most: np.ndarray | None = None) -> np.ndarray:
+    """At its greatest value but for so many of the four pairs (s,a) at the given steps."""
+    most = np.full(H, float(H)) if most is None else most
+    made = np.tile(most[:, None], (1, S * 2))
+    for h, pairs in below.items():
+        made[h, :pairs] -= 0.5
+    return made.reshape(H, S, 2)
+
+
+LEARNED = {  # per step, by the name of the row
+    "UCBVI, not private": {1: 1, 2: 2, 3: 4},
+    "DP-UCBVI, JDP ε = 2": {3: 3},
+    "DP-UCBVI, LDP ε = 0.5": {},
+    "Private-UCB-VI, JDP ε = 1": {2: 1, 3: 2},
+}
+
+
+def experiment(**exact) -> StoredExperiment:
+    ends = {"env": ENV, "K": 3000, "runs": 2}
+    remaining = np.arange(H, 0, -1.0)
+    first, second, third, fourth = LEARNED.values()
+    arms = [
+        stored_arm("a", 5.0, label="UCBVI", agent="ucbvi_bf", model="non_private", Q=Q(first), **ends),
+        stored_arm("b", 6.0, label="DP-UCBVI", epsilon=2.0, Q=Q(second), **ends),
+        stored_arm("c", 7.0, label="DP-UCBVI", model="local", epsilon=0.5, Q=Q(third), **ends),
+        stored_arm("d", 8.0, label="Private-UCB-VI", agent="private_ucb_vi", Q=Q(fourth, remaining), **ends),
+        stored_arm("e", 9.0, label="exact", panel="exact", env=ENV, K=40, runs=2),
+        stored_arm(
+            "f", exact.get("regret", 9.0), label="short", panel="exact", env=ENV, K=40, runs=2, Q=exact.get("Q")
+        ),
+    ]
+    return stored_experiment("literal", arms)
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
+
+
+def test_every_cell_is_the_share_that_was_learned(figure):
+    axes = figure.axes[0]
+    _, names = ticks(axes)
+    assert [names[row] for row in range(4)] == list(LEARNED)
+    shown = {(names[y], x): value for (x, y), value in cells(axes).items()}
+    wanted = {(name, h + 1): of.get(h, 0) / 4 for name, of in LEARNED.items() for h in range(H)}
+    assert shown == pytest.approx(wanted)
+    written = {(names[y], x): text for (x, y), text in texts_at(axes).items()}
+    assert written == {
+        ("UCBVI, not private", 2): "25",
+        ("UCBVI, not private", 3): "50",
+        ("UCBVI, not private", 4): "all",
+        ("DP-UCBVI, JDP ε = 2", 4): "75",
+        ("DP-UCBVI, LDP ε = 0.5", H / 2 + 0.5): "none, at any step",
+        ("Private-UCB-VI, JDP ε = 1", 3): "25",
+        ("Private-UCB-VI, JDP ε = 1", 4): "50",
+    }
+
+
+def test_dark_is_much_and_the_first_arm_is_on_top(figure):
+    axes = figure.axes[0]
+    (image,) = axes.images
+    assert sum(image.cmap(image.norm(1.0))[:3]) < sum(image.cmap(image.norm(0.0))[:3])
+    bottom, top = axes.get_ylim()
+    assert (bottom, top) == (3.5, -0.5) and axes.get_xlim() == (0.5, H + 0.5)
+
+
+def test_every_range_is_what_the_bonus_needs(figure):
+    axes = figure.axes[1]
+    assert is_log(axes)[0]
+    _, names = ticks(axes)
+    rows = [("non_private", 1.0), *((model, e) for model in ("central", "local") for e in (1.0, 10.0, 100.0))]
+    said_there = ["not private", *(f"{model} ε = {e}" for model in ("JDP", "LDP") for e in (1, 10, 100))]
+    assert [names[row] for row in range(7)] == said_there
+    marks = {(round(float(m.y[0]), 3), m.marker): m for m in lines(axes) if len(m.x) == 1}
+    assert len(marks) == 7 * 2 * 2
+    for row, (model, epsilon) in enumerate(rows):
+        for pooled, shift in ((False, -0.17), (True, 0.17)):
+            setup = literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon)
+            for marker, level in (("o", H), ("D", H / 10)):
+                mark = marks[round(row + shift, 3), marker]
+                assert mark.x[0] == episodes_needed(setup, level)
+                assert mark.filled != pooled
+    joined = sorted((float(line.y[0]), *line.x) for line in lines(axes, 2) if len(set(line.y)) == 1)
+    both = sorted((y, marks[y, "o"].x[0], marks[y, "D"].x[0]) for y, marker in marks if marker == "o")
+    np.testing.assert_allclose(joined, both, atol=1e-6)
+    assert across(axes)["x"] == [3000.0]
+
+
+def test_the_words(figure):
+    words = said(figure)
+    for part in ("at $K$ = 3,000", "K = 3,000", "the same 40 episodes, bit for bit", "2 runs of each arm"):
+        assert part in words
+    assert "ε: if a user is added or removed" in words
+
+
+def arm(of: str, **settings) -> StoredArm:
+    return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
+
+
+def test_learned_counts_what_left_its_limit():
+    np.testing.assert_array_equal(learned(arm("a", Q=Q({3: 2}))), [0, 0, 0, 0.5])
+    cut = Q({}, np.arange(H, 0, -1.0))
+    assert not learned(arm("a", agent="private_ucb_vi", Q=cut)).any()
+    assert learned(arm("a", Q=cut)).tolist() == [0, 1, 1, 1]
+
+
+def test_a_share_is_over_all_runs():
+    half = arm("a", Q=Q({3: 4}))
+    mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
+    np.testing.assert_array_equal(learned(mixed), [0, 0, 0, 0.5])
+
+
+def test_exact_arms_that_differ_are_refused():
+    check_engines_agree(experiment())
+    with pytest.raises(AssertionError, match="another regret"):
+        STUDY.draw(experiment(regret=9.5))
+    with pytest.raises(AssertionError, match="another Q"):
+        STUDY.draw(experiment(Q=Q({0: 1})))
+
+
+def test_an_arm_with_a_factor_is_refused():
+    made = experiment()
+    with pytest.raises(AssertionError, match="a factor is not 1"):
+        STUDY.draw(made._replace(arms=[*made.arms, arm("g", bonus=0.5)]))
