@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpucbvi.engine.compiled import jit
+from dpucbvi.engine.compiled import inlined, jit
 from dpucbvi.privatizers.laplace import (
     ARTANH_SERIES,
     EXPONENT_BIAS,
@@ -50,9 +50,9 @@ def next_words(state: Words, out: Words) -> None:
     state[0], state[1], state[2], state[3] = a, b, c, counter
 
 
-@jit
-def laplace_from_word(word: Any) -> float:
-    """A standard Laplace variate from one word; no branch and no call, so loops over it become SIMD code."""
+@inlined
+def minus_log(word: Any) -> float:
+    """-ln U of one word; no branch and no call, so loops over it become SIMD code."""
     U = 2.0 - double_of((word >> np.uint64(12)) | ONE_BITS)
     shifted = bits_of(U) + ROOT_SHIFT
     exponent = double_of((shifted >> np.uint64(52)) | TWO52_BITS) - (TWO52 + EXPONENT_BIAS)
@@ -69,5 +69,11 @@ def laplace_from_word(word: Any) -> float:
     series = series * q + C5
     series = series * q + C3
     series = series * q + C1
-    magnitude = -(exponent * LN2 + 2.0 * z * series)
+    return -(exponent * LN2 + 2.0 * z * series)
+
+
+@jit
+def laplace_from_word(word: Any) -> float:
+    """A standard Laplace variate from one word."""
+    magnitude = minus_log(word)
     return double_of(bits_of(magnitude) ^ (word << np.uint64(63)))

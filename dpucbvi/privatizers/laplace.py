@@ -46,8 +46,8 @@ def seed_stream(seed: int, stream: str) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(STREAMS.index(stream),))
 
 
-def laplace_from_words(words: Words) -> Floats:
-    """Standard Laplace variates, one per 64-bit word (formula above)."""
+def minus_log(words: Words) -> Floats:
+    """-ln U of the top 52 bits of each word: a standard exponential variate (formula above)."""
     U = 2.0 - ((words >> np.uint64(12)) | ONE_BITS).view(np.float64)
     shifted = U.view(np.uint64) + (ONE_BITS - SQRT_HALF_BITS)
     exponent = ((shifted >> np.uint64(52)) | TWO52_BITS).view(np.float64) - (TWO52 + EXPONENT_BIAS)
@@ -56,7 +56,12 @@ def laplace_from_words(words: Words) -> Floats:
     series = np.full_like(z, ARTANH_SERIES[0])
     for coefficient in ARTANH_SERIES[1:]:
         series = series * (z * z) + coefficient
-    magnitude = -(exponent * LN2 + 2.0 * z * series)
+    return -(exponent * LN2 + 2.0 * z * series)
+
+
+def laplace_from_words(words: Words) -> Floats:
+    """Standard Laplace variates, one per 64-bit word: -ln U with the sign of the lowest bit."""
+    magnitude = minus_log(words)
     return (magnitude.view(np.uint64) ^ (words << np.uint64(63))).view(np.float64)
 
 
