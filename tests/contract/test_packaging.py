@@ -27,7 +27,7 @@ RANGE = SpecifierSet(PROJECT["requires-python"])
 PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]  # the oldest first
 MAKEFILE = (ROOT / "Makefile").read_text()
 
-IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL"}
+IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
 NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
 
 
