@@ -7,8 +7,10 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
 
                P(|Z| > x) ≤ 2 exp(-λx) (1-λ²b²)^{-n}   for every 0 < λ < 1/b,
 
-           least at λb = u with u = (√(n²+y²) - n)/y, y = x/b. Each privatizer says how many noises a release
-           has and over how many events the union goes (privatizers/central.py, local.py).
+           least at λb = u with u = (√(n²+y²) - n)/y, y = x/b. A weighted sum Σ a_i X_i with |a_i| ≤ 1 has the
+           same bound with n = Σ a_i², since -ln(1 - a²x) ≤ -a² ln(1 - x) by convexity in a². Each privatizer
+           says how many noises a release has and over how many events the union goes. Gaussian noise of
+           standard deviation σ has P(|Z| > zσ) = 2Φ(-z).
 
 `printed`  the printed order with its constant explicit (the paper prints none), in the same two files.
 """
@@ -21,7 +23,7 @@ TO_ASSUMPTION = 4.0  # E over the bound on the raw noise [Lem.5.4]
 SHARE = 3.0  # of β: Assumption 3.1 fails with probability at most β/3
 
 
-def laplace_sum_log_tail(y: float, n: int) -> float:
+def laplace_sum_log_tail(y: float, n: float) -> float:
     """ln of Chernoff's bound on P(|Z| > y), Z the sum of n independent Lap(1)."""
     if y <= 0.0:
         return 0.0
@@ -29,7 +31,7 @@ def laplace_sum_log_tail(y: float, n: int) -> float:
     return math.log(2.0) - u * y - n * math.log1p(-u * u)
 
 
-def laplace_sum_bound(n: int, failure: float) -> float:
+def laplace_sum_bound(n: float, failure: float) -> float:
     """The y at which Chernoff's bound on P(|Z| > y) equals `failure`."""
     from scipy.optimize import brentq  # slow to import: `import dpucbvi` and --help do without
 
@@ -39,12 +41,28 @@ def laplace_sum_bound(n: int, failure: float) -> float:
     high = 1.0
     while laplace_sum_log_tail(high, n) > target:
         high *= 2.0
-    return brentq(lambda y: laplace_sum_log_tail(y, n) - target, 0.0, high, xtol=1e-12, rtol=1e-12)
+    return float(brentq(lambda y: laplace_sum_log_tail(y, n) - target, 0.0, high, xtol=1e-12, rtol=1e-12))
 
 
-def proven_E(problem: Problem, scale: float, terms: int, events: int) -> float:
-    """E = 4 × the bound on `events` sums of `terms` noises Lap(scale), all at once with probability 1 - β/3."""
-    return TO_ASSUMPTION * scale * laplace_sum_bound(terms, problem.beta / SHARE / events)
+def gaussian_bound(failure: float) -> float:
+    """The z with P(|Z| > z) = `failure` for a standard normal Z."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(failure / 2.0))
+
+
+def bound_to_E(S: int, summed: bool, cell: float, row: float, reward: float) -> float:
+    """E from bounds on the noise of N(s,a,s'), of N(s,a) and of R(s,a) that hold at once.
+
+    With a counter for N(s,a), `row` bounds its noise, and E = 4 × the largest of the three [Lem.5.4]. Without one,
+    `row` = W bounds the noise of the sum of a row and Lemma 5.4 is proved again: if W ≤ E/4 the true counts are
+    feasible for the LP, so an entry moves by at most 2 × `cell` and the row sum by at most E/4 + W ≤ E/2; the shift
+    of Eq.5 adds E/(2S) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2 cell + E/(2S), which
+    is at most E if E ≥ 4S/(2S-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
+    """
+    if not summed:
+        return TO_ASSUMPTION * max(cell, row, reward)
+    return max(TO_ASSUMPTION * row, 4.0 * S / (2.0 * S - 1.0) * cell, 2.0 * reward)
 
 
 def log_hsat(problem: Problem) -> float:

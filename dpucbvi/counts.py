@@ -1,18 +1,54 @@
 """From a user's trajectory to the private counts that the next plan may read.
 
-    trajectory --statistics--> σ --release--> N̂, R̂ --post-process--> Ñ, R̃        [Alg.1 L17]
+    trajectory --statistics--> σ --release--> N̂, R̂ --zero, sum, LP, shift--> Ñ, R̃        [Alg.1 L17]
 
-A release (privatizers/) turns the stream of users into noisy counts of three families, N_h(s,a), N_h(s,a,s'),
-R_h(s,a), and a post-processing (projection.py) makes them the counts of Assumption 3.1.
+A release (privatizers/) turns the stream of users into noisy counts, and a post-processing (projection.py) makes
+them the counts of Assumption 3.1.
 
 `G` is the number of steps that are counted apart: H as in the paper, or 1 if counts are pooled over h, for
 an MDP whose P and r do not depend on h.
+
+Which counters are released is the privatizer's choice (`FAMILIES`):
+
+    paper   N_h(s,a), N_h(s,a,s') and R_h(s,a), a third of the budget each
+    tuned   N_h(s,a,s') with three quarters of the budget and R_h(s,a) with one; N̂_h(s,a) is the sum of
+            N̂_h(s,a,s') over s'; R sums r - ½ instead of r, which halves its sensitivity, and r̃ = R̃/Ñ is put
+            right by R̃ = R̂ + Ñ/2 [D29]
 """
+
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from dpucbvi.mdp import Trajectory
-from dpucbvi.protocol import Counts, Floats, Postprocess, Release
+from dpucbvi.protocol import Counts, Floats, Postprocess, Release, User
+
+CENTRE = 0.5
+
+
+class Families(NamedTuple):
+    """The share of the budget that N(s,a), N(s,a,s') and R(s,a) have, and whether R is centred."""
+
+    N: Fraction
+    M: Fraction  # of N(s,a,s')
+    R: Fraction
+    centred: bool
+
+    @property
+    def summed(self) -> bool:
+        """N(s,a) is not released: it is the sum of N(s,a,s')."""
+        return self.N == 0
+
+    def offset(self, G: int, S: int, A: int) -> int:
+        """Where the released counters begin in the vector of all."""
+        return G * S * A if self.summed else 0
+
+
+FAMILIES = {
+    "paper": Families(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), centred=False),
+    "tuned": Families(Fraction(0), Fraction(3, 4), Fraction(1, 4), centred=True),
+}
 
 
 def counters(G: int, S: int, A: int) -> int:
@@ -35,15 +71,30 @@ def as_counts(flat: Floats, G: int, S: int, A: int) -> Counts:
     return Counts(N_sa.reshape(G, S, A), np.moveaxis(by_next_state, 0, -1), R.reshape(G, S, A))
 
 
-def statistics(trajectory: Trajectory, G: int, S: int, A: int) -> Floats:
-    """σ: one user's contribution to every counter, as one vector in the order of `as_counts`."""
+def statistics(
+    trajectory: Trajectory,
+    G: int,
+    S: int,
+    A: int,
+    families: Families = FAMILIES["paper"],
+    clip: int | None = None,
+) -> Floats:
+    """σ: one user's contribution to every counter, as one vector in the order of `as_counts`.
+
+    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count.
+    """
     flat = np.zeros(counters(G, S, A))
     counts = as_counts(flat, G, S, A)
+    seen = np.zeros((G, S, A), dtype=np.int64)
     for h, (s, a, r) in enumerate(zip(trajectory.s, trajectory.a, trajectory.r, strict=False)):
         g = h % G
-        counts.N_sa[g, s, a] += 1.0
+        seen[g, s, a] += 1
+        if clip is not None and seen[g, s, a] > clip:
+            continue
+        if not families.summed:
+            counts.N_sa[g, s, a] += 1.0
         counts.N_sas[g, s, a, trajectory.s[h + 1]] += 1.0
-        counts.R[g, s, a] += r
+        counts.R[g, s, a] += r - CENTRE if families.centred else r
     return flat
 
 
@@ -51,20 +102,66 @@ class PrivateCounts:
     """A release and its post-processing at work: what line 17 of Algorithm 1 calls the Privatizer.
 
     `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them, `fallbacks` the
-    number of infeasible LPs so far (projection.py).
+    number of infeasible LPs so far (projection.py). `zero` is the τ of `zeroed`.
     """
 
-    def __init__(self, release: Release, postprocess: Postprocess, E: float, G: int, S: int, A: int):
+    def __init__(
+        self,
+        release: Release,
+        postprocess: Postprocess,
+        E: float,
+        G: int,
+        S: int,
+        A: int,
+        families: Families = FAMILIES["paper"],
+        zero: float = 0.0,
+    ):
         self.E, self.G, self.S, self.A = E, G, S, A
         self.fallbacks = 0
         self.counts = self.N_hat = zero_counts(G, S, A)
         self._release, self._postprocess = release, postprocess
+        self._families, self._zero = families, zero
+        self._pi = np.zeros(0)
+
+    def show(self, pi: np.ndarray) -> None:
+        """The policy that the coming user is shown: it is public, and a release may use it."""
+        self._pi = pi
 
     def update(self, trajectory: Trajectory) -> Counts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
         sigma = statistics(trajectory, self.G, self.S, self.A)
-        self.N_hat = as_counts(self._release.release(sigma), self.G, self.S, self.A)
-        N_tilde = self._postprocess(self.N_hat.N_sa, self.N_hat.N_sas, self.E)
-        self.fallbacks += N_tilde.fallbacks
-        self.counts = Counts(N_tilde.N_sa, N_tilde.N_sas, self.N_hat.R)
+        released = self._release.release(User(trajectory, self._pi, sigma))
+        if released is not None:
+            self.N_hat = self.noisy(as_counts(released, self.G, self.S, self.A))
+            N_tilde = self._postprocess(self.N_hat.N_sa, self.N_hat.N_sas, self.E)
+            self.fallbacks += N_tilde.fallbacks
+            R = uncentred(self.N_hat.R, N_tilde.N_sa) if self._families.centred else self.N_hat.R
+            self.counts = Counts(N_tilde.N_sa, N_tilde.N_sas, R)
         return self.counts
+
+    def noisy(self, released: Counts) -> Counts:
+        """N̂ as the LP gets it: small cells zeroed if asked for, N̂(s,a) summed if it has no counter."""
+        N_sa, N_sas = released.N_sa, released.N_sas
+        if self._zero > 0.0:
+            N_sas = zeroed(N_sas, self._release.sd, self._zero)  # type: ignore[attr-defined]
+        if self._families.summed:
+            N_sa = row_sums(N_sas)
+        return Counts(N_sa, N_sas, released.R)
+
+
+def zeroed(N_sas: Floats, sd: Floats, tau: float) -> Floats:
+    """Cells below τ standard deviations of their noise set to 0 [D30]."""
+    return np.where(N_sas < tau * sd[..., None], 0.0, N_sas)
+
+
+def row_sums(N_sas: Floats) -> Floats:
+    """Σ_{s'} N(s,a,s'), added in order."""
+    total = np.zeros(N_sas.shape[:-1])
+    for s_next in range(N_sas.shape[-1]):
+        total += N_sas[..., s_next]
+    return total
+
+
+def uncentred(R: Floats, N_sa: Floats) -> Floats:
+    """R̃ of counts whose rewards were centred: Σ r = Σ (r - ½) + N/2."""
+    return R + CENTRE * N_sa

@@ -78,21 +78,42 @@ class Episode(NamedTuple):
 class Noise(NamedTuple):
     """How large a privatizer's noise is.
 
-    `E` is the E_{ε,β} of Assumption 3.1. A released counter has at most `terms` noises of the given scale; with
-    these two, algorithms on raw counts work out the widths that their own papers print, times `printed`; None
-    means that they take the proven bound E/4 on the raw noise instead.
+    `E` is the E_{ε,β} of Assumption 3.1, times `factor`. A released counter has at most `terms` noises of the
+    given scale; with these two, algorithms on raw counts work out the widths that their own papers print, times
+    `printed`; None means that they take the proven bound E/4 on the raw noise instead. `sd` is the largest
+    standard deviation that the noise of a released N(s,a,s') has. `proven`: at factor 1, Assumption 3.1 holds in
+    every episode with probability 1 - β/3; otherwise E bounds the noise of what was released and no more.
     """
 
     scale: float
     E: float
     terms: int = 1
     printed: float | None = None
+    factor: float = 1.0
+    sd: float = 0.0
+    proven: bool = True
+
+    def widened(self, S: int, tau: float) -> "Noise":
+        """With E for counts whose cells below τ·sd are set to 0: a row sum then lies off by S·τ·sd more."""
+        return self._replace(E=self.E + self.factor * 4.0 * S * tau * self.sd)
+
+
+class User(NamedTuple):
+    """One user as a privatizer meets her: what she did, the policy she was shown, and her statistics σ."""
+
+    trajectory: "Trajectory"
+    pi: np.ndarray
+    sigma: Floats
 
 
 class Release(Protocol):
-    """Takes the statistics of users one by one and gives, after each, the noisy counts of all so far."""
+    """Takes users one by one and gives the noisy counts of all so far, or None where nothing is released.
 
-    def release(self, sigma: Floats) -> Floats: ...
+    `sd`, which only zeroing reads, is the standard deviation of the noise of N(s,a,s'), the same for all s', as
+    an array [g, s, a].
+    """
+
+    def release(self, user: User) -> Floats | None: ...
 
 
 class Privatizer(Protocol):
@@ -103,9 +124,14 @@ class Privatizer(Protocol):
         """ "JDP", "LDP" or "none"."""
         ...
 
+    @property
+    def families(self) -> str:
+        """Which counters are released, a name of counts.FAMILIES."""
+        ...
+
     def noise(self, problem: Problem, G: int) -> Noise: ...
 
-    def certificate(self, problem: Problem) -> "Certificate": ...
+    def certificate(self, problem: Problem, G: int) -> "Certificate": ...
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release: ...
 
@@ -151,6 +177,7 @@ class Setup(NamedTuple):
     problem: Problem
     G: int  # steps counted apart: H, or 1 if pooled
     postprocess: str | Postprocess  # a name of projection.POSTPROCESSES, or a function of one's own
+    zero: float  # τ: noisy N(s,a,s') below τ standard deviations are set to 0 first
     noise: Noise
     constants: Any
     certificate: "Certificate"

@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from dpucbvi.agents.own import OwnAgent
-from dpucbvi.counts import PrivateCounts
+from dpucbvi.counts import FAMILIES, PrivateCounts
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values
@@ -42,7 +42,7 @@ Watch = Callable[[int, Plan, Counts], object]
 OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
 # What protocol.py asks of them.
 AGENT = ("raw", "pooled", "models", "constants", "algorithm")
-PRIVATIZER = ("model", "noise", "certificate", "release")
+PRIVATIZER = ("model", "families", "noise", "certificate", "release")
 
 
 @overload
@@ -108,6 +108,7 @@ def set_up(
     *,
     beta: float = 0.05,
     postprocess: str | Postprocess | None = None,
+    zero: float = 0.0,
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Setup:
@@ -115,12 +116,14 @@ def set_up(
 
     `beta` is the failure probability of the confidence bounds. `postprocess` is a name of
     projection.POSTPROCESSES or a function of one's own; if none is given, the closed form of the LP where an
-    agent wants post-processed counts of a private release, else none. Every episode is recorded if K is at most
-    `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
+    agent wants post-processed counts of a private release, else none. Before it, noisy N(s,a,s') below `zero`
+    standard deviations of their noise are set to 0; none are in the paper. Every episode is recorded if K is at
+    most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
     """
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
     lp_checks = whole("lp_checks", lp_checks, 0)
     check_number("beta", beta, lambda beta: 0 < beta < 1, "a number in (0, 1)")
+    check_number("zero", zero, lambda zero: zero >= 0.0, "a number >= 0")
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
@@ -128,10 +131,10 @@ def set_up(
     _check_offers("privatizer", privatizer, PRIVATIZER)
     if postprocess is None:
         postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
-    _check_parts(mdp, chosen, privatizer, postprocess)
+    _check_parts(mdp, chosen, privatizer, postprocess, zero)
     problem = Problem(mdp.H, mdp.S, mdp.A, K, beta)
     G = 1 if chosen.pooled else mdp.H
-    noise = privatizer.noise(problem, G)
+    noise = privatizer.noise(problem, G).widened(problem.S, zero)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
     return Setup(
@@ -141,9 +144,10 @@ def set_up(
         problem,
         G,
         postprocess,
+        zero,
         noise,
         chosen.constants(problem, noise),
-        _certificate(privatizer, problem),
+        _certificate(privatizer, problem, G),
         trace_points,
         lp_checks,
     )
@@ -233,6 +237,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     plan = next(algorithm)
     for k in range(1, problem.K + 1):
         _check_plan(plan, k, mdp)
+        private.show(plan.pi)
         trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
         yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
         if k < problem.K:  # the counts after the last episode are never released [D4]
@@ -245,7 +250,10 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     release = setup.privatizer.release(problem, G, seed_stream(seed, "privacy"))
     process = setup.postprocess
     process = POSTPROCESSES[process]() if isinstance(process, str) else process
-    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A)
+    if setup.zero > 0.0 and not hasattr(release, "sd"):
+        raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
+    families = FAMILIES[setup.privatizer.families]
+    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A, families, setup.zero)
 
 
 def _check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:
@@ -268,15 +276,17 @@ def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")
 
 
-def _certificate(privatizer: Privatizer, problem: Problem) -> Certificate:
+def _certificate(privatizer: Privatizer, problem: Problem, G: int) -> Certificate:
     """What the privatizer certifies; anything but a certificate of its own model is an error."""
-    certificate = privatizer.certificate(problem)
+    certificate = privatizer.certificate(problem, G)
     if not isinstance(certificate, Certificate) or certificate.model != privatizer.model:
         raise InputError(f"privatizer: {_name(privatizer)} says {privatizer.model}, its certificate does not")
     return certificate
 
 
-def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess) -> None:
+def _check_parts(
+    mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess, zero: float
+) -> None:
     name, private = _name(agent), privatizer.model != "none"
     if privatizer.model not in agent.models:
         takes = " or ".join(agent.models)
@@ -287,6 +297,10 @@ def _check_parts(mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postproc
         raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
     if not agent.raw and private and postprocess == "none":
         raise InputError(f"postprocess: {name} takes closed_form or cvxpy when counts are noisy")
+    if privatizer.families not in tuple(FAMILIES):
+        raise InputError(f"families: {privatizer.families!r} is not one of {', '.join(FAMILIES)}")
+    if zero > 0.0 and not (private and postprocess != "none"):
+        raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not mdp.stationary:
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
 

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.algorithm1 import dp_ucbvi
 from dpucbvi.bonus import BernsteinConstants, Bonus, bernstein_bonus, bernstein_constants
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Noise, Problem
+from dpucbvi.errors import InputError
+from dpucbvi.protocol import Algorithm, Floats, Noise, Problem
+
+CAPS = ("H", "steps_left")
 
 
 @dataclass(frozen=True)
@@ -14,13 +19,23 @@ class DPUCBVI(Optimistic):
     """Algorithm 1.
 
     `bonus` takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like bonus.bernstein_bonus,
-    called where Ñ = N > 0; `c` are the constants of line 7.
+    called where Ñ = N > 0; `c` are the constants of line 7. `cap` is what a Q is before anything is known, and so
+    what it never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at step h [D31].
     """
 
     bonus: Bonus = bernstein_bonus
+    cap: str = "H"
 
     raw = False
     models = ANY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cap not in CAPS:
+            raise InputError(f"cap: {self.cap!r} is not one of {', '.join(CAPS)}")
+
+    def ceiling(self, H: int) -> Floats:
+        return np.arange(H, 0, -1.0) if self.cap == "steps_left" else super().ceiling(H)
 
     @property
     def own(self) -> str | None:
@@ -30,7 +45,7 @@ class DPUCBVI(Optimistic):
         return bernstein_constants(problem, noise.E, self.bonus_scale)
 
     def algorithm(self, problem: Problem, private: PrivateCounts, constants: BernsteinConstants) -> Algorithm:
-        return dp_ucbvi(problem, private, constants, self.bonus)
+        return dp_ucbvi(problem, private, constants, self.bonus, self.ceiling(problem.H))
 
 
 AGENTS.add("dp_ucbvi", DPUCBVI)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpucbvi.errors import check_number
-from dpucbvi.protocol import Agent
+from dpucbvi.protocol import Agent, Floats
 from dpucbvi.registry import Registry
 
 AGENTS: Registry[type[Agent]] = Registry("agent.name")
@@ -27,6 +29,10 @@ class Optimistic:
 
     def __post_init__(self) -> None:
         check_number("bonus_scale", self.bonus_scale, lambda scale: scale > 0.0, "a number > 0")
+
+    def ceiling(self, H: int) -> Floats:
+        """Q⁰ of every step: what a Q is before anything is known."""
+        return np.full(H, float(H))
 
     @property
     def own(self) -> str | None:

@@ -12,16 +12,16 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from dpucbvi.counts import counters
+from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
-from dpucbvi.engine.state import EPISODE, FALLBACKS, Memory, Private, Record, World
+from dpucbvi.engine.state import EPISODE, FALLBACKS, RELEASED, Memory, Private, Processing, Record, World
 from dpucbvi.engine.twins import PLANS, RELEASES
 from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privatizers.laplace import seed_stream
-from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
+from dpucbvi.protocol import Counts, Episode, Ints, Plan, Setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace, recorded_episodes
 
@@ -114,14 +114,18 @@ def start(setup: Setup, seed: int) -> FastRun:
         release.start(setup, seed, private.flat.size),
         private,
         Memory(
-            Q=np.full((H, S * A), float(H)),
+            Q=np.repeat(setup.agent.ceiling(H)[:, None], S * A, axis=1),  # type: ignore[attr-defined]
             V=np.zeros((H + 1, S)),
             pi=np.full((H, S, A), 1.0 / A) if plan.stochastic else np.zeros((H, S), dtype=np.int64),
             V_pi=np.zeros((H + 1, S)),
+            s=np.zeros(H + 1, dtype=np.int64),
+            a=np.zeros(H, dtype=np.int64),
+            r=np.zeros(H),
             sigma=np.zeros(private.flat.size),
             cells=np.zeros(3 * H, dtype=np.int64),
+            seen=np.zeros(private.N_sa.size, dtype=np.int64),
             N_visits=np.zeros((H, S, A)),
-            tally=np.zeros(4, dtype=np.int64),
+            tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
         ),
         plan.scratch(S, A),
@@ -140,7 +144,7 @@ def _no_counts(setup: Setup) -> Private:
     N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + S)])
     hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(S, G, S * A))
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde)
+    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A))
 
 
 def _no_record(episodes: Ints) -> Record:
@@ -152,6 +156,9 @@ def _no_record(episodes: Ints) -> Record:
 def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int]:
     """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
+    families = FAMILIES[setup.privatizer.families]
+    steps = Processing(setup.noise.E, processed(setup), setup.zero, families.summed, families.centred)
+    lazy = PLANS[type(setup.agent)].lazy
     width, S = uniforms_per_episode(setup.mdp.H), setup.mdp.S
     uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))
@@ -163,8 +170,8 @@ def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int
             run.world,
             setup.constants,
             run.state,
-            setup.noise.E,
-            processed(setup),
+            steps,
+            lazy,
             run.private,
             run.memory,
             run.scratch,
@@ -173,7 +180,7 @@ def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int
             K,
             rows,
         )
-        if stop in ahead[:1]:
+        if stop in ahead[:1] and tally[RELEASED]:
             x = run.private.N_sas - setup.noise.E / (2 * S)  # without the shift of Eq.5
             run.sample.take(stop, seed, run.private.N_hat_sa, run.private.N_hat_sas, x)
         yield stop - done
@@ -189,15 +196,14 @@ def _uniforms(seed: int, drawn: int) -> np.random.Generator:
 def episodes(run: FastRun, seed: int) -> Iterator[Episode]:
     """The same run episode by episode, each with the counts it was planned on, for who wants to watch."""
     setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
-    width = uniforms_per_episode(H)
-    uniforms = _uniforms(seed, int(run.memory.tally[EPISODE]) * width)
     chunks = run_chunks(run, seed, most=1)
     while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:
         counts, fallbacks = _counts(run), int(run.memory.tally[FALLBACKS])
         next(chunks)
         memory = run.memory
         plan = Plan(memory.pi.copy(), memory.Q.reshape(H, S, A).copy(), memory.V.copy())
-        yield Episode(k, plan, counts, _trajectory(run, uniforms.random(width)), fallbacks)
+        trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
+        yield Episode(k, plan, counts, trajectory, fallbacks)
 
 
 def _counts(run: FastRun) -> Counts:
@@ -205,18 +211,6 @@ def _counts(run: FastRun) -> Counts:
     private, (_, S, A), G = run.private, run.setup.mdp.r.shape, run.setup.G
     N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
     return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
-
-
-def _trajectory(run: FastRun, u: Floats) -> Trajectory:
-    """What the last episode's user met, from the cells she visited and her uniforms."""
-    mdp, G = run.setup.mdp, run.setup.G
-    H, S, A = mdp.r.shape
-    pairs = run.memory.cells[::3] - S * A * (np.arange(H) % G)
-    s, a = pairs // A, pairs % A
-    s_next = run.memory.cells[1::3] // (G * S * A) - 1
-    mean = mdp.r[np.arange(H), s, a]
-    r = (u[3::3] < mean).astype(np.float64) if mdp.rewards == "bernoulli" else mean
-    return Trajectory(np.append(s, s_next[-1]), a, r)
 
 
 def save_checkpoint(run: FastRun, path: Path) -> None:

@@ -3,11 +3,24 @@
 from typing import Any
 
 from dpucbvi import mdp
+from dpucbvi.counts import CENTRE
 from dpucbvi.engine.compiled import inlined, jit
 from dpucbvi.engine.plans import plan
 from dpucbvi.engine.projection import Rows, closed_form
 from dpucbvi.engine.releases import release
-from dpucbvi.engine.state import CHANGES, EPISODE, FALLBACKS, RECORDED, Memory, Private, Record, World
+from dpucbvi.engine.state import (
+    CHANGES,
+    EPISODE,
+    FALLBACKS,
+    PLANNED,
+    RECORDED,
+    RELEASED,
+    Memory,
+    Private,
+    Processing,
+    Record,
+    World,
+)
 from dpucbvi.protocol import Floats, Ints
 
 draw = jit(mdp.draw)
@@ -52,31 +65,44 @@ def flat_rows(N_sas: Floats) -> Floats:
 
 
 @jit
-def deploy(world: World, private: Private, memory: Memory, u: Floats) -> int:
-    """[Alg.1 L16] One trajectory into `sigma`; returns s_1."""
-    H, S = world.r.shape[:2]
-    G, pairs = private.N_sa.shape
-    N_cells = G * pairs
-    s = first = draw(world.initial, u[0])
+def deploy(world: World, memory: Memory, u: Floats) -> int:
+    """[Alg.1 L16] One trajectory into memory; returns s_1."""
+    H = world.r.shape[0]
+    s = first = memory.s[0] = draw(world.initial, u[0])
     for h in range(H):
         a = choose(memory.pi, h, s, u[1 + 3 * h])
         r = world.r[h, s, a]
         if world.bernoulli:
             r = 1.0 if u[3 + 3 * h] < r else 0.0
-        s_next = draw(world.P[h, s, a], u[2 + 3 * h])
-        pair = (h % G) * pairs + s * (pairs // S) + a
         memory.N_visits[h, s, a] += 1.0
-        visit(memory, 3 * h, pair, 1.0)
-        visit(memory, 3 * h + 1, N_cells * (1 + s_next) + pair, 1.0)
-        visit(memory, 3 * h + 2, N_cells * (1 + S) + pair, r)
-        s = s_next
+        s = draw(world.P[h, s, a], u[2 + 3 * h])
+        memory.a[h], memory.r[h], memory.s[h + 1] = a, r, s
     return first
 
 
 @jit
-def visit(memory: Memory, i: int, cell: int, amount: float) -> None:
-    memory.cells[i] = cell
-    memory.sigma[cell] += amount
+def process(c: Processing, private: Private, rows: Rows) -> int:
+    """From N̂ to Ñ and R̃, in place; returns how many LPs were infeasible (counts.PrivateCounts.update)."""
+    N_hat_sa, N_hat_sas = private.N_hat_sa.ravel(), flat_rows(private.N_hat_sas)
+    S = N_hat_sas.shape[0]
+    if c.zero > 0.0:
+        for s in range(S):
+            for row in range(N_hat_sa.size):
+                small = N_hat_sas[s, row] < c.zero * private.sd[row]
+                N_hat_sas[s, row] = 0.0 if small else N_hat_sas[s, row]
+    if c.summed:
+        N_hat_sa[:] = 0.0
+        for s in range(S):
+            for row in range(N_hat_sa.size):
+                N_hat_sa[row] += N_hat_sas[s, row]
+    N_sa, fallbacks = private.N_sa.ravel(), 0
+    if c.lp:
+        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, N_sa, flat_rows(private.N_sas), rows)
+    if c.centred:
+        R = private.R.ravel()
+        for row in range(R.size):
+            R[row] += CENTRE * N_sa[row]
+    return fallbacks
 
 
 @jit
@@ -84,8 +110,8 @@ def run_episodes(
     world: World,
     constants: Any,
     state: Any,
-    E: float,
-    postprocess: bool,
+    processing: Processing,
+    lazy: bool,
     private: Private,
     memory: Memory,
     scratch: Any,
@@ -94,30 +120,29 @@ def run_episodes(
     K: int,
     rows: Rows,
 ) -> None:
-    """One episode per row of `uniforms`, from where `memory` stands."""
+    """One episode per row of `uniforms`, from where `memory` stands.
+
+    `lazy`: a plan on the same counts is the same plan, and is not made again.
+    """
     tally = memory.tally
     for row in range(uniforms.shape[0]):
         k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
-        changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
+        changed = False
+        if k == 1 or not lazy or tally[PLANNED] < tally[RELEASED]:
+            changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
+            tally[PLANNED] = tally[RELEASED]
         if changed or k == 1:
             evaluate(world.P, world.r, memory.pi, memory.V_pi)
         if k > 1:
             tally[CHANGES] += changed
-        s1 = deploy(world, private, memory, uniforms[row])  # [Alg.1 L16]
+        s1 = deploy(world, memory, uniforms[row])  # [Alg.1 L16]
         memory.total[0] += world.V_star[s1] - memory.V_pi[0, s1]
         if k == record.episodes[tally[RECORDED]]:
             record.regret[tally[RECORDED]] = memory.total[0]
             record.changes[tally[RECORDED]] = tally[CHANGES]
             record.fallbacks[tally[RECORDED]] = tally[FALLBACKS]
             tally[RECORDED] += 1
-        if k < K:  # [Alg.1 L17]; the counts after the last episode are never released [D4]
-            release(state, k, memory.sigma, memory.cells, private.flat)
-            if postprocess:
-                tally[FALLBACKS] += closed_form(
-                    private.N_hat_sa.ravel(),
-                    flat_rows(private.N_hat_sas),
-                    E,
-                    private.N_sa.ravel(),
-                    flat_rows(private.N_sas),
-                    rows,
-                )
+        # [Alg.1 L17]; the counts after the last episode are never released [D4]
+        if k < K and release(state, k, memory, private):
+            tally[RELEASED] += 1
+            tally[FALLBACKS] += process(processing, private, rows)

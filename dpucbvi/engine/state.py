@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dpucbvi.protocol import Floats, Ints
 
-# Slots of Memory.tally.
-EPISODE, CHANGES, FALLBACKS, RECORDED = range(4)
+# Slots of Memory.tally. PLANNED counts the releases that the last plan has seen.
+EPISODE, CHANGES, FALLBACKS, RECORDED, RELEASED, PLANNED = range(6)
 
 
 class World(NamedTuple):
@@ -34,6 +34,17 @@ class Private(NamedTuple):
     R: Floats  # [g, row]
     N_sa: Floats
     N_sas: Floats
+    sd: Floats  # of the noise of N(s,a,s') [all rows]
+
+
+class Processing(NamedTuple):
+    """What happens between N̂ and Ñ."""
+
+    E: float
+    lp: bool
+    zero: float  # τ
+    summed: bool
+    centred: bool
 
 
 class Memory(NamedTuple):
@@ -43,8 +54,12 @@ class Memory(NamedTuple):
     V: Floats  # [h, s]
     pi: Ints | Floats  # actions [h, s], or probabilities [h, s, a]
     V_pi: Floats  # [h, s]
-    sigma: Floats  # one user's statistics in the order of `flat`, all zero between episodes
+    s: Ints  # the last user's trajectory
+    a: Ints
+    r: Floats
+    sigma: Floats  # her statistics in the order of `flat`, all zero between episodes
     cells: Ints  # where sigma is not zero
+    seen: Ints  # her visits by pair, all zero between episodes
     N_visits: Floats  # true visits N_h(s,a), for the trace only
     tally: Ints
     total: Floats  # total[0]: the regret so far

@@ -18,12 +18,13 @@ class PlanTwin(NamedTuple):
     constants: type
     scratch: Callable[[int, int], Any]  # from S and A to arrays by what they hold
     stochastic: bool  # the policy is probabilities
+    lazy: bool  # planning again on the same counts gives the same plan
 
 
 class ReleaseTwin(NamedTuple):
     """The compiled release of a privatizer, known by the type of its state when it is compiled."""
 
-    release: Callable[..., None]
+    release: Callable[..., bool]
     state: type
     start: Callable[[Setup, int, int], Any]  # from the setup, the seed and the number of counters to a state
 
@@ -38,12 +39,13 @@ def add_plan(
     plan: Callable[..., bool],
     scratch: Callable[[int, int], Any],
     stochastic: bool = False,
+    lazy: bool = False,
 ) -> None:
-    PLANS[agent] = PlanTwin(plan, constants, scratch, stochastic)
+    PLANS[agent] = PlanTwin(plan, constants, scratch, stochastic, lazy)
 
 
 def add_release(
-    privatizer: type, state: type, release: Callable[..., None], start: Callable[[Setup, int, int], Any]
+    privatizer: type, state: type, release: Callable[..., bool], start: Callable[[Setup, int, int], Any]
 ) -> None:
     RELEASES[privatizer] = ReleaseTwin(release, state, start)
 
@@ -53,7 +55,7 @@ def plan_for(constants: type) -> Callable[..., bool]:
     return next(twin.plan for twin in PLANS.values() if twin.constants is constants)
 
 
-def release_for(state: type) -> Callable[..., None]:
+def release_for(state: type) -> Callable[..., bool]:
     """The release that takes this state."""
     return next(twin.release for twin in RELEASES.values() if twin.state is state)
 

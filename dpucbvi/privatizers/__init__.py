@@ -1,23 +1,47 @@
 """The Privatizers, one class each in a file of its own: noise scale, E, certificate and release in one place.
 
-    NonPrivate  the counts as they are
-    Central     the Binary Mechanism on every counter, node noise Lap(3ΔL/ε)      [Sec.5.1, Lem.5.1]
-    Local       every user adds Lap(3Δ/ε) to her own statistics, the server sums  [Sec.5.2, Lem.5.6]
+    NonPrivate     the counts as they are
+    Central        the Binary Mechanism on every counter, node noise Lap(3ΔL/ε)      [Sec.5.1, Lem.5.1]
+    Local          every user adds Lap(3Δ/ε) to her own statistics, the server sums  [Sec.5.2, Lem.5.6]
 
-Δ is the ℓ1 sensitivity of one family: H in the paper, where a user is added or removed; 2H where her
-trajectory is replaced by another, as Definitions 2.2 and 2.3 have it (`sensitivity`, see certificate.py). The 3
-splits ε evenly over the families, L = ⌈log2 K⌉ over the levels of the tree (tree.py).
+The others are not in the paper [D29]. They certify an ε for a user who is replaced, and with less noise:
 
-Pooling counts over h moves no mass: one family still changes by at most Δ.
+    KaryTree, Honaker        other trees with Laplace noise            pure ε-JDP
+    GaussianTree, Toeplitz   running sums with Gaussian noise          (ε, δ)-JDP
+    Batches                  growing batches of users, each released once, with either noise
+    OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
+    LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
+
+How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and accounting.py.
 """
 
+from dpucbvi.privatizers.batches import Batches
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privatizers.gaussian_tree import GaussianTree
+from dpucbvi.privatizers.honaker import Honaker
 from dpucbvi.privatizers.local import Local
+from dpucbvi.privatizers.local_gaussian import LocalGaussian
 from dpucbvi.privatizers.non_private import NonPrivate
+from dpucbvi.privatizers.one_question import OneQuestion
+from dpucbvi.privatizers.one_step import OneStep
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
 
-__all__ = ["PRIVATIZERS", "Central", "Certificate", "Local", "NonPrivate"]
+__all__ = [
+    "PRIVATIZERS",
+    "Batches",
+    "Central",
+    "Certificate",
+    "GaussianTree",
+    "Honaker",
+    "Local",
+    "LocalGaussian",
+    "NonPrivate",
+    "OneQuestion",
+    "OneStep",
+    "Toeplitz",
+]

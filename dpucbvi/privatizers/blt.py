@@ -230,6 +230,7 @@ class BltNoise:
         self.blt, self.scale, self.T = blt, scale, T
         self.t = 0
         self.y = np.zeros((len(blt.x), size))
+        self._powers, self._variance = [1.0] * len(blt.x), 0.0
         self._stream = stream
 
     def next(self) -> Floats:
@@ -244,4 +245,16 @@ class BltNoise:
             y *= x
             y += z
             total += w * y
+        self._widen()
         return total
+
+    def variance(self) -> float:
+        """Σ_{j<t} b_j² of the last release, added up on the way: error(blt, t)², but for roundings."""
+        return self._variance
+
+    def _widen(self) -> None:
+        b = 0.0
+        for i, (x, w) in enumerate(zip(self.blt.x, self.blt.w, strict=True)):
+            b += w * self._powers[i]
+            self._powers[i] *= x
+        self._variance += b * b

@@ -12,65 +12,49 @@ K-1 releases. The order that the paper prints for it is c (H/ε) log(HSAT/β)²,
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dpucbvi.confidence import log_hsat, proven_E
-from dpucbvi.counts import counters
-from dpucbvi.privatizers.certificate import (
-    FAMILIES,
-    Certificate,
-    check_laplace,
-    laplace_certificate,
-    sensitivity,
-)
+from dpucbvi.confidence import log_hsat
+from dpucbvi.errors import check_number
+from dpucbvi.privatizers.certificate import positive
 from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.privatizers.over_time import LaplaceOverTime
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.tree import BinaryMechanism, levels
-from dpucbvi.protocol import Noise, Problem
+from dpucbvi.protocol import Floats, Noise, Problem
 
 
 @dataclass(frozen=True)
-class Central:
-    """Noise for ε under the given sensitivity (`paper`: H per family, `replace_one`: 2H).
+class Central(LaplaceOverTime):
+    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
-    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
-    this constant in place of the proven E.
+    `printed_constant` takes the printed order of E with this constant in place of the proven E; `families` and
+    `every` are the paper's unless another choice is made.
     """
 
-    epsilon: float
     sensitivity: str = "paper"
-    confidence_scale: float = 1.0
+    families: str = "paper"
     printed_constant: float | None = None
 
-    model = "JDP"
-
     def __post_init__(self) -> None:
-        check_laplace(self.epsilon, self.sensitivity, self.confidence_scale, self.printed_constant)
+        super().__post_init__()
+        if self.printed_constant is not None:
+            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
 
-    def scale(self, problem: Problem) -> float:
-        """Node noise 3ΔL/ε: [Sec.5.1 (1)] with log K read as the tree's L = ⌈log2 K⌉ levels [D5]."""
-        return FAMILIES * sensitivity(self.sensitivity, problem.H) * levels(problem.K) / self.epsilon
+    def levels(self, T: int) -> int:
+        """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5]."""
+        return levels(T + 1)
+
+    def terms(self, T: int) -> float:
+        return float(levels(T + 1))
+
+    def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> BinaryMechanism:
+        return BinaryMechanism(size, levels(T + 1), scale, stream)
 
     def noise(self, problem: Problem, G: int) -> Noise:
-        scale, terms, c = self.scale(problem), levels(problem.K), self.printed_constant
+        proven, c = super().noise(problem, G), self.printed_constant
         if c is None:
-            return Noise(scale, self.confidence_scale * proven_central(problem, G, scale), terms)
+            return proven
         E = self.confidence_scale * order_central(problem, self.epsilon, c)
-        return Noise(scale, E, terms, self.confidence_scale * c)
-
-    def certificate(self, problem: Problem) -> Certificate:
-        """ε = 3 families × L levels × Δ / b."""
-        return laplace_certificate(self.model, FAMILIES * levels(problem.K) * problem.H, self.scale(problem))
-
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> BinaryMechanism:
-        size = counters(G, problem.S, problem.A)
-        return BinaryMechanism(size, levels(problem.K), self.scale(problem), LaplaceStream(seed))
-
-
-def proven_central(problem: Problem, G: int, scale: float) -> float:
-    """[Lem.5.1] E = 4 × the bound on all releases of all trees with node noise Lap(scale)."""
-    events = counters(G, problem.S, problem.A) * max(problem.K - 1, 1)
-    return proven_E(problem, scale, levels(problem.K), events)
+        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
 
 
 def order_central(problem: Problem, epsilon: float, constant: float) -> float:

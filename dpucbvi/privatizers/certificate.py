@@ -1,70 +1,154 @@
-"""What a run certifies: the exact pure ε of its releases under both neighbour relations.
+"""What a run certifies: the privacy of its releases under both neighbour relations, each ε with its δ.
 
-Laplace noise Lap(b) on a vector whose value changes by at most Δ in ℓ1 is exactly (Δ/b)-DP: the ratio of
-densities is at most e^{Δ/b}, attained where Δ is. A user's trajectory enters three families of counters, each
-with ℓ1 sensitivity
+    add_remove   a user is there or not
+    replace_one  her trajectory against any other, as Definitions 2.2 (JDP) and 2.3 (LDP) have it
 
-    add_remove   H    the user is there or not (her statistics against zeros)
-    replace_one  2H   her trajectory against any other, as Definitions 2.2 (JDP) and 2.3 (LDP) have it:
-                      H visits leave their cells and H others gain one
+How far a user can move the counters is in sensitivity.py. Laplace noise Lap(b_f) on family f, each item of which
+lies in L noisy sums, is exactly ε-DP with
 
-whether the counters are kept per step or pooled over h. Under Central each family is released through L levels
-of a tree, under Local once. The paper calibrates b with H and so certifies ε under add_remove and 2ε under
-replace_one [D8].
+    ε = Σ_f L · Δ_f / b_f        the ratio of densities is at most e^ε, attained where the Δ_f are
+
+and Gaussian noise of variance σ_f² on sums that an item moves by a factor C in ℓ2 is μ-GDP with
+
+    μ² = Σ_f C² · Δ_f² / σ_f²    Δ_f² the squared ℓ2 sensitivity; then (ε, δ) exactly by accounting.gaussian_delta
+
+The paper calibrates its noise for a user who is added or removed, and so certifies 2ε under replace_one [D8].
 
 Formal guarantees: exact for the ideal mechanism (real-valued noise); see laplace.py for what floating point and
-seeding take away. Central certifies the DP of the released counters; JDP of the actions follows by
-post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of Lemma 5.1.
+seeding take away. A JDP certificate is the DP of the released counters; JDP of the actions follows by
+post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of Lemma 5.1. paper/PRIVACY.md has the
+arguments for data that depend on earlier releases.
 """
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
+from dpucbvi.counts import FAMILIES, Families
 from dpucbvi.errors import InputError, check_number
+from dpucbvi.privatizers.accounting import gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
+from dpucbvi.privatizers.rational import round_up
+from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
-FAMILIES = 3  # N_h(s,a), N_h(s,a,s'), R_h(s,a): each is given a third of the budget
-SENSITIVITY_FACTOR = {"paper": 1, "replace_one": 2}
+RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
 
 class Certificate(NamedTuple):
-    """The pure ε (δ = 0) that the released counters have, by neighbour relation."""
+    """The ε that the released counters have at this δ, by neighbour relation.
+
+    δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say; `noise`
+    tells a simulation (seeded floating point) from a release (exact integers, unpredictable words).
+    """
 
     model: str  # "JDP", "LDP" or "none"
     add_remove: float
     replace_one: float
+    delta: float = 0.0
+    mu_add_remove: float | None = None
+    mu_replace_one: float | None = None
+    noise: str = "simulation"
+
+    def epsilon(self, relation: str) -> float:
+        """ε under "add_remove" or "replace_one", at δ."""
+        return {"add_remove": self.add_remove, "replace_one": self.replace_one}[relation]
+
+    def mu(self, relation: str) -> float:
+        """μ of Gaussian differential privacy; for pure privacy, what ε implies."""
+        mu = {"add_remove": self.mu_add_remove, "replace_one": self.mu_replace_one}[relation]
+        return gdp_of_pure(self.epsilon(relation)) if mu is None else mu
+
+    def rho(self, relation: str) -> float:
+        """ρ of zero-concentrated differential privacy; for pure privacy, what ε implies."""
+        mu = {"add_remove": self.mu_add_remove, "replace_one": self.mu_replace_one}[relation]
+        return zcdp_of_pure(self.epsilon(relation)) if mu is None else zcdp_of_gdp(mu)
 
     def __str__(self) -> str:
         if math.isinf(self.add_remove):
             return "no privacy is certified"
-        return (
-            f"{self.model}: pure ε = {self.add_remove:.4g} if a user is added or removed, "
-            f"{self.replace_one:.4g} if her trajectory is replaced"
-        )
+        kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
+        each = ", ".join(f"{self.epsilon(relation):.4g} {words}" for relation, words in RELATIONS.items())
+        return f"{self.model}: {kind} = {each}"
 
 
-def sensitivity(kind: str, H: int) -> int:
-    """Δ of one family: H as the paper calibrates, or 2H."""
-    return SENSITIVITY_FACTOR[kind] * H
+class Scales(NamedTuple):
+    """The noise scale of each family: b of Lap(b), or the σ of a Gaussian."""
+
+    N: float
+    M: float  # of N(s,a,s')
+    R: float
 
 
-def laplace_certificate(model: str, change: float, scale: float) -> Certificate:
-    """`change`: the total ℓ1 change of all noisy values when a user is added; twice that if replaced."""
-    if change == 0.0:
-        return Certificate(model, 0.0, 0.0)  # K = 1: nothing is ever released
-    epsilon = change / scale if scale > 0.0 else math.inf
-    return Certificate(model, epsilon, 2.0 * epsilon)
+NOTHING = Scales(0.0, 0.0, 0.0)
 
 
-def check_laplace(epsilon: float, sensitivity: str, confidence_scale: float, printed: float | None) -> None:
-    """Raise InputError for what neither Central nor Local accepts."""
-    check_number("epsilon", epsilon, _positive, "a number > 0")
-    if sensitivity not in tuple(SENSITIVITY_FACTOR):
-        accepted = ", ".join(SENSITIVITY_FACTOR)
-        raise InputError(f"sensitivity: {sensitivity} is not accepted; it must be one of {accepted}")
+def laplace_scales(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> Scales:
+    """b_f = L Δ_f / (share_f ε), worked out exactly and rounded up."""
+    chosen = FAMILIES[families]
+    change = l1(chosen, H, SENSITIVITY_FACTOR[sensitivity] == 2)
+    return _scales(chosen, change, lambda delta, share: round_up(L * delta / (share * Fraction(epsilon))))
+
+
+def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float) -> Scales:
+    """σ_f = C Δ_f / (μ √share_f), rounded up by a margin that covers the roundings of its formula."""
+    chosen = FAMILIES[families]
+    change = l2_squared(chosen, V, SENSITIVITY_FACTOR[sensitivity] == 2)
+    return _scales(chosen, change, lambda d2, share: C * math.sqrt(d2 / share) / mu * (1.0 + MARGIN))
+
+
+MARGIN = 1e-12
+
+
+def _scales(families: Families, change: ByFamily, scale) -> Scales:  # type: ignore[no-untyped-def]
+    shares = (families.N, families.M, families.R)
+    return Scales(*(scale(d, share) if share else 0.0 for d, share in zip(change, shares, strict=True)))
+
+
+def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scales) -> Certificate:
+    """ε = Σ_f L Δ_f / b_f under both relations, worked out exactly and rounded up."""
+
+    def epsilon(replaced: bool) -> float:
+        change = l1(FAMILIES[families], H, replaced)
+        losses = [L * d / Fraction(b) for d, b in zip(change, scales, strict=True) if d]
+        return round_up(sum(losses, Fraction(0)))
+
+    return Certificate(model, epsilon(False), epsilon(True))
+
+
+def gaussian_certificate(
+    model: str, families: str, V: int, C: float, scales: Scales, delta: float
+) -> Certificate:
+    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ."""
+
+    def mu(replaced: bool) -> float:
+        change = l2_squared(FAMILIES[families], V, replaced)
+        return C * math.sqrt(sum(float(d2) / sigma**2 for d2, sigma in zip(change, scales, strict=True) if d2))
+
+    apart, replaced = mu(False), mu(True)
+    epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)
+    return Certificate(model, *epsilons, delta, apart, replaced)
+
+
+def nothing_released(model: str) -> Certificate:
+    """K = 1: no user's data is ever read by another's policy."""
+    return Certificate(model, 0.0, 0.0)
+
+
+def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
+    """Raise InputError for what no privatizer accepts."""
+    check_number("epsilon", epsilon, positive, "a number > 0")
+    _one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
+    _one_of("families", families, tuple(FAMILIES))
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
-    if printed is not None:
-        check_number("printed_constant", printed, _positive, "a number > 0")
 
 
-def _positive(value: float) -> bool:
+def check_delta(delta: float) -> None:
+    check_number("delta", delta, lambda delta: 0.0 < delta < 1.0, "a number in (0, 1)")
+
+
+def positive(value: float) -> bool:
     return value > 0.0
+
+
+def _one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")

@@ -13,63 +13,84 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.confidence import log_hsat, proven_E
-from dpucbvi.counts import counters
+from dpucbvi.confidence import SHARE, bound_to_E, laplace_sum_bound, log_hsat
+from dpucbvi.counts import FAMILIES, counters, statistics
+from dpucbvi.errors import check_number
 from dpucbvi.privatizers.certificate import (
-    FAMILIES,
     Certificate,
-    check_laplace,
+    Scales,
+    check_budget,
     laplace_certificate,
-    sensitivity,
+    laplace_scales,
+    nothing_released,
+    positive,
 )
 from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.privatizers.tree import Draws
+from dpucbvi.protocol import Floats, Noise, Problem, User
 
 
 @dataclass(frozen=True)
 class Local:
-    """Noise for ε under the given sensitivity (`paper`: H per family, `replace_one`: 2H).
+    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
     `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
-    this constant in place of the proven E.
+    this constant in place of the proven E; `families` are the paper's unless another choice is made.
     """
 
     epsilon: float
     sensitivity: str = "paper"
+    families: str = "paper"
     confidence_scale: float = 1.0
     printed_constant: float | None = None
 
     model = "LDP"
 
     def __post_init__(self) -> None:
-        check_laplace(self.epsilon, self.sensitivity, self.confidence_scale, self.printed_constant)
+        check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
+        if self.printed_constant is not None:
+            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
 
-    def scale(self, problem: Problem) -> float:
-        """User noise 3Δ/ε [Sec.5.2 (1)]."""
-        return FAMILIES * sensitivity(self.sensitivity, problem.H) / self.epsilon
+    def scales(self, problem: Problem) -> Scales:
+        """User noise 3Δ/ε [Sec.5.2 (1)], or what the families' shares make of it."""
+        return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, 1)
 
     def noise(self, problem: Problem, G: int) -> Noise:
-        scale, c = self.scale(problem), self.printed_constant
+        scales, c, factor = self.scales(problem), self.printed_constant, self.confidence_scale
+        sd = scales.M * math.sqrt(LAPLACE_VARIANCE * (problem.K - 1))
         if c is None:
-            return Noise(scale, self.confidence_scale * proven_local(problem, G, scale), problem.K)
-        E = self.confidence_scale * order_local(problem, self.epsilon, c)
-        return Noise(scale, E, problem.K, self.confidence_scale * c)
+            E = factor * self.proven_E(problem, G, scales)
+            return Noise(scales.M, E, problem.K, factor=factor, sd=sd)
+        E = factor * order_local(problem, self.epsilon, c)
+        return Noise(scales.M, E, problem.K, factor * c, factor, sd, proven=False)
 
-    def certificate(self, problem: Problem) -> Certificate:
-        """ε = 3 families × Δ / b."""
-        return laplace_certificate(self.model, FAMILIES * problem.H, self.scale(problem))
+    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
+        """[Lem.5.6] E for all partial sums of K-1 users' noise."""
+        n, S, summed = problem.K - 1, problem.S, FAMILIES[self.families].summed
+        failure = problem.beta / SHARE / counters(G, S, problem.A)
+        one = laplace_sum_bound(n, failure)
+        row = scales.M * laplace_sum_bound(S * n, failure) if summed else scales.N * one
+        return bound_to_E(S, summed, scales.M * one, row, scales.R * one)
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        """ε = Σ Δ_f/b_f over the families."""
+        if problem.K == 1:
+            return nothing_released(self.model)
+        return laplace_certificate(self.model, self.families, problem.H, 1, self.scales(problem))
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "BothSides":
-        return BothSides(
-            counters(G, problem.S, problem.A), LocalRandomizer(self.scale(problem), LaplaceStream(seed))
-        )
+        shape, scales = (G, problem.S, problem.A), self.scales(problem)
+        scale = by_counter(scales, self.families, *shape)
+        user = LocalRandomizer(scale, LaplaceStream(seed))
+        return BothSides(shape, user, self.families, scales.M * math.sqrt(LAPLACE_VARIANCE))
 
 
 class LocalRandomizer:
     """The user's side: sees one trajectory's statistics, keeps nothing."""
 
-    def __init__(self, scale: float, stream: LaplaceStream):
+    def __init__(self, scale: float | Floats, stream: Draws):
         self.scale = scale
         self._stream = stream
 
@@ -83,25 +104,32 @@ class LocalServer:
 
     def __init__(self, size: int):
         self.sum = np.zeros(size)
+        self.users = 0
 
     def receive(self, sigma_tilde: Floats) -> Floats:
         self.sum += sigma_tilde
+        self.users += 1
         return self.sum.copy()
 
 
 class BothSides:
     """A user's statistics go to her randomizer, and only what it returns to the server."""
 
-    def __init__(self, size: int, randomizer: LocalRandomizer):
-        self._user, self._server = randomizer, LocalServer(size)
+    def __init__(
+        self, shape: tuple[int, int, int], randomizer: LocalRandomizer, families: str, unit_sd: float, clip: int | None = None
+    ):
+        self._shape, self._families, self._clip = shape, FAMILIES[families], clip
+        self._offset = self._families.offset(*shape)
+        self._unit_sd = unit_sd
+        self._user, self._server = randomizer, LocalServer(counters(*shape) - self._offset)
 
-    def release(self, sigma: Floats) -> Floats:
-        return self._server.receive(self._user.perturb(sigma))
+    def release(self, user: User) -> Floats:
+        sigma = statistics(user.trajectory, *self._shape, self._families, self._clip)[self._offset :]
+        return np.append(np.zeros(self._offset), self._server.receive(self._user.perturb(sigma)))
 
-
-def proven_local(problem: Problem, G: int, scale: float) -> float:
-    """[Lem.5.6] E = 4 × the bound on all partial sums of K-1 users' noise Lap(scale)."""
-    return proven_E(problem, scale, problem.K - 1, counters(G, problem.S, problem.A))
+    @property
+    def sd(self) -> Floats:
+        return np.full(self._shape, self._unit_sd * math.sqrt(self._server.users))
 
 
 def order_local(problem: Problem, epsilon: float, constant: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from dpucbvi.counts import counters
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Floats, Noise, Problem, User
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,12 @@ class NonPrivate:
     """No noise, so E = 0 and nothing is certified."""
 
     model = "none"
+    families = "paper"
 
     def noise(self, problem: Problem, G: int) -> Noise:
         return Noise(scale=0.0, E=0.0, terms=problem.K)
 
-    def certificate(self, problem: Problem) -> Certificate:
+    def certificate(self, problem: Problem, G: int) -> Certificate:
         return Certificate(self.model, math.inf, math.inf)
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "TrueCounts":
@@ -33,8 +34,8 @@ class TrueCounts:
     def __init__(self, size: int):
         self.sum = np.zeros(size)
 
-    def release(self, sigma: Floats) -> Floats:
-        self.sum += sigma
+    def release(self, user: User) -> Floats:
+        self.sum += user.sigma
         return self.sum.copy()
 
 

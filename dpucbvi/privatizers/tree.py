@@ -18,10 +18,17 @@ Formal guarantees, for a stream of at most 2^L - 1 items:
 - a release at t carries popcount(t) ≤ L independent noises (exact).
 """
 
+from typing import Protocol
+
 import numpy as np
 
-from dpucbvi.privatizers.laplace import LaplaceStream
 from dpucbvi.protocol import Floats
+
+
+class Draws(Protocol):
+    """A source of independent standard variates."""
+
+    def draw(self, n: int) -> Floats: ...
 
 
 def levels(K: int) -> int:
@@ -30,9 +37,12 @@ def levels(K: int) -> int:
 
 
 class BinaryMechanism:
-    """Chan's Algorithm 2 on a whole vector of counters at once, all with noise Lap(scale)."""
+    """Chan's Algorithm 2 on a whole vector of counters at once, all with noise Lap(scale).
 
-    def __init__(self, size: int, L: int, scale: float, stream: LaplaceStream):
+    `scale` is one number or one for every counter; with a stream of normal variates the noise is Gaussian.
+    """
+
+    def __init__(self, size: int, L: int, scale: float | Floats, stream: Draws):
         self.L, self.scale = L, scale
         self.t = 0
         self.sum = np.zeros(size)
@@ -41,10 +51,14 @@ class BinaryMechanism:
 
     def release(self, item: Floats) -> Floats:
         """Take item t+1 and return the noisy sum of all items so far."""
+        self.sum += item
+        return self.sum + self.next()
+
+    def next(self) -> Floats:
+        """The noise of the release at t+1."""
         self.t += 1
         if self.t >= 1 << self.L:
             raise OverflowError(f"a tree of {self.L} levels holds {(1 << self.L) - 1} items, not more")
-        self.sum += item
         closed = (self.t & -self.t).bit_length() - 1
         self.noise[:closed] = 0.0
         self.noise[closed] = self.scale * self._stream.draw(len(self.sum))
@@ -52,4 +66,8 @@ class BinaryMechanism:
         for i in reversed(range(closed, self.L)):  # largest block first: the order of the compiled twin
             if self.t >> i & 1:
                 total += self.noise[i]
-        return self.sum + total
+        return total
+
+    def variance(self) -> float:
+        """One for every block of the last release."""
+        return float(self.t.bit_count())

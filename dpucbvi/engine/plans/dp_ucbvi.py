@@ -66,4 +66,4 @@ def plan_dp_ucbvi(c: BernsteinConstants, private: Private, memory: Memory, work:
     return changed
 
 
-add_plan(DPUCBVI, BernsteinConstants, plan_dp_ucbvi, scratch)
+add_plan(DPUCBVI, BernsteinConstants, plan_dp_ucbvi, scratch, lazy=True)

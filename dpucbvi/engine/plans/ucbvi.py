@@ -83,5 +83,5 @@ def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory, 
     return changed
 
 
-add_plan(UCBVI, UcbviBernsteinConstants, plan_ucbvi_bf, scratch)
-add_plan(UCBVICH, HoeffdingConstants, plan_ucbvi_ch, hoeffding_scratch)
+add_plan(UCBVI, UcbviBernsteinConstants, plan_ucbvi_bf, scratch, lazy=True)
+add_plan(UCBVICH, HoeffdingConstants, plan_ucbvi_ch, hoeffding_scratch, lazy=True)

@@ -1,4 +1,4 @@
-"""Compiled twins of the releases (privatizers/): one user's statistics in, N̂ out.
+"""Compiled twins of the releases (privatizers/): one user in, N̂ out now and then.
 
 Each kind of release is a NamedTuple of its state; `release` picks the code by that type when it is compiled.
 """
@@ -8,18 +8,18 @@ from typing import Any
 from numba.extending import overload
 
 from dpucbvi.engine.compiled import OPTIONS
+from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import release_for
-from dpucbvi.protocol import Floats, Ints
 from dpucbvi.registry import import_all
 
 
-def release(state: Any, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
-    """Take user t, put the noisy counts of users 1..t into N_hat and empty sigma, non-zero at cells."""
-    release_for(type(state))(state, t, sigma, cells, N_hat)
+def release(state: Any, t: int, memory: Memory, private: Private) -> bool:
+    """Take user t, whose trajectory memory has; True if the noisy counts and their sd in `private` are new."""
+    return release_for(type(state))(state, t, memory, private)
 
 
 @overload(release, strict=False, jit_options=OPTIONS)
-def _release(state: Any, t: Any, sigma: Any, cells: Any, N_hat: Any) -> Any:
+def _release(state: Any, t: Any, memory: Any, private: Any) -> Any:
     return release_for(state.instance_class)
 
 

@@ -1,17 +1,26 @@
 """Compiled twin of Central (privatizers/central.py, tree.py)."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.engine.compiled import jit
-from dpucbvi.engine.laplace import laplace_from_word, next_words
-from dpucbvi.engine.releases.sums import add
+from dpucbvi.engine.releases.shared import (
+    LAPLACE_SD,
+    Features,
+    add_user,
+    close_block,
+    features,
+    fill_laplace,
+    put,
+    scale_by_counter,
+    set_bits,
+)
+from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import add_release
-from dpucbvi.privatizers import Central
+from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.laplace import LaplaceStream, Words, seed_stream
-from dpucbvi.privatizers.tree import levels
-from dpucbvi.protocol import Floats, Ints, Setup
+from dpucbvi.protocol import Floats, Setup
 
 
 class CentralState(NamedTuple):
@@ -26,39 +35,41 @@ class CentralState(NamedTuple):
     cumulative: Floats
     generator: Words
     words: Words  # scratch
-    scale: float
+    noise: Floats  # scratch
+    scale: Floats
+    unit_sd: float
+    every: int
+    features: Features
 
 
-@jit
-def trailing_zeros(t: int) -> int:
-    """The index of the lowest set bit of t > 0."""
-    i = 0
-    while not t >> i & 1:
-        i += 1
-    return i
-
-
-def release_central(state: CentralState, t: int, sigma: Floats, cells: Ints, N_hat: Floats) -> None:
+def release_central(state: CentralState, t: int, memory: Memory, private: Private) -> bool:
     """The Binary Mechanism's step t for every counter [Sec.5.1 (1), (3)]."""
-    next_words(state.generator, state.words)
-    closed = state.cumulative[trailing_zeros(t)]
-    rest = t & (t - 1)
-    if rest == 0:
-        for c in range(N_hat.size):
-            closed[c] = state.scale * laplace_from_word(state.words[c])
-    else:
-        above = state.cumulative[trailing_zeros(rest)]
-        for c in range(N_hat.size):
-            closed[c] = above[c] + state.scale * laplace_from_word(state.words[c])
-    add(state.sum, sigma, cells)
-    for c in range(N_hat.size):
-        N_hat[c] = state.sum[c] + closed[c]
+    add_user(state.features, state.sum, memory, private)
+    if t % state.every:
+        return False
+    item = t // state.every
+    fill_laplace(state.generator, state.words, state.scale, state.noise)
+    released = close_block(state.cumulative, item, state.noise)
+    put(state.features, state.sum, released, private, state.unit_sd * math.sqrt(set_bits(item)))
+    return True
 
 
 def start(setup: Setup, seed: int, size: int) -> CentralState:
-    noise = np.zeros((levels(setup.problem.K), size))
-    generator = LaplaceStream(seed_stream(seed, "privacy")).state()
-    return CentralState(np.zeros(size), noise, generator, np.zeros(size, dtype=np.uint64), setup.noise.scale)
+    privatizer = setup.privatizer
+    assert isinstance(privatizer, Central)
+    scales, T = privatizer.scales(setup.problem), privatizer.releases(setup.problem)
+    scale = scale_by_counter(setup, scales)
+    return CentralState(
+        np.zeros(size),
+        np.zeros((privatizer.levels(T), scale.size)),
+        LaplaceStream(seed_stream(seed, "privacy")).state(),
+        np.zeros(scale.size, dtype=np.uint64),
+        np.zeros(scale.size),
+        scale,
+        scales.M * LAPLACE_SD,
+        privatizer.every,
+        features(setup),
+    )
 
 
 add_release(Central, CentralState, release_central, start)

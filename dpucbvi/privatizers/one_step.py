@@ -1,0 +1,147 @@
+"""OneStep: every user reports one random step of hers by optimised unary encoding (LDP).
+
+The step h is drawn uniformly and publicly, and one of two kinds of report:
+
+    with probability `transitions`   which (s_h, s_{h+1})           S² bits, one of them hot
+    else                             which (s_h, reward 0 or 1)     2S bits, one of them hot
+
+the action is π_h(s), which is public; a reward in [0,1] is rounded to 0 or 1 at random, with its own mean. Each bit
+is sent by itself: a hot one as 1 with probability ½, a cold one with q = 1/(e^ε + 1) (Wang et al., 2017).
+
+Privacy, exactly ε: two users differ in which bit is hot, so in two bits, and the probabilities of a report in these
+have a ratio of at most (½/q)·((1 - q)/½) = e^ε. Against a user who is not there (no hot bit) it is (1 + e^ε)/2.
+
+Estimates. (bit - q)/(½ - q) has mean 1 if hot and 0 if cold; times H/share it estimates a user's visits. Noise of a
+cell with no visits: variance q(1-q)/(½-q)² (H/share)² for every report on its pair.
+
+E bounds the noise of what is released, by Hoeffding; the counts lag between releases (as in one_question.py), so that
+Assumption 3.1 is not claimed.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpucbvi.confidence import SHARE, bound_to_E
+from dpucbvi.counts import CENTRE, counters
+from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.privatizers.batches import batch_ends
+from dpucbvi.privatizers.certificate import Certificate, check_budget, nothing_released
+from dpucbvi.privatizers.coins import Coins, unit
+from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.protocol import Floats, Ints, Noise, Problem, User
+
+HOT = 0.5  # the chance that a hot bit is sent as 1
+COINS = 3  # which step, which kind, the rounding of the reward; then one word for every bit
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """The bits of one random step per user, pure ε-LDP.
+
+    `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after e
+    users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    """
+
+    epsilon: float
+    transitions: float = 0.75
+    first: int = 100
+    growth: float = 1.03
+    confidence_scale: float = 1.0
+
+    model = "LDP"
+    families = "tuned"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
+        check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
+        whole("first", self.first, 1)
+        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+
+    def ends(self, problem: Problem) -> Ints:
+        """After which users new counts are released."""
+        return batch_ends(problem.K - 1, self.first, self.growth)
+
+    def cold(self) -> float:
+        """q: the chance that a cold bit is sent as 1."""
+        away = math.exp(-self.epsilon)
+        return away / (1.0 + away)
+
+    def factors(self, H: int) -> tuple[float, float]:
+        """H/((½ - q) share) of the two kinds: what one bit adds to an estimate."""
+        each = H / (HOT - self.cold())
+        return each / self.transitions, each / (1.0 - self.transitions)
+
+    def cell_sd(self, H: int) -> float:
+        """The standard deviation that one report adds to each cold cell of its pair."""
+        q = self.cold()
+        return self.factors(H)[0] * math.sqrt(q * (1.0 - q))
+
+    def noise(self, problem: Problem, G: int) -> Noise:
+        n, S, (a, b) = problem.K - 1, problem.S, self.factors(problem.H)
+        failure = problem.beta / SHARE / counters(G, S, problem.A)
+        spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        most = 1.0 if G > 1 else float(problem.H)  # what a user truly adds to a count
+        cell, row, reward = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
+        E = self.confidence_scale * bound_to_E(S, True, cell, row, reward)
+        sd = self.cell_sd(problem.H) * math.sqrt(n)
+        return Noise(self.cell_sd(problem.H), E, problem.K, factor=self.confidence_scale, sd=sd, proven=False)
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        if len(self.ends(problem)) == 0:
+            return nothing_released(self.model)
+        return Certificate(self.model, math.log1p(math.expm1(self.epsilon) / 2.0), self.epsilon)
+
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "Reports":
+        return Reports(self, problem, G, Coins(seed))
+
+
+class Reports:
+    """Both sides: the server's tallies of bits, and the user who sends hers."""
+
+    def __init__(self, privatizer: OneStep, problem: Problem, G: int, coins: Coins):
+        self._privatizer, self._coins, self._H = privatizer, coins, problem.H
+        self._shape, self._ends = (G, problem.S, problem.A), set(privatizer.ends(problem).tolist())
+        self.t = 0
+        self.moved = np.zeros((*self._shape, problem.S))  # bits sent as 1, by cell
+        self.earned = np.zeros((*self._shape, 2))
+        self.asked = np.zeros(self._shape)  # reports on the next state, by pair
+
+
+    def release(self, user: User) -> Floats | None:
+        if user.pi.ndim != 2:
+            raise InputError("privatizer: one_step takes policies that choose one action per state")
+        (G, S, _), (s, a, r) = self._shape, user.trajectory
+        step, kind, rounding = (unit(word) for word in self._coins.words(COINS))
+        h = int(step * self._H)
+        rows = (h % G, np.arange(S), user.pi[h])
+        if kind < self._privatizer.transitions:
+            self.moved[rows] += self.bits((s[h], s[h + 1]), S)
+            self.asked[rows] += 1.0
+        else:
+            self.earned[rows] += self.bits((s[h], int(rounding < r[h])), 2)
+
+        self.t += 1
+        return self.estimates() if self.t in self._ends else None
+
+    def bits(self, hot: tuple[int, int], width: int) -> Floats:
+        """The user's side: one bit for every (s, x), one of them hot."""
+        S, q = self._shape[1], self._privatizer.cold()
+        chance = np.full((S, width), q)
+        chance[hot] = HOT
+        return (unit(self._coins.words(S * width)).reshape(S, width) < chance).astype(np.float64)
+
+    def estimates(self) -> Floats:
+        """The noisy counts: N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""
+        q, (a, b) = self._privatizer.cold(), self._privatizer.factors(self._H)
+        N_sas = a * (self.moved - q * self.asked[..., None])
+        R = b * (CENTRE * (self.earned[..., 1] - self.earned[..., 0]))
+        return np.concatenate([np.zeros(R.size), np.moveaxis(N_sas, -1, 0).ravel(), R.ravel()])
+
+    @property
+    def sd(self) -> Floats:
+        return self._privatizer.cell_sd(self._H) * np.sqrt(self.asked)
+
+
+PRIVATIZERS.add("one_step", OneStep)
