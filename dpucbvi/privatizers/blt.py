@@ -7,9 +7,10 @@ lower triangular and Toeplitz (constant along diagonals, first columns b and c),
 
 The second form shows the privacy: Gaussian noise σ on C x, of which one item of ℓ2 norm Δ moves at most ‖C‖ Δ,
 ‖C‖ the largest norm of a column. The first one shows the error: release t has standard deviation σ ‖B_t‖, B_t
-row t of B. The smallest product ‖B_T‖ ‖C‖ known among Toeplitz matrices is that of B = C = √A (Fichtenberger,
-Henzinger & Upadhyay 2023): b_j = c_j = binom(2j, j)/4^j, whose noise needs all of z_1..z_t at every t. Here b is a
-mixture of d exponentials (a buffered linear Toeplitz matrix: Dvijotham et al. 2024, arXiv 2404.16706),
+row t of B. Among lower triangular Toeplitz matrices the product ‖B_T‖ ‖C‖ is least for B = C = √A
+(Fichtenberger, Henzinger & Upadhyay 2023): b_j = c_j = binom(2j, j)/4^j, whose noise needs all of z_1..z_t at
+every t. Here b is a mixture of d exponentials (a buffered linear Toeplitz matrix: Dvijotham et al. 2024, arXiv
+2404.16706),
 
     b_j = Σ_i w_i x_i^j,   0 < x_i < 1,  w_i > 0,      so   Σ_j b_{t-j} z_j = Σ_i w_i y_i(t),
                                                             y_i(t) = x_i y_i(t-1) + z_t:

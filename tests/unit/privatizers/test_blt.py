@@ -132,7 +132,7 @@ def test_norms_of_streams_too_long_to_sum(T):
 
 @pytest.mark.parametrize("T", [*LENGTHS, 3000, 10**4, 10_001, 50_000, 10**5, 200_000, 10**6, 3 * 10**7, 10**9])
 def test_hardly_more_error_than_the_square_root(T):
-    """Above it by less than 0.35% at every T, and never below (none is known to be)."""
+    """Above it by less than 0.35% at every T, and never below (no Toeplitz factorisation is)."""
     blt = parameters(T)
     ratio = sensitivity(blt, T) * error(blt, T) / root_square(T)
     assert 1 <= ratio < 1.0035

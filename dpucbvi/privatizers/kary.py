@@ -1,0 +1,160 @@
+"""The k-ary tree with negative digits: private running sums of a stream with Laplace noise (pure DP).
+
+"Count on Your Elders: Laplace vs Gaussian Noise", Andersson, Pagh, Steiner & Torkamani, FORC 2025 (arXiv
+2408.07021). Let k be odd and h = (k-1)/2. Every t ≤ (k^L - 1)/2 is written with L digits from -h to h,
+
+    t = Σ_{i<L} d_i k^i,    |d_i| ≤ h,       for k = 3:   5 = 9 - 3 - 1,   d = (-1, -1, 1).
+
+Level i of the tree has the blocks of k^i items, block q = items (q-1)k^i + 1 .. q k^i. Walk from 0 to t,
+largest level first: the walk reaches level i at the end of a block of level i+1, after mk blocks of level i,
+and moves by d_i of them, forwards or back. So
+
+    items 1..t = Σ_i   blocks mk + 1, ..., mk + d_i          if d_i > 0  (those after mk, added)
+                     - blocks mk, mk - 1, ..., mk - |d_i| + 1   if d_i < 0  (those before mk, taken away).
+
+Every block has one noise Lap(b), in every coordinate, drawn once and used with its block's sign:
+
+    release t = (items 1..t) + Σ_i ±(noises of the |d_i| blocks of level i).
+
+A block that is taken away reaches beyond t, as does a larger one that holds it: their items after t cancel and
+have not arrived. That does not matter, because the release is the true sum plus noise, and a noise can be
+drawn before its block is complete. Of each k blocks in a row the first h are only ever added, the last h only
+taken away, and the middle one is never used.
+
+Privacy. The rows of C say which items a block has, those of B which blocks a release uses (entries -1, 0, 1),
+and B C = A, the lower triangular matrix of ones; releases are A x + B z. Each item lies in at most one used
+block per level: a column of C has at most L ones. Suppose that item j is v or v', ‖v - v'‖₁ ≤ Δ, and that
+every item may be chosen with the releases before it in view, v and v' by rules fixed in advance. Map the noise
+z to
+
+    z' = z + C e_j (v - v').
+
+(1) B C e_j = A e_j is 0 before release j and 1 from j on, so releases before j are the same under z with v and
+under z' with v'; hence v, v' are the same too. From j on, the releases are again the same, as v' + (v - v') =
+v, and with them, one after the other, all later items. (2) v - v' depends on z only through releases before j,
+that is through (B z)_1..j-1, which the map leaves alone: on each set of z on which these have given values it
+is a translation, so it is one to one and keeps volumes (a shear). (3) ‖z' - z‖₁ ≤ ‖C e_j‖₁ Δ ≤ LΔ, so the
+density of the noise at z is at most e^{LΔ/b} times that at z'. Together: every set of outputs has under v at
+most e^{LΔ/b} times the probability it has under v'. Nothing here needs C to be lower triangular, that is,
+blocks to be complete when their noise is used.
+
+Recurrence. The digits are an odometer. When t grows by 1, the digits of levels 0..i-1 that are at h turn to
+-h, and digit i, the first one below h, grows by 1. Level i keeps partial sums S_i[0..h] with S_i[0] = 0 such
+that its part of a release is sign(d_i) S_i[|d_i|]:
+
+    d_i turns to -h:        S_i[j] = S_i[j-1] + b·draw  for j = 1..h   (blocks mk, mk-1, ..., of the next m)
+    d_i grows to d > 0:     S_i[d] = S_i[d-1] + b·draw                 (block mk + d)
+    d_i grows to d ≤ 0:     nothing is drawn: S_i[|d|] is there, without its first block
+    release:                total = 0;  for i = L-1, ..., 0:  total = total ± S_i[|d_i|] if d_i ≠ 0
+
+Levels draw from 0 upwards, one vector per block. Live are S_i[1..|d_i|] of each level, so at most hL vectors
+whatever t is: what lies above |d_i| belongs to blocks that no later release uses.
+
+Formal guarantees, for at most (k^L - 1)/2 releases:
+- B C = A and at most L ones in each column of C (exact), so the releases together are (LΔ/b)-DP, also for
+  items chosen adaptively (idealised numerics; proof above);
+- release t carries Σ_i |d_i(t)| ≤ hL independent noises (exact), its variance is 2b² times that;
+- a full tree draws (k^L - 1)/2 vectors, one per release on average, and at most h(L-1) + 1 at once (exact).
+"""
+
+import numpy as np
+
+from dpucbvi.errors import InputError, whole
+from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.protocol import Floats
+
+
+def kary_levels(T: int, k: int) -> int:
+    """The smallest L with T ≤ (k^L - 1)/2: the levels of a tree for T releases."""
+    whole("T", T, 0)
+    _check_base(k)
+    L = 0
+    while T > (k**L - 1) // 2:
+        L += 1
+    return L
+
+
+def digits(t: int, k: int, L: int) -> list[int]:
+    """d_0, ..., d_{L-1} with t = Σ d_i k^i and |d_i| ≤ (k-1)/2."""
+    half, found = (k - 1) // 2, []
+    for _ in range(L):
+        d = (t + half) % k - half
+        found.append(d)
+        t = (t - d) // k
+    if t != 0:
+        raise OverflowError(f"{L} digits in base {k} reach {(k**L - 1) // 2}, not more")
+    return found
+
+
+def most_terms(k: int, L: int) -> int:
+    """hL: the largest number of noises in one release, that of t = (k^L - 1)/2."""
+    _check_base(k)
+    return (k - 1) // 2 * whole("L", L, 0)
+
+
+def terms_up_to(T: int, k: int) -> int:
+    """Σ_{t=1..T} Σ_i |d_i(t)|: the noises in all of T releases, in O(kL)."""
+    half, total = (k - 1) // 2, 0
+    for i in range(kary_levels(T, k)):
+        size = k**i
+        # Digit i of t is that of the block number q = ⌊(t + (k^i - 1)/2) / k^i⌋, which has k^i values of t
+        q, rest = divmod(T + (size - 1) // 2, size)
+        cycles, last = divmod(q, k)
+        whole_blocks = cycles * half * (half + 1) + sum(_magnitude(r, k) for r in range(last))
+        total += size * whole_blocks + (rest + 1) * _magnitude(last, k)
+    return total
+
+
+def mean_square(T: int, k: int) -> float:
+    """The average number of noises in releases 1..T: the RMS noise of a counter is √(2 · this) b."""
+    whole("T", T, 1)
+    return terms_up_to(T, k) / T
+
+
+def _magnitude(remainder: int, k: int) -> int:
+    """|d| of the digit d = remainder modulo k."""
+    return min(remainder, k - remainder)
+
+
+def _check_base(k: int) -> None:
+    if whole("k", k, 3) % 2 == 0:
+        raise InputError(f"k: {k} is not accepted; it must be odd")
+
+
+class KaryNoise:
+    """B z, one row after the other: the noise of releases 1, 2, ... of a vector of `size` coordinates.
+
+    `scale` is b, one number or one for each coordinate; the recurrence is in the module's docstring.
+    """
+
+    def __init__(self, size: int, k: int, L: int, scale: float | Floats, stream: LaplaceStream):
+        _check_base(k)
+        self.k, self.L, self.scale = k, whole("L", L, 0), scale
+        self.half = (k - 1) // 2
+        self.digits = [0] * L
+        self.S = np.zeros((L, self.half + 1, size))
+        self._stream = stream
+
+    def next(self) -> Floats:
+        """The noise of the next release."""
+        S, h = self.S, self.half
+        carries = next((i for i, d in enumerate(self.digits) if d < h), self.L)
+        if carries == self.L:
+            raise OverflowError(f"{self.L} levels hold {(self.k**self.L - 1) // 2} releases, not more")
+        size = S.shape[2]
+        for i in range(carries):  # d_i turns from h to -h: all blocks of its negative half
+            self.digits[i] = -h
+            for j in range(1, h + 1):
+                S[i, j] = S[i, j - 1] + self.scale * self._stream.draw(size)
+        self.digits[carries] += 1
+        d = self.digits[carries]
+        if d > 0:
+            S[carries, d] = S[carries, d - 1] + self.scale * self._stream.draw(size)
+        total = np.zeros(size)
+        for i in reversed(range(self.L)):  # largest block first
+            d = self.digits[i]
+            if d > 0:
+                total += S[i, d]
+            elif d < 0:
+                total -= S[i, -d]
+        return total
