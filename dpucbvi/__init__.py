@@ -29,8 +29,21 @@ from dpucbvi.environments import from_file, hard_tree, random_mdp, riverswim
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.privatizers import Central, Certificate, Local, NonPrivate
-from dpucbvi.protocol import Counts, Noise, Plan, Problem
+from dpucbvi.privatizers import (
+    Batches,
+    Central,
+    Certificate,
+    GaussianTree,
+    Honaker,
+    KaryTree,
+    Local,
+    LocalGaussian,
+    NonPrivate,
+    OneQuestion,
+    OneStep,
+    Toeplitz,
+)
+from dpucbvi.protocol import Counts, Noise, Plan, Problem, User
 from dpucbvi.simulate import run
 from dpucbvi.trace import Trace, Traces
 
@@ -42,21 +55,30 @@ __all__ = [
     "PUCB",
     "UCBVI",
     "UCBVICH",
+    "Batches",
     "Central",
     "Certificate",
     "Counts",
     "DPNashVI",
+    "GaussianTree",
+    "Honaker",
     "InputError",
+    "KaryTree",
     "Local",
+    "LocalGaussian",
     "Noise",
     "NonPrivate",
+    "OneQuestion",
+    "OneStep",
     "Plan",
     "PrivateUCBPO",
     "PrivateUCBVI",
     "Problem",
     "TabularMDP",
+    "Toeplitz",
     "Trace",
     "Traces",
+    "User",
     "from_file",
     "hard_tree",
     "optimal_values",

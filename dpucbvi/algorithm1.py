@@ -28,8 +28,8 @@ def dp_ucbvi(
     """DP-UCBVI: optimistic value iteration on private counts with a Bernstein bonus.
 
     `problem` holds H, S, A, K and β; ε lives in the privatizer; the constants are those of line 7, with
-    ι = log(30HSAT/β), E_{ε,β} and a factor on the bonus multiplied in (bonus.bernstein_constants). `ceiling[h]` is
-    Q̃⁰_h: H in the paper [D18], or anything else that no Q exceeds [D31].
+    ι = log(30HSAT/β), E_{ε,β} and a factor on the bonus multiplied in (bonus.bernstein_constants). `ceiling[h]`
+    is Q̃⁰_h: H in the paper [D18], or anything else that no Q exceeds [D31].
     """
     H, S, A, K = problem.H, problem.S, problem.A, problem.K  # [Alg.1 L1]
     counts = zero_counts(privatizer.G, S, A)  # [Alg.1 L2]

@@ -54,11 +54,11 @@ def gaussian_bound(failure: float) -> float:
 def bound_to_E(S: int, summed: bool, cell: float, row: float, reward: float) -> float:
     """E from bounds on the noise of N(s,a,s'), of N(s,a) and of R(s,a) that hold at once.
 
-    With a counter for N(s,a), `row` bounds its noise, and E = 4 × the largest of the three [Lem.5.4]. Without one,
-    `row` = W bounds the noise of the sum of a row and Lemma 5.4 is proved again: if W ≤ E/4 the true counts are
-    feasible for the LP, so an entry moves by at most 2 × `cell` and the row sum by at most E/4 + W ≤ E/2; the shift
-    of Eq.5 adds E/(2S) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2 cell + E/(2S), which
-    is at most E if E ≥ 4S/(2S-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
+    With a counter for N(s,a), `row` bounds its noise, and E = 4 × the largest of the three [Lem.5.4]. Without
+    one, `row` = W bounds the noise of the sum of a row and Lemma 5.4 is proved again: if W ≤ E/4 the true
+    counts are feasible for the LP, so an entry moves by at most 2 × `cell` and the row sum by at most E/4 + W ≤
+    E/2; the shift of Eq.5 adds E/(2S) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2
+    cell + E/(2S), which is at most E if E ≥ 4S/(2S-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
     """
     if not summed:
         return TO_ASSUMPTION * max(cell, row, reward)

@@ -2,8 +2,8 @@
 
     trajectory --statistics--> σ --release--> N̂, R̂ --zero, sum, LP, shift--> Ñ, R̃        [Alg.1 L17]
 
-A release (privatizers/) turns the stream of users into noisy counts, and a post-processing (projection.py) makes
-them the counts of Assumption 3.1.
+A release (privatizers/) turns the stream of users into noisy counts, and a post-processing (projection.py)
+makes them the counts of Assumption 3.1.
 
 `G` is the number of steps that are counted apart: H as in the paper, or 1 if counts are pooled over h, for
 an MDP whose P and r do not depend on h.

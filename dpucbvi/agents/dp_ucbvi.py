@@ -19,8 +19,8 @@ class DPUCBVI(Optimistic):
     """Algorithm 1.
 
     `bonus` takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like bonus.bernstein_bonus,
-    called where Ñ = N > 0; `c` are the constants of line 7. `cap` is what a Q is before anything is known, and so
-    what it never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at step h [D31].
+    called where Ñ = N > 0; `c` are the constants of line 7. `cap` is what a Q is before anything is known, and
+    so what it never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at step h [D31].
     """
 
     bonus: Bonus = bernstein_bonus

@@ -23,6 +23,7 @@ SETTINGS = {
     "epsilon": "privatizer.epsilon",
     "privatizer": "privatizer.name",
     "postprocess": "postprocess.name",
+    "zero": "postprocess.zero",
     "pooled": "agent.pooled",
     "engine": "engine.name",
     "lp_checks": "engine.lp_checks",
@@ -44,6 +45,7 @@ def assemble(settings: RunSettings) -> Setup:
         c.K,
         beta=c.beta,
         postprocess=_postprocess(c.postprocess),
+        zero=c.postprocess.zero,
         trace_points=c.trace_points,
         **options,
     )

@@ -28,9 +28,11 @@ CONFIDENCE = ("confidence_scale", "printed_constant")
 
 @dataclass
 class PostprocessSettings:
-    """How noisy counts become private counts; the last two are cvxpy's."""
+    """How noisy counts become private counts; cells below `zero` standard deviations go first; the rest is
+    cvxpy's."""
 
     name: str = "closed_form"
+    zero: float = 0.0
     solver: str | None = "HIGHS"
     canonical: bool | None = True
 
@@ -145,7 +147,7 @@ def _name(group: str, given: Group) -> str:
 
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:
     if c.name != "cvxpy":
-        return PostprocessSettings(c.name, None, None)
+        return PostprocessSettings(c.name, c.zero, None, None)
     _one_of("postprocess.solver", c.solver, LP_OPTIONS)
     if c.canonical is None:
         raise InputError("postprocess.canonical: null is not accepted; it must be true or false")

@@ -35,6 +35,7 @@ UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zl
 PER_EPISODE = ("episodes", "regret", "policy_changes", "fallbacks")
 ARRAYS = (*PER_EPISODE, "N_sa", "Q")
 ID_LENGTH = 16
+EPSILONS = ("add_remove", "replace_one")
 
 
 class StoredRun(NamedTuple):
@@ -178,9 +179,11 @@ class Store:
 
 
 def _certificate(tree: dict[str, Any]) -> Certificate:
-    """JSON has no infinity: null stands for it."""
-    model, *epsilons = (tree[key] for key in Certificate._fields)
-    return Certificate(model, *(math.inf if value is None else value for value in epsilons))
+    """JSON has no infinity: for the two ε, null stands for it."""
+    given = {key: tree[key] for key in Certificate._fields}
+    for key in EPSILONS:
+        given[key] = math.inf if given[key] is None else given[key]
+    return Certificate(**given)
 
 
 def _provenance(seed: int, trace: Trace, seconds: float, origin: dict[str, Any]) -> dict[str, Any]:

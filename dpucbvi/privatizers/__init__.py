@@ -12,7 +12,8 @@ The others are not in the paper [D29]. They certify an ε for a user who is repl
     OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
     LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
 
-How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and accounting.py.
+How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and
+accounting.py.
 """
 
 from dpucbvi.privatizers.batches import Batches
@@ -20,6 +21,7 @@ from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.privatizers.gaussian_tree import GaussianTree
 from dpucbvi.privatizers.honaker import Honaker
+from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.local import Local
 from dpucbvi.privatizers.local_gaussian import LocalGaussian
 from dpucbvi.privatizers.non_private import NonPrivate
@@ -38,6 +40,7 @@ __all__ = [
     "Certificate",
     "GaussianTree",
     "Honaker",
+    "KaryTree",
     "Local",
     "LocalGaussian",
     "NonPrivate",

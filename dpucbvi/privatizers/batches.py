@@ -11,13 +11,13 @@ A user lies in one batch, so that nothing composes over time. Two things are rea
     empty rows   a pair whose noisy batch total, the sum over s' of N̂(s,a,s'), is below its own standard
                  deviation √S sd is left out of this batch: it holds little but noise. Post-processing.
 
-Privacy. The releases before the user's batch do not depend on her data. Given them, the policy and with it the cells
-that get noise are fixed; the batch's vector moves by at most Δ_f in family f if she is another; what follows is
-post-processing of that release and other users' data. So the releases are ε-DP or μ-GDP (adaptive parallel
-composition), and the actions of the others JDP by the billboard lemma.
+Privacy. The releases before the user's batch do not depend on her data. Given them, the policy and with it the
+cells that get noise are fixed; the batch's vector moves by at most Δ_f in family f if she is another; what
+follows is post-processing of that release and other users' data. So the releases are ε-DP or μ-GDP (adaptive
+parallel composition), and the actions of the others JDP by the billboard lemma.
 
-No E of Assumption 3.1: within a batch the counts fall behind by a constant share of them, and a row that is left out
-behind by a batch. `noise` gives the bound on the noise of what was released.
+No E of Assumption 3.1: within a batch the counts fall behind by a constant share of them, and a row that is
+left out behind by a batch. `noise` gives the bound on the noise of what was released.
 """
 
 import math
@@ -175,8 +175,8 @@ def batch_ends(users: int, first: int, growth: float) -> Ints:
 
 def shown_pairs(pi: np.ndarray, G: int, S: int, A: int) -> np.ndarray:
     """The pairs [g, s, a] that a user who follows the policy may visit."""
-    chosen = np.eye(A, dtype=bool)[pi] if pi.ndim == 2 else pi > 0.0
-    return chosen if G > 1 else chosen.any(axis=0, keepdims=True)
+    chosen: np.ndarray = np.eye(A, dtype=bool)[pi] if pi.ndim == 2 else pi > 0.0
+    return chosen if G > 1 else np.any(chosen, axis=0, keepdims=True)
 
 
 PRIVATIZERS.add("batches", Batches)

@@ -3,24 +3,26 @@
     add_remove   a user is there or not
     replace_one  her trajectory against any other, as Definitions 2.2 (JDP) and 2.3 (LDP) have it
 
-How far a user can move the counters is in sensitivity.py. Laplace noise Lap(b_f) on family f, each item of which
-lies in L noisy sums, is exactly ε-DP with
+How far a user can move the counters is in sensitivity.py. Laplace noise Lap(b_f) on family f, each item of
+which lies in L noisy sums, is exactly ε-DP with
 
     ε = Σ_f L · Δ_f / b_f        the ratio of densities is at most e^ε, attained where the Δ_f are
 
 and Gaussian noise of variance σ_f² on sums that an item moves by a factor C in ℓ2 is μ-GDP with
 
-    μ² = Σ_f C² · Δ_f² / σ_f²    Δ_f² the squared ℓ2 sensitivity; then (ε, δ) exactly by accounting.gaussian_delta
+    μ² = Σ_f C² · Δ_f² / σ_f²    Δ_f² the squared ℓ2 sensitivity; then (ε, δ) exactly by
+    accounting.gaussian_delta
 
 The paper calibrates its noise for a user who is added or removed, and so certifies 2ε under replace_one [D8].
 
 Formal guarantees: exact for the ideal mechanism (real-valued noise); see laplace.py for what floating point and
 seeding take away. A JDP certificate is the DP of the released counters; JDP of the actions follows by
-post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of Lemma 5.1. paper/PRIVACY.md has the
-arguments for data that depend on earlier releases.
+post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of Lemma 5.1. paper/PRIVACY.md has
+the arguments for data that depend on earlier releases.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -36,8 +38,8 @@ RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if h
 class Certificate(NamedTuple):
     """The ε that the released counters have at this δ, by neighbour relation.
 
-    δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say; `noise`
-    tells a simulation (seeded floating point) from a release (exact integers, unpredictable words).
+    δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say;
+    `noise` tells a simulation (seeded floating point) from a release (exact integers, unpredictable words).
     """
 
     model: str  # "JDP", "LDP" or "none"
@@ -98,7 +100,7 @@ def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float
 MARGIN = 1e-12
 
 
-def _scales(families: Families, change: ByFamily, scale) -> Scales:  # type: ignore[no-untyped-def]
+def _scales(families: Families, change: ByFamily, scale: Callable[[Fraction, Fraction], float]) -> Scales:
     shares = (families.N, families.M, families.R)
     return Scales(*(scale(d, share) if share else 0.0 for d, share in zip(change, shares, strict=True)))
 

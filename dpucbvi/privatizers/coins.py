@@ -21,9 +21,9 @@ class Coins:
         return np.array(self._words.state["state"]["state"], dtype=np.uint64)
 
 
-def unit(word: int) -> float:
+def unit(word: np.uint64) -> float:
     """A uniform in [0, 1) from the top 53 bits of a word."""
-    return (word >> np.uint64(11)) * 2.0**-53
+    return float(word >> np.uint64(11)) * 2.0**-53
 
 
 def answer_odds(epsilon: float, d: int) -> tuple[float, float]:

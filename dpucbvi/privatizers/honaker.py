@@ -1,13 +1,14 @@
-"""Honaker: the binary tree, each block estimated from all nodes in it ("Efficient Use of DP Binary Trees", 2015).
+"""Honaker: the binary tree, each block estimated from all nodes in it ("Efficient Use of DP Binary Trees",
+2015).
 
-A block of height i has noise of its own, z, and so have the nodes below it. The sum of its two halves' estimates is
-a second estimate of the same block; the best mean of the two by variance is
+A block of height i has noise of its own, z, and so have the nodes below it. The sum of its two halves'
+estimates is a second estimate of the same block; the best mean of the two by variance is
 
     e_i = v_i z + (1 - v_i)(e_left + e_right),   v_0 = 1,  1/v_i = 1 + 1/(2 v_{i-1}),
 
-and has v_i times the variance of z; v_i falls to ½. The release at t sums e over the dyadic blocks of t. Every node
-of the tree is needed now, not only those that Chan's mechanism uses, but an item still lies in L nodes: the budget is
-the same. The weights of one release are at most 1 and have Σ a² = Σ v_i over the set bits of t.
+and has v_i times the variance of z; v_i falls to ½. The release at t sums e over the dyadic blocks of t. Every
+node of the tree is needed now, not only those that Chan's mechanism uses, but an item still lies in L nodes:
+the budget is the same. The weights of one release are at most 1 and have Σ a² = Σ v_i over the set bits of t.
 """
 
 from dataclasses import dataclass

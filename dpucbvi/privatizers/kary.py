@@ -60,7 +60,7 @@ Formal guarantees, for at most (k^L - 1)/2 releases:
 import numpy as np
 
 from dpucbvi.errors import InputError, whole
-from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.privatizers.tree import Draws
 from dpucbvi.protocol import Floats
 
 
@@ -127,7 +127,7 @@ class KaryNoise:
     `scale` is b, one number or one for each coordinate; the recurrence is in the module's docstring.
     """
 
-    def __init__(self, size: int, k: int, L: int, scale: float | Floats, stream: LaplaceStream):
+    def __init__(self, size: int, k: int, L: int, scale: float | Floats, stream: Draws):
         _check_base(k)
         self.k, self.L, self.scale = k, whole("L", L, 0), scale
         self.half = (k - 1) // 2
@@ -158,3 +158,7 @@ class KaryNoise:
             elif d < 0:
                 total -= S[i, -d]
         return total
+
+    def variance(self) -> float:
+        """One for every noise of the last release."""
+        return float(sum(abs(d) for d in self.digits))

@@ -116,7 +116,12 @@ class BothSides:
     """A user's statistics go to her randomizer, and only what it returns to the server."""
 
     def __init__(
-        self, shape: tuple[int, int, int], randomizer: LocalRandomizer, families: str, unit_sd: float, clip: int | None = None
+        self,
+        shape: tuple[int, int, int],
+        randomizer: LocalRandomizer,
+        families: str,
+        unit_sd: float,
+        clip: int | None = None,
     ):
         self._shape, self._families, self._clip = shape, FAMILIES[families], clip
         self._offset = self._families.offset(*shape)

@@ -2,8 +2,8 @@
 
     σ_f = Δ_f/(μ √share_f),   μ the largest with δ(ε; μ) ≤ δ
 
-E bounds all partial sums of K-1 users' noise at once: a sum of symmetric variables passes x on the way with at most
-twice the probability that it ends beyond x (Lévy), so the union is over the counters only.
+E bounds all partial sums of K-1 users' noise at once: a sum of symmetric variables passes x on the way with at
+most twice the probability that it ends beyond x (Lévy), so the union is over the counters only.
 """
 
 import math

@@ -1,23 +1,27 @@
 """OneQuestion: the server asks every user one question, she answers by randomised response (LDP).
 
-The server names, publicly, one pair (g,s,a) among those that the policy may visit, and one of two kinds of question:
+The server names, publicly, one pair (g,s,a) among those that the policy may visit, and one of two kinds of
+question:
 
     with probability `transitions`   "where did you go after your first visit of (s,a)?"   S+1 answers
-    else                             "what did you earn there?"                             3 answers: 0, 1, no visit
+    else                             "what did you earn there?"                             3 answers: 0, 1, no
+    visit
 
-A reward in [0,1] is first rounded to 0 or 1 at random, with its own mean; "no visit" is an answer too. Of d answers
-the user gives the true one with probability p = e^ε/(e^ε + d - 1) and each other one with q = 1/(e^ε + d - 1).
+A reward in [0,1] is first rounded to 0 or 1 at random, with its own mean; "no visit" is an answer too. Of d
+answers the user gives the true one with probability p = e^ε/(e^ε + d - 1) and each other one with q = 1/(e^ε +
+d - 1).
 
-Privacy, exactly ε: question and kind do not depend on the user, there is one answer, and any two true answers give
-it with probabilities in a ratio of at most p/q = e^ε. A user who is not there counts as one without a visit.
+Privacy, exactly ε: question and kind do not depend on the user, there is one answer, and any two true answers
+give it with probabilities in a ratio of at most p/q = e^ε. A user who is not there counts as one without a
+visit.
 
-Estimates. With n users asked where and n(x) of them answering x, (n(x) - q n)/(p - q) has the mean of the number
-whose true answer is x; divided by the share of the kind it estimates that number among all users asked about the
-pair. A first visit is a stopping time, so in a stationary MDP (or with counts per step) the answer is a sample of
-P(·|s,a). The noise of a cell with no true answers has variance n q(1 - q)/((p - q) share)².
+Estimates. With n users asked where and n(x) of them answering x, (n(x) - q n)/(p - q) has the mean of the
+number whose true answer is x; divided by the share of the kind it estimates that number among all users asked
+about the pair. A first visit is a stopping time, so in a stationary MDP (or with counts per step) the answer is
+a sample of P(·|s,a). The noise of a cell with no true answers has variance n q(1 - q)/((p - q) share)².
 
-These are counts of users asked, at most one each, not the visits N of Assumption 3.1: no E is proven for them. `noise`
-gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e users,
+These are counts of users asked, at most one each, not the visits N of Assumption 3.1: no E is proven for them.
+`noise` gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e users,
 e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` counts so far are asked about first.
 """
 

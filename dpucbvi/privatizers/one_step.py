@@ -5,17 +5,18 @@ The step h is drawn uniformly and publicly, and one of two kinds of report:
     with probability `transitions`   which (s_h, s_{h+1})           S² bits, one of them hot
     else                             which (s_h, reward 0 or 1)     2S bits, one of them hot
 
-the action is π_h(s), which is public; a reward in [0,1] is rounded to 0 or 1 at random, with its own mean. Each bit
-is sent by itself: a hot one as 1 with probability ½, a cold one with q = 1/(e^ε + 1) (Wang et al., 2017).
+the action is π_h(s), which is public; a reward in [0,1] is rounded to 0 or 1 at random, with its own mean. Each
+bit is sent by itself: a hot one as 1 with probability ½, a cold one with q = 1/(e^ε + 1) (Wang et al., 2017).
 
-Privacy, exactly ε: two users differ in which bit is hot, so in two bits, and the probabilities of a report in these
-have a ratio of at most (½/q)·((1 - q)/½) = e^ε. Against a user who is not there (no hot bit) it is (1 + e^ε)/2.
+Privacy, exactly ε: two users differ in which bit is hot, so in two bits, and the probabilities of a report in
+these have a ratio of at most (½/q)·((1 - q)/½) = e^ε. Against a user who is not there (no hot bit) it is (1 +
+e^ε)/2.
 
-Estimates. (bit - q)/(½ - q) has mean 1 if hot and 0 if cold; times H/share it estimates a user's visits. Noise of a
-cell with no visits: variance q(1-q)/(½-q)² (H/share)² for every report on its pair.
+Estimates. (bit - q)/(½ - q) has mean 1 if hot and 0 if cold; times H/share it estimates a user's visits. Noise
+of a cell with no visits: variance q(1-q)/(½-q)² (H/share)² for every report on its pair.
 
-E bounds the noise of what is released, by Hoeffding; the counts lag between releases (as in one_question.py), so that
-Assumption 3.1 is not claimed.
+E bounds the noise of what is released, by Hoeffding; the counts lag between releases (as in one_question.py),
+so that Assumption 3.1 is not claimed.
 """
 
 import math
@@ -40,8 +41,8 @@ COINS = 3  # which step, which kind, the rounding of the reward; then one word f
 class OneStep:
     """The bits of one random step per user, pure ε-LDP.
 
-    `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after e
-    users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after
+    e users, e <- e + max(first, ⌊(growth - 1) e⌋).
     """
 
     epsilon: float
@@ -108,11 +109,10 @@ class Reports:
         self.earned = np.zeros((*self._shape, 2))
         self.asked = np.zeros(self._shape)  # reports on the next state, by pair
 
-
     def release(self, user: User) -> Floats | None:
         if user.pi.ndim != 2:
             raise InputError("privatizer: one_step takes policies that choose one action per state")
-        (G, S, _), (s, a, r) = self._shape, user.trajectory
+        (G, S, _), (s, _, r) = self._shape, user.trajectory
         step, kind, rounding = (unit(word) for word in self._coins.words(COINS))
         h = int(step * self._H)
         rows = (h % G, np.arange(S), user.pi[h])
@@ -130,7 +130,8 @@ class Reports:
         S, q = self._shape[1], self._privatizer.cold()
         chance = np.full((S, width), q)
         chance[hot] = HOT
-        return (unit(self._coins.words(S * width)).reshape(S, width) < chance).astype(np.float64)
+        sent = [unit(word) for word in self._coins.words(S * width)]
+        return (np.reshape(sent, (S, width)) < chance).astype(np.float64)
 
     def estimates(self) -> Floats:
         """The noisy counts: N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""

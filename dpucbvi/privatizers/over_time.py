@@ -1,17 +1,17 @@
 """Counts that are released again and again while users come: what the mechanisms on streams have in common.
 
-Each writes the running sums of T items as A = B·C, A the lower triangle of ones: noise z goes on C x, and what is
-released at t is (A x)_t + (B z)_t, the running sums plus a noise that depends on no data. An item's column of C says
-how much of the budget it costs, a row of B how large the noise of a release is:
+Each writes the running sums of T items as A = B·C, A the lower triangle of ones: noise z goes on C x, and what
+is released at t is (A x)_t + (B z)_t, the running sums plus a noise that depends on no data. An item's column
+of C says how much of the budget it costs, a row of B how large the noise of a release is:
 
     Laplace     ε = Σ_f L Δ_f/b_f,    L = the largest ℓ1 norm of a column of C
     Gaussian    μ² = Σ_f C² Δ_f²/σ_f²,  C = the largest ℓ2 norm of a column
 
-Releasing after every `every` users only makes the items sums of so many users, of whom one changes: the budget is
-the same and T is smaller. Between two releases the counts lag by at most `every` - 1 users, who add to E as noise
-does. Adaptive data (a user's actions depend on earlier releases): for Laplace, shifting z by the column of C times
-the change of the item is a shear, which leaves all earlier releases and the law of z but for e^ε; for Gaussian,
-Denisov et al. (2022), Theorem 2.1.
+Releasing after every `every` users only makes the items sums of so many users, of whom one changes: the budget
+is the same and T is smaller. Between two releases the counts lag by at most `every` - 1 users, who add to E as
+noise does. Adaptive data (a user's actions depend on earlier releases): for Laplace, shifting z by the column
+of C times the change of the item is a shear, which leaves all earlier releases and the law of z but for e^ε;
+for Gaussian, Denisov et al. (2022), Theorem 2.1.
 """
 
 import math
@@ -233,9 +233,7 @@ class GaussianOverTime:
         scales, n = self.scales(problem, G), self.terms(self.releases(problem))
         E = self.confidence_scale * self.proven_E(problem, G, scales)
         sd = scales.M * math.sqrt(n)
-        return Noise(
-            scales.M, E, math.ceil(n), factor=self.confidence_scale, sd=sd, proven=self.clip is None
-        )
+        return Noise(scales.M, E, math.ceil(n), factor=self.confidence_scale, sd=sd, proven=self.clip is None)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
         """E for all releases of all counters at once."""

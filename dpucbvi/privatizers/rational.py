@@ -1,4 +1,5 @@
-"""Scales in exact arithmetic: a scale that is rounded is rounded up, so that no guarantee rests on a rounding."""
+"""Scales in exact arithmetic: a scale that is rounded is rounded up, so that no guarantee rests on a
+rounding."""
 
 import math
 from fractions import Fraction

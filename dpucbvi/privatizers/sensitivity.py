@@ -12,17 +12,17 @@ A user has H visits. Let c be her visits by cell, so Σc = H, and V the largest 
     R(s,a) = Σ r, r in [0,1]    H,   V                        2H, 2V
     R(s,a) = Σ (r - ½)          H/2, V/4                      H,  V
 
-Proof. Added or removed: a count is at most c, a centred reward at most c/2 in size. Replaced, ℓ1: twice that by the
-triangle inequality. Replaced, ℓ2²: for vectors u, v ≥ 0 is ‖u - v‖² ≤ ‖u‖² + ‖v‖² ≤ 2V; a centred reward moves a
-cell that the two users visit c and c' times by at most (c + c')/2, and Σ((c + c')/2)² ≤ Σ(c² + c'²)/2 ≤ V. Each is
-attained: two users in different cells; for the centred ones, one cell with rewards 1 against 0. (With clipping,
-if there are cells enough.) ∎
+Proof. Added or removed: a count is at most c, a centred reward at most c/2 in size. Replaced, ℓ1: twice that by
+the triangle inequality. Replaced, ℓ2²: for vectors u, v ≥ 0 is ‖u - v‖² ≤ ‖u‖² + ‖v‖² ≤ 2V; a centred reward
+moves a cell that the two users visit c and c' times by at most (c + c')/2, and Σ((c + c')/2)² ≤ Σ(c² + c'²)/2 ≤
+V. Each is attained: two users in different cells; for the centred ones, one cell with rewards 1 against 0.
+(With clipping, if there are cells enough.) ∎
 
-Two traps. Pooled counts cost Gaussian noise √H more, Laplace noise nothing. And centred rewards have a ratio of 4,
-not 2, between the relations, in ℓ2².
+Two traps. Pooled counts cost Gaussian noise √H more, Laplace noise nothing. And centred rewards have a ratio of
+4, not 2, between the relations, in ℓ2².
 
-The families together: ℓ1 losses are attained at once, so that sums of ε are exact. Squared ℓ2 losses need not be
-(N(s,a,s') wants the users apart, centred R together), so that sums of μ² are upper bounds.
+The families together: ℓ1 losses are attained at once, so that sums of ε are exact. Squared ℓ2 losses need not
+be (N(s,a,s') wants the users apart, centred R together), so that sums of μ² are upper bounds.
 """
 
 from fractions import Fraction

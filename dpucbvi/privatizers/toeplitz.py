@@ -1,7 +1,8 @@
 """Toeplitz: the square-root factorisation of running sums with Gaussian noise, for (ε, δ)-JDP, in flat memory.
 
-The best factorisation A = B·C with equal diagonals has B = C = √A, c_j = binom(2j, j)/4^j. It is used in the form of
-blt.py, which needs a handful of buffers in place of all past noise and has an error within half a per cent of it.
+The best factorisation A = B·C with equal diagonals has B = C = √A, c_j = binom(2j, j)/4^j. It is used in the
+form of blt.py, which needs a handful of buffers in place of all past noise and has an error within half a per
+cent of it.
 """
 
 from dataclasses import dataclass

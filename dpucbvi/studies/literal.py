@@ -117,7 +117,7 @@ def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str,
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)
+    model, epsilon, _ = certificate_of(arm)[:3]
     if model == "none":
         return f"{arm.label}, not private"
     return f"{arm.label}, {model} ε = {epsilon:g}"

@@ -76,7 +76,7 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float)
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)
+    model, epsilon, _ = certificate_of(arm)[:3]
     pooled = ", pooled" if config_of(arm)["agent"]["pooled"] else ""
     return f"{arm.label}, not private" if model == "none" else f"{model} ε = {epsilon:g}{pooled}"
 

@@ -173,7 +173,7 @@ def _model(arm: StoredArm) -> str:
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)
+    model, epsilon, _ = certificate_of(arm)[:3]
     return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
 
 

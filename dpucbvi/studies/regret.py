@@ -56,7 +56,7 @@ def draw(experiment: StoredExperiment) -> Figure:
 
 def names(arm: StoredArm) -> tuple[str, str]:
     """The arm's label with what its runs certify, and the same under the other neighbour relation."""
-    model, add_remove, replace_one = certificate_of(arm)
+    model, add_remove, replace_one = certificate_of(arm)[:3]
     if math.isinf(add_remove):
         return arm.label, "no privacy"
     return f"{arm.label}, {model} ε = {add_remove:.3g}", f"ε = {replace_one:.3g} if a user is replaced"

@@ -43,7 +43,10 @@ def start(setup: Setup, seed: int, size: int) -> LocalState:
     assert isinstance(setup.privatizer, Local)
     scales = setup.privatizer.scales(setup.problem)
     scale = scale_by_counter(setup, scales)
-    generator, words = LaplaceStream(seed_stream(seed, "privacy")).state(), np.zeros(scale.size, dtype=np.uint64)
+    generator, words = (
+        LaplaceStream(seed_stream(seed, "privacy")).state(),
+        np.zeros(scale.size, dtype=np.uint64),
+    )
     return LocalState(np.zeros(scale.size), generator, words, scale, scales.M * LAPLACE_SD, features(setup))
 
 

@@ -38,7 +38,9 @@ class OneStepState(NamedTuple):
 
 
 @jit
-def send(state: OneStepState, bits: Words, tally: Floats, row: int, A: int, pi: Ints, s_hot: int, hot: int) -> None:
+def send(
+    state: OneStepState, bits: Words, tally: Floats, row: int, A: int, pi: Ints, s_hot: int, hot: int
+) -> None:
     """The user's bits for every (s, x), into the rows of the pairs (s, π_h(s)); row is that of (0, 0)."""
     next_words(state.generator, bits)
     width = tally.shape[1]

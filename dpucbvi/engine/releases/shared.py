@@ -16,7 +16,6 @@ from dpucbvi.privatizers.laplace import Words
 from dpucbvi.privatizers.over_time import by_counter
 from dpucbvi.protocol import Floats, Ints, Setup
 
-
 LAPLACE_SD = math.sqrt(2.0)
 
 

@@ -64,7 +64,7 @@ def check_certified(experiment: StoredExperiment) -> None:
     """The two horizontal axes are what the runs certify: ε if a user is added or removed, 2ε if replaced."""
     for arm in experiment.arms:
         if EPSILON in arm.point:
-            _, add_remove, replace_one = certificate_of(arm)
+            _, add_remove, replace_one = certificate_of(arm)[:3]
             assert np.isclose(add_remove, arm.point[EPSILON]), f"{arm.key}: certifies {add_remove}"
             assert np.isclose(replace_one, 2.0 * add_remove), f"{arm.key}: certifies {replace_one} if replaced"
 

@@ -22,7 +22,7 @@ LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
 
 def certified(arm: StoredArm) -> str:
     """Model and ε, if a user is added or removed."""
-    model, add_remove, _ = certificate_of(arm)
+    model, add_remove, _ = certificate_of(arm)[:3]
     return f"{model} ε = {three_digits(add_remove)}"
 
 

@@ -118,7 +118,7 @@ def _verdicts(experiment: StoredExperiment) -> str:
 
 
 def _record(arm: StoredArm) -> tuple[object, ...]:
-    config, (model, *epsilons) = config_of(arm), certificate_of(arm)
+    config, (model, *epsilons) = config_of(arm), certificate_of(arm)[:3]
     confidence = config["confidence"]["scale"] if model != "none" else ""
     certified = ["" if math.isinf(value) else f"{value:.4g}" for value in epsilons]
     numbers = [f"{value:.1f}" for value in mean_and_half_width_of(arm)]
