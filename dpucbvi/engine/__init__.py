@@ -1,1 +1,1 @@
-"""The compiled engine: the reference's numbers, bit for bit; loops of its own, formulas that are compiled."""
+"""The compiled engine: the reference's plans, bit for bit; loops of its own, formulas that are compiled."""

@@ -79,7 +79,7 @@ def test_the_cost_of_privacy_is_the_same_for_all():
 
 
 def test_every_row_is_a_system_that_takes_the_models_it_has_bounds_for():
-    assert set(BY_AGENT) == set(AGENTS)
+    assert set(BY_AGENT) <= set(AGENTS)
     for row in ROWS:
         models = AGENTS[row.agent].models
         assert (row.jdp is not None, row.ldp is not None) == ("JDP" in models, "LDP" in models)
