@@ -311,7 +311,12 @@ def test_what_is_finished_survives(tmp_path, end, code, message):
     settings = ["engine=reference", "env.S=3", "env.H=3", "runs=1", f"runtime.results={tmp_path}"]
     command = [sys.executable, str(RUN), arms, *settings]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & leaves it ignored
     )
     try:
         deadline = time.monotonic() + 120
