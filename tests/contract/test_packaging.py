@@ -206,3 +206,22 @@ def test_no_package_host_is_named():
     pattern = re.compile("|".join(map(re.escape, hosts)).encode(), re.IGNORECASE)
     named = [p.relative_to(ROOT) for p in tracked_files() if pattern.search(p.read_bytes())]
     assert named == []
+
+
+def headings(text: str) -> set[str]:
+    """The anchors of a Markdown file's headings."""
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_every_link_of_the_prose_leads_somewhere():
+    broken = []
+    for path in (path for path in tracked_files() if path.suffix == ".md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+            file, _, anchor = link.partition("#")
+            target = path.parent / file if file else path
+            if link.startswith("https:"):
+                continue
+            if not target.exists() or (anchor and anchor not in headings(target.read_text())):
+                broken.append(f"{path.name}: {link}")
+    assert broken == []
