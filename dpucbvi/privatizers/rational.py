@@ -1,14 +1,35 @@
-"""Scales in exact arithmetic: a scale that is rounded is rounded up, so that no guarantee rests on a
-rounding."""
+"""Fractions for what is promised, floats for what is printed: rounding that never promises too much.
+
+A privacy parameter that is computed exactly is a fraction; a float next to it may lie below. `round_up` gives
+the smallest float that does not. `round_up_to` gives a fraction with small numerator and denominator that does
+not lie below, for scales of noise: more noise than asked for is still private.
+
+Formal guarantees: exact. x ≤ round_up(x), and no float lies between; x ≤ round_up_to(x, most), and for x ≥ 1
+the excess is below 2x/most.
+"""
 
 import math
 from fractions import Fraction
 
+from dpucbvi.errors import InputError
+
 
 def round_up(x: Fraction) -> float:
-    """The smallest double that is at least x; infinite if there is none."""
+    """The smallest float ≥ x; infinity if x exceeds them all."""
     try:
-        nearest = float(x)
+        nearest = float(x)  # correctly rounded, so at most one step below
     except OverflowError:
-        return math.inf
-    return nearest if math.isinf(nearest) or Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
+        return math.inf if x > 0 else -math.nextafter(math.inf, 0.0)
+    if math.isinf(nearest) or Fraction(nearest) >= x:
+        return nearest
+    return math.nextafter(nearest, math.inf)
+
+
+def round_up_to(x: Fraction, most: int) -> Fraction:
+    """The smallest k/2^i ≥ x with k ≤ most, where 2^i ≤ most is as large as k allows."""
+    if not 0 < x <= most:
+        raise InputError(f"x: {x} is not accepted; it must be positive and at most {most}")
+    power = 1 << (most.bit_length() - 1)
+    while math.ceil(x * power) > most:
+        power //= 2
+    return Fraction(math.ceil(x * power), power)
