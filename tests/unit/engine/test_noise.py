@@ -1,11 +1,20 @@
 """The compiled samplers give the reference's noise, bit for bit, and stand at the same place afterwards."""
 
+import re
+from fractions import Fraction
+
+import numba
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from dpucbvi.engine import exact as compiled
 from dpucbvi.engine.gaussian import fill_gaussian, gaussian_pair
+from dpucbvi.privatizers import exact, words
 from dpucbvi.privatizers.gaussian import GaussianStream, gaussian_from_words
 from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.privatizers.words import SeededWords
 
 
 def assert_same_bits(one, other):
@@ -18,9 +27,9 @@ def assert_same_bits(one, other):
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 1001, 4096])
 def test_compiled_normal_variates_are_numpys_bits(n):
     stream = GaussianStream(seed_stream(3, "privacy"))
-    state, words, out = stream.state(), np.zeros(2 * ((n + 1) // 2), dtype=np.uint64), np.zeros(n)
+    state, scratch, out = stream.state(), np.zeros(2 * ((n + 1) // 2), dtype=np.uint64), np.zeros(n)
     for _ in range(3):
-        fill_gaussian(state, words, out)
+        fill_gaussian(state, scratch, out)
         assert_same_bits(out, stream.draw(n))
     np.testing.assert_array_equal(state, stream.state())
 
@@ -33,3 +42,99 @@ def test_compiled_normal_variates_at_the_edges():
     pairs = np.array([(r, a) for r in radius_words for a in angle_words], dtype=np.uint64)
     compiled = np.array([gaussian_pair(r, a) for r, a in pairs])
     assert_same_bits(compiled.T.ravel(), gaussian_from_words(pairs.T.ravel()))
+
+
+# --- exact noise --------------------------------------------------------------------------------------
+
+SAMPLERS = [(exact.ExactLaplace, compiled.ExactLaplace), (exact.ExactGaussian, compiled.ExactGaussian)]
+scales = st.fractions(Fraction(1, 2**30), 2**30, max_denominator=2**30).filter(lambda x: x.numerator <= 2**30)
+
+
+@pytest.mark.parametrize(("reference", "twin"), SAMPLERS)
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(scale=scales, seed=st.integers(0, 10**6), block=st.sampled_from([2, 6, 100, 8192]))
+@example(Fraction(2**30), 0, 8192)
+@example(Fraction(1, 2**30), 0, 8192)
+@example(Fraction(2**30, 2**30 - 1), 0, 8192)
+@example(Fraction(2**30 - 1, 2**30), 0, 8192)
+@example(Fraction(960), 0, 2)
+def test_compiled_exact_noise_is_the_references(reference, twin, scale, seed, block):
+    """In parts, with blocks so small that draws run out of words, and with the source at the same place."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "BLOCK", block)
+        one, other = (kind(scale, SeededWords(seed_stream(seed, "privacy"))) for kind in (reference, twin))
+        for n in (1, 0, 30):
+            drawn = other.draw(n)
+            assert drawn.dtype == np.int64
+            np.testing.assert_array_equal(one.draw(n), drawn)
+        assert next(one.source) == next(other.source)
+
+
+def test_engines_may_take_turns_on_one_source():
+    shared, alone = (SeededWords(seed_stream(1, "privacy")) for _ in range(2))
+    for (reference, twin), scale in zip(SAMPLERS * 3, range(1, 7), strict=True):
+        drawn = np.concatenate([twin(scale, shared).draw(5), reference(scale, shared).draw(5)])
+        np.testing.assert_array_equal(drawn, reference(scale, alone).draw(10))
+
+
+class Scripted(words.WordSource):
+    """Words that are not random: the given ones first, then the same for ever."""
+
+    seeded = True
+
+    def __init__(self, first, rest):
+        super().__init__()
+        self.words, self.rest = np.array(first, dtype=np.uint32), rest
+
+    def block(self):
+        return np.full(100, self.rest, dtype=np.uint32)
+
+
+@pytest.mark.parametrize("n", [3, 960, 2**30, 2**32 + 1, 2**63 - 1, 2**63])
+def test_uniform_integers_at_the_edges(n):
+    """Refused words too: those just below and above 2^32 mod n, or 2^64 mod n."""
+    size = 2**32 if n <= 2**32 else 2**64
+    for value in (0, 1, n - 1):
+        first = -(-(value * size + size % n) // n)
+        for word in {max(first - 1, 0), first, first + 1, 0, size - 1}:
+            parts = [word] if n <= 2**32 else [word >> 32, word & (2**32 - 1)]
+            script = [*parts, 2**31, 5, 2**32 - 1, 2**32 - 1]
+            at, left = compiled_uniform(np.uint64(n), np.array(script, dtype=np.uint32)), iter(script)
+            assert at == (exact.uniform_below(n, left), len(script) - len(list(left)))
+
+
+@numba.njit
+def compiled_uniform(n, script):
+    return compiled.uniform_below(n, script, 0)
+
+
+def test_seldom_paths_agree():
+    """N = 0 in the first failure (probability 2e-9), long runs of successes, candidates far in the tail."""
+    zero, odd = [5], [2**30 + 1]  # N = 0, and 12!/3! ≤ N < 12!/2!
+    assert exact.first_failure(iter([*zero, 2**31])) == 13
+    assert exact.first_failure(iter(odd)) == 3
+    for (reference, twin), scale in [(SAMPLERS[0], 5), (SAMPLERS[1], 25), (SAMPLERS[1], Fraction(2**30, 7))]:
+        for script in (zero * 40, [7] * 3 + zero * 2 + [7] * 40, [2**31 + 5, 2**32 - 1, 2**32 - 1] + odd * 300):
+            for rest in (2**32 - 1, 2**31 + 12345):
+                one, other = (kind(scale, Scripted(script, rest)) for kind in (reference, twin))
+                np.testing.assert_array_equal(one.draw(1), other.draw(1))
+                assert next(one.source) == next(other.source)
+
+
+def test_words_that_cannot_be_random_end_in_an_error(monkeypatch):
+    monkeypatch.setattr(compiled, "MOST_WORDS", 1000)
+    with pytest.raises(OverflowError, match="cannot be random"):
+        compiled.ExactLaplace(3, Scripted([], 0)).draw(1)
+
+
+@pytest.mark.parametrize(("draws", "arguments"), [(compiled.laplace_draws, 2), (compiled.gaussian_draws, 3)])
+def test_no_float_stands_in_the_compiled_samplers(draws, arguments):
+    """Their code for LLVM names no floating-point type; that of the normal variates does."""
+    fresh = numba.njit(error_model="numpy")(draws.py_func)
+    fresh(*[np.uint64(2)] * arguments, np.zeros(4, dtype=np.uint32), 0, np.zeros(1, dtype=np.int64), 0)
+    (code,) = fresh.inspect_llvm().values()
+    assert re.search(r"\bi128\b", code) or arguments == 2
+    assert not re.search(r"\b(double|float|fmul|fdiv|uitofp|sitofp)\b", code)
+    control = numba.njit(gaussian_pair.py_func)
+    control(np.uint64(1), np.uint64(1))
+    assert re.search(r"\bdouble\b", *control.inspect_llvm().values())
