@@ -122,11 +122,11 @@ def geometric(words: HalfWords, at: int) -> tuple[Any, int]:
 
 
 @inlined
-def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, bool, int]:
-    """One discrete Laplace variate of scale n/d: its magnitude and whether it is negative [Algorithm 2]."""
+def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, Any, int]:
+    """One discrete Laplace variate of scale n/d: its magnitude, and 1 if it is negative [Algorithm 2]."""
     while at <= words.size:
         both, at = uniform_below(TWO * n, words, at)
-        U, negative = both >> ONE, both & ONE == ONE
+        U, negative = both >> ONE, both & ONE
         kept, at = bernoulli_exp(U, n, words, at)
         if not kept:
             continue
@@ -134,16 +134,16 @@ def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, bo
         Y = U + n * V
         if d != ONE:
             Y //= d
-        if not (negative and Y == ZERO):
+        if Y | (negative ^ ONE) != ZERO:  # unless it is -0
             return Y, negative, at
-    return ZERO, False, at
+    return ZERO, ZERO, at
 
 
 # --- discrete Gaussian --------------------------------------------------------------------------------
 
 
 @inlined
-def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tuple[Any, bool, int]:
+def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tuple[Any, Any, int]:
     """One discrete Gaussian variate with σ² = n/d and t = ⌊σ⌋ + 1, as magnitude and sign [Algorithm 3]."""
     td = t * d
     b = TWO * n * td * t
@@ -153,7 +153,7 @@ def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tupl
         kept, at = bernoulli_exp_above_one(high_word(x, x), x * x, b, words, at)
         if kept:
             return Y, negative, at
-    return ZERO, False, at
+    return ZERO, ZERO, at
 
 
 @inlined
@@ -179,7 +179,7 @@ def laplace_draws(n: Any, d: Any, words: HalfWords, at: int, out: Ints, done: in
         Y, negative, after = discrete_laplace(n, d, words, at)
         if after > words.size:
             break
-        out[done] = -np.int64(Y) if negative else np.int64(Y)
+        out[done] = np.int64((Y ^ (ZERO - negative)) + negative)  # ±Y without a branch
         at = after
         done += 1
     return at, done
@@ -192,7 +192,7 @@ def gaussian_draws(n: Any, d: Any, t: Any, words: HalfWords, at: int, out: Ints,
         Y, negative, after = discrete_gaussian(n, d, t, words, at)
         if after > words.size:
             break
-        out[done] = -np.int64(Y) if negative else np.int64(Y)
+        out[done] = np.int64((Y ^ (ZERO - negative)) + negative)  # ±Y without a branch
         at = after
         done += 1
     return at, done

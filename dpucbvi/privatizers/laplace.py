@@ -19,7 +19,8 @@ whose terms beyond z²⁰/21 are below 1e-18.
 
 Idealised numerics: floating-point Laplace noise does not give exact differential privacy (Mironov,
 2012), and a seeded generator gives none against who knows the seed. Runs are experiments; what they
-certify is the privacy of the ideal mechanism they simulate.
+certify is the privacy of the ideal mechanism they simulate. Here the lowest bits of four values in five rule
+out a count that is off by one (tests/unit/privatizers/test_float_leak.py); noise to publish is in exact.py.
 """
 
 import numpy as np
