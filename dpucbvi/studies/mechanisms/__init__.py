@@ -1,0 +1,2 @@
+from dpucbvi.studies import Study
+from dpucbvi.studies.regret import STUDY
