@@ -25,7 +25,7 @@ from dpucbvi.agents import (
     PrivateUCBVI,
     planner,
 )
-from dpucbvi.environments import from_file, hard_tree, random_mdp, riverswim
+from dpucbvi.environments import from_file, garnet, hard_tree, random_mdp, riverswim
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
@@ -80,6 +80,7 @@ __all__ = [
     "Traces",
     "User",
     "from_file",
+    "garnet",
     "hard_tree",
     "optimal_values",
     "planner",

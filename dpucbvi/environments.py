@@ -1,4 +1,5 @@
-"""The environments, by name: RiverSwim as published (twice), random MDPs, a hard instance, the user's own.
+"""The environments, by name: RiverSwim as published (twice), random MDPs (two kinds), a hard instance, one's
+own.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
 small reward waits at the left end, reward 1 at the right end, and only a policy that swims right
@@ -81,6 +82,25 @@ def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str 
     return TabularMDP(P, r, initial, rewards, f"random-{seed}")
 
 
+def garnet(
+    S: int = 6, A: int = 2, H: int = 20, branching: int = 3, seed: int = 0, rewards: str = "deterministic"
+) -> TabularMDP:
+    """A random MDP that does not depend on the step (Garnet: Archibald et al., JORS 1995); s_1 = 0.
+
+    Every pair leads to `branching` states, drawn without replacement, with probabilities cut by uniform points;
+    r(s,a) is uniform on [0,1].
+    """
+    _check_least(1, S=S, A=A)
+    whole("branching", branching, 1, S)
+    _check_least(0, seed=seed)
+    rng = np.random.default_rng(seed)
+    P = np.zeros((S, A, S))
+    for s, a in np.ndindex(S, A):
+        cuts = np.concatenate([[0.0], np.sort(rng.random(branching - 1)), [1.0]])
+        P[s, a, rng.choice(S, branching, replace=False)] = np.diff(cuts)
+    return stationary_mdp(P, rng.random((S, A)), np.eye(S)[0], H, rewards, f"garnet-{seed}")
+
+
 def hard_tree(
     depth: int = 1, A: int = 2, H: int = 20, gap: float = 0.25, rewards: str = "deterministic"
 ) -> TabularMDP:
@@ -144,5 +164,6 @@ def _check_least(least: int, **values: int) -> None:
 
 ENVIRONMENTS.add("riverswim", riverswim)
 ENVIRONMENTS.add("random", random_mdp)
+ENVIRONMENTS.add("garnet", garnet)
 ENVIRONMENTS.add("hard_tree", hard_tree)
 ENVIRONMENTS.add("file", from_file)

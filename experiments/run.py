@@ -1,4 +1,7 @@
-"""Run an experiment, draw its figure, print its table: python experiments/run.py +exp=riverswim (or --help)."""
+"""Run an experiment, draw its figure, print its table: python experiments/run.py +exp=riverswim (or --help).
+
+With --certify it prints what the runs would certify, and runs nothing.
+"""
 
 import os
 import sys
@@ -16,22 +19,28 @@ from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
+certify = False  # --certify was given
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
+    from dpucbvi.lab.certify import certified
     from dpucbvi.lab.experiment import check_effect, experiment_from
     from dpucbvi.lab.runner import WorkerDied, run_experiment
     from dpucbvi.lab.store import Store
     from dpucbvi.studies import draw, names, table
+    from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
     try:
         start = perf_counter()
         experiment = experiment_from(_with_job_name(config), ROOT, names(), printed_curves())
         check_effect(HydraConfig.get().overrides.task, experiment)
+        if certify:
+            print(aligned(certified(experiment)))
+            return
         tally = run_experiment(experiment)
         stored = Store(experiment.results).load_experiment(experiment.name)
         files = draw(stored, experiment.figures)
@@ -46,7 +55,10 @@ def run(config: DictConfig) -> None:
 
 def main() -> None:
     """Every bad input ends in one line and exit code 2, Ctrl-C in one line and 130."""
+    global certify
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
+    if certify := "--certify" in sys.argv:
+        sys.argv.remove("--certify")  # Hydra knows no flags but its own
     try:
         check_flags()
         offer_environments(CONF)

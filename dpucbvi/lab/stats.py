@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from dpucbvi.protocol import Floats
 
 LEVEL = 0.95
+RESAMPLES = 2000  # of a bootstrap
 
 
 class Summary(NamedTuple):
@@ -30,6 +31,23 @@ def summarise(values: Floats) -> Summary:
         return Summary(mean, np.full_like(mean, np.nan))
     quantile = stdtrit(n - 1, (1.0 + LEVEL) / 2.0)
     return Summary(mean, quantile * values.std(axis=0, ddof=1) / np.sqrt(n))
+
+
+class Bootstrap(NamedTuple):
+    """Mean over runs and its 95% interval by the percentiles of resampled means."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+def bootstrap(values: Floats, seed: int = 0) -> Bootstrap:
+    """Over the first axis, one row per run; runs are resampled whole. Regrets of private runs have heavy
+    tails."""
+    values = np.asarray(values, dtype=np.float64)
+    picks = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    low, high = np.quantile(values[picks].mean(axis=1), [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
+    return Bootstrap(values.mean(axis=0), low, high)
 
 
 def three_digits(value: float) -> str:

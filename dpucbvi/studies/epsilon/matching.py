@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.lab.stats import LEVEL
+from dpucbvi.lab.stats import LEVEL, RESAMPLES
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
 from dpucbvi.studies.shared.arms import config_of, finals_of
 from dpucbvi.studies.shared.printed import final_regrets
 
-RESAMPLES = 2000
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
 CANDIDATES = {

@@ -1,7 +1,8 @@
-"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven (a) and as matched (b).
+"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven, as matched, and certified.
 
 Panel a has the ε of the printed legend. Panel b has the ε at which the regret is the printed one, which
-+exp=epsilon finds on other seeds.
++exp=epsilon finds on other seeds. Panel c has the ε of the printed legend again, certified for a user who is
+replaced, with privatizers that are not in the paper.
 """
 
 from dpucbvi.studies import Study

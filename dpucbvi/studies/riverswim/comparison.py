@@ -1,6 +1,7 @@
 """The runs of +exp=riverswim by what they are compared with: panel, algorithm and printed curve.
 
-Panel a has the ε of the printed legend, panel b the ε at which the regret is the printed one. An algorithm is
+Panel a has the ε of the printed legend, panel b the ε at which the regret is the printed one, panel c the ε of
+the printed legend with other privatizers, certified for a user who is replaced. An algorithm is
 named by its arms' label. The comparison within a variant, e.g. pooled counts, has a non-private member too.
 """
 
@@ -26,6 +27,7 @@ PER_STEP = Variant("DP-UCBVI", {"a": "UCBVI", "b": "UCBVI"})
 POOLED = Variant("DP-UCBVI, pooled", {"a": "UCBVI", "b": "UCBVI, pooled"})
 PRIVATE_UCB_VI = Variant("Private-UCB-VI", {"a": "UCBVI", "b": "UCBVI"})
 LITERAL = Variant("DP-UCBVI, literal", {"a": "UCBVI, literal"})
+OTHERS = Variant("DP-UCBVI, pooled, other privatizers", {"c": "DP-UCBVI, pooled, not private"})
 
 
 def find(experiment: StoredExperiment, panel: str, variant: Variant, curve: str) -> StoredArm | None:

@@ -1,15 +1,25 @@
-"""How both panels draw a curve: its colour says the printed curve that is meant, its line the algorithm."""
+"""How the panels draw a curve: its colour says the printed curve that is meant, its line the algorithm."""
 
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpucbvi.lab.stats import summarise, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, Variant, find
+from dpucbvi.studies.riverswim.comparison import (
+    LITERAL,
+    OTHERS,
+    PER_STEP,
+    POOLED,
+    PRIVATE_UCB_VI,
+    Variant,
+    find,
+)
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, regret_of
-from dpucbvi.studies.shared.style import colour
+from dpucbvi.studies.shared.printed import printed_beside
+from dpucbvi.studies.shared.style import DASHED, colour, thousands
 
 HUES = {"non_private": colour(0), "jdp_eps2": colour(4), "jdp_eps1": colour(1), "ldp_eps2": colour(3)}
 LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
@@ -17,6 +27,7 @@ LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
     POOLED.private: (1.1, (0, (4, 1.2, 1, 1.2))),
     PRIVATE_UCB_VI.private: (1.1, (0, (1, 1))),
     LITERAL.private: (0.6, "-"),
+    OTHERS.private: (1.6, (0, (7, 1))),
 }
 
 
@@ -38,6 +49,21 @@ def draw_all(axes: Axes, experiment: StoredExperiment, panel: str, variants: tup
                 _draw_mean(axes, arm, variant)
 
 
+def draw_printed(axes: Axes, arm: StoredArm) -> None:
+    """The printed curve that the arm stands for, dashed."""
+    printed = printed_beside(arm)
+    if printed is not None:
+        axes.plot(*printed, color=HUES[str(arm.printed)], linestyle=DASHED, linewidth=1.3, zorder=5)
+
+
+def set_ticks(axes: Axes) -> None:
+    """A few round numbers on both axes."""
+    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(thousands))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def set_log_axes(axes: Axes, experiment: StoredExperiment, panel: str, shown: float) -> None:
     """The last 1 - 1/shown of all episodes, and what the means are there."""
     K = episodes_of(experiment.arms[0])
@@ -51,11 +77,11 @@ def set_log_axes(axes: Axes, experiment: StoredExperiment, panel: str, shown: fl
 
 
 def _draw_mean(axes: Axes, arm: StoredArm, variant: Variant) -> None:
-    """The mean over runs; its 95% interval for the paper's own algorithm, whose curves are few enough."""
+    """The mean over runs; its 95% interval where the curves are few enough."""
     width, dashes = LINES[variant.private]
     hue, episodes = HUES[str(arm.printed)], arm.runs[0].trace.episodes
     mean, half_width = summarise(regret_of(arm))
     axes.plot(episodes, mean, color=hue, linewidth=width, linestyle=dashes, zorder=4)
-    if variant is PER_STEP and not np.isnan(half_width).any():
+    if variant in (PER_STEP, OTHERS) and not np.isnan(half_width).any():
         low = np.maximum(mean - half_width, 1e-3 * mean)
         axes.fill_between(episodes, low, mean + half_width, color=hue, alpha=0.13, linewidth=0)

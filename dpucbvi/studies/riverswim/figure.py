@@ -1,9 +1,11 @@
-"""Figure 1 twice: (a) with the noise of the printed ε, (b) with the ε whose regret is the printed one."""
+"""Figure 1 three times: (a) the noise of the printed ε, (b) the ε of the printed regret, (c) other
+privatizers."""
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.riverswim.certified import draw_certified
 from dpucbvi.studies.riverswim.curves import LINES
 from dpucbvi.studies.riverswim.matched import draw_matched
 from dpucbvi.studies.riverswim.proven import SMALL, draw_proven
@@ -12,27 +14,26 @@ from dpucbvi.studies.shared.style import DASHED, QUIET
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """The two panels side by side, at the width of a page."""
+    """Two panels side by side, at the width of a page, and the third below them beside the legend."""
     check_same_grid(experiment)
-    figure = Figure(figsize=(7.2, 3.9))
-    left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.775, top=0.93, bottom=0.235, wspace=0.24)
-    for axes, panel, draw_panel in ((left, "a", draw_proven), (right, "b", draw_matched)):
+    figure = Figure(figsize=(7.2, 6.5))
+    (a, b), (c, rest) = figure.subplots(2, 2)
+    figure.subplots_adjust(left=0.075, right=0.775, top=0.96, bottom=0.06, wspace=0.24, hspace=0.22)
+    rest.set_axis_off()
+    for axes, panel, draw_panel in ((a, "a", draw_proven), (b, "b", draw_matched), (c, "c", draw_certified)):
         if any(arm.panel == panel for arm in experiment.arms):
             draw_panel(axes, experiment)
         else:
             axes.set_axis_off()
     figure.legend(
         handles=_legend(),
-        loc="lower left",
-        bbox_to_anchor=(0.065, 0.085),
-        ncols=5,
+        loc="upper left",
+        bbox_to_anchor=(0.6, 0.43),
         frameon=False,
         fontsize=7,
-        handlelength=2.4,
-        columnspacing=1.4,
+        handlelength=2.8,
     )
-    figure.text(0.075, 0.025, _caption(experiment), fontsize=SMALL, color=QUIET, linespacing=1.4)
+    figure.text(0.61, 0.06, _caption(experiment), fontsize=SMALL, color=QUIET, linespacing=1.5, va="bottom")
     return figure
 
 
@@ -46,7 +47,10 @@ def _legend() -> list[Line2D]:
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"Means of {runs_text(experiment)}, band: 95% interval. ε: as certified if a user is added or removed; "
-        "twice that if replaced.\nColour: the printed curve that is meant. At the right: the ε certified in "
-        "(b). Factors on bonus and $E$: calibrated; literal: 1."
+        f"Means of {runs_text(experiment)}, band: 95% interval.\n"
+        "Colour: the printed curve that is meant.\n"
+        "ε in (a) and (b): certified if a user is added\nor removed; twice that if she is replaced.\n"
+        "ε in (c): certified if a user is replaced; pure.\n"
+        "At the right of (b) and (c): the certified ε.\n"
+        "Factors on bonus and $E$: calibrated; literal: 1."
     )

@@ -1,16 +1,13 @@
 """Panel b: the ε at which the regret is the printed one, the printed curves dashed beside ours."""
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import PER_STEP, POOLED, PRIVATE_UCB_VI, find
-from dpucbvi.studies.riverswim.curves import HUES, certified, draw_all, set_log_axes
+from dpucbvi.studies.riverswim.curves import HUES, certified, draw_all, draw_printed, set_log_axes, set_ticks
 from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
-from dpucbvi.studies.shared.printed import printed_beside
-from dpucbvi.studies.shared.style import DASHED, thousands
 
 POINTS_A_LABEL = 36.0  # three lines of text and some air
 OTHERS = {"pooled ": POOLED, "P-UCB-VI ": PRIVATE_UCB_VI}
@@ -24,15 +21,10 @@ def draw_matched(axes: Axes, experiment: StoredExperiment) -> None:
         arm = find(experiment, "b", PER_STEP, curve)
         if arm is None:
             continue
-        printed = printed_beside(arm)
-        if printed is not None:
-            axes.plot(*printed, color=hue, linestyle=DASHED, linewidth=1.3, zorder=5)
+        draw_printed(axes, arm)
         labels.append(EndLabel(*_names(experiment, arm), hue, "", episodes_of(arm), mean_of(arm)))
     set_log_axes(axes, experiment, "b", 50)
-    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter(FuncFormatter(thousands))
-        axis.set_minor_formatter(NullFormatter())
+    set_ticks(axes)
     if labels:
         draw_end_labels(axes, labels, POINTS_A_LABEL)
 

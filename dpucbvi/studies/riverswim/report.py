@@ -11,6 +11,7 @@ from dpucbvi.studies import Stored
 from dpucbvi.studies.epsilon.matching import FACTOR
 from dpucbvi.studies.riverswim.comparison import (
     LITERAL,
+    OTHERS,
     PER_STEP,
     POOLED,
     PRIVATE_UCB_VI,
@@ -37,8 +38,9 @@ COLUMNS = {
     "(b) DP-UCBVI": ("b", PER_STEP),
     "(b) pooled": ("b", POOLED),
     "(b) Private-UCB-VI": ("b", PRIVATE_UCB_VI),
+    "(c) other privatizers": ("c", OTHERS),
 }
-JUDGED = ("(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled")
+JUDGED = ("(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled", "(c) other privatizers")
 HEADER = (
     *("arm", "panel", "printed_curve", "algorithm", "bonus_factor", "confidence_factor", "model"),
     *("epsilon_add_remove", "epsilon_replace_one", "runs", "regret", "half_width"),
@@ -47,8 +49,11 @@ NOTES = """\
 (a): noise as proven at the ε of the printed legend, certified if a user is added or removed (twice that if
 replaced). (b): the ε, and for UCBVI the factor on its bonus, at which the final regret is the printed one;
 found on other seeds than those run here. The final values of (b) are thus fitted, its verdicts tell whether the
-order and the shape of the curves then agree too. Pooled rows are compared with pooled UCBVI in (b), with UCBVI
-per step in (a). What the verdicts test is in `dpucbvi/studies/riverswim/verdicts.py`.
+order and the shape of the curves then agree too. (c): the ε of the printed legend, pure and certified if a user
+is replaced, with batches (JDP) and one question per user (LDP) in place of the paper's noise, pooled counts,
+and DP-UCBVI itself without privacy as the non-private curve (`mechanisms.md` has more runs). Pooled rows are
+compared with pooled UCBVI in (b), with UCBVI per step in (a). What the verdicts test is in
+`dpucbvi/studies/riverswim/verdicts.py`.
 """
 
 

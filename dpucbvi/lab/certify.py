@@ -1,0 +1,34 @@
+"""What the runs of an experiment would certify, without running them."""
+
+import math
+
+from dpucbvi.lab.experiment import Arm, Experiment
+
+HEADER = (
+    *("arm", "privacy", "δ", "ε (a user added or removed)", "ε (replaced)", "μ (replaced)", "ρ (replaced)"),
+    *("E", "Assumption 3.1"),
+)
+
+
+def certified(experiment: Experiment) -> list[tuple[str, ...]]:
+    """A row for every arm: what its released counters certify, and the E that its agent is given."""
+    return [HEADER, *(_row(arm) for arm in experiment.arms)]
+
+
+def _row(arm: Arm) -> tuple[str, ...]:
+    certificate, noise = arm.setup.certificate, arm.setup.noise
+    if certificate.model == "none":
+        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", f"{noise.E:.4g}", "holds")
+    numbers = (
+        certificate.add_remove,
+        certificate.replace_one,
+        certificate.mu("replace_one"),
+        certificate.rho("replace_one"),
+    )
+    covered = "proven" if noise.proven and noise.factor >= 1.0 else "not proven"
+    delta = f"{certificate.delta:g}"
+    return (arm.key, certificate.model, delta, *map(_number, numbers), f"{noise.E:.4g}", covered)
+
+
+def _number(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.4g}"
