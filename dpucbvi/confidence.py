@@ -16,6 +16,7 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
 """
 
 import math
+from typing import NamedTuple
 
 from dpucbvi.protocol import Problem
 
@@ -49,6 +50,14 @@ def gaussian_bound(failure: float) -> float:
     from scipy.special import ndtri
 
     return float(-ndtri(failure / 2.0))
+
+
+class Bounds(NamedTuple):
+    """On the noise of N(s,a,s'), of N(s,a) (a counter of its own, or the sum of a row) and of R(s,a)."""
+
+    cell: float
+    row: float
+    reward: float
 
 
 def bound_to_E(S: int, summed: bool, cell: float, row: float, reward: float) -> float:

@@ -80,7 +80,8 @@ class Noise(NamedTuple):
 
     `E` is the E_{ε,β} of Assumption 3.1, times `factor`. A released counter has at most `terms` noises of the
     given scale; with these two, algorithms on raw counts work out the widths that their own papers print, times
-    `printed`; None means that they take the proven bound E/4 on the raw noise instead. `sd` is the largest
+    `printed`; None means that they take the proven bound E/4 on the raw noise instead. `cell` bounds the
+    noise of every released N(s,a,s') at once, with probability 1 - β/3, and `sd` is the largest
     standard deviation that the noise of a released N(s,a,s') has. `proven`: at factor 1, Assumption 3.1 holds
     in every episode with probability 1 - β/3; otherwise E bounds the noise of what was released and no more.
     """
@@ -90,12 +91,19 @@ class Noise(NamedTuple):
     terms: int = 1
     printed: float | None = None
     factor: float = 1.0
+    cell: float = 0.0
     sd: float = 0.0
     proven: bool = True
 
     def widened(self, S: int, tau: float) -> "Noise":
-        """With E for counts whose cells below τ·sd are set to 0: a row sum then lies off by S·τ·sd more."""
-        return self._replace(E=self.E + self.factor * 4.0 * S * tau * self.sd)
+        """With E for counts whose cells below τ·sd are set to 0.
+
+        A cell is then off by at most cell + τ·sd, a row by S times that, and E ≥ 4 × the latter is enough for
+        Lemma 5.4 (confidence.bound_to_E).
+        """
+        if tau == 0.0:
+            return self
+        return self._replace(E=max(self.E, self.factor * 4.0 * S * (self.cell + tau * self.sd)))
 
 
 class User(NamedTuple):

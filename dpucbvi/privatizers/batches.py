@@ -104,8 +104,8 @@ class Batches:
         summed, one = FAMILIES[self.families].summed, bound(n)
         row = scales.M * bound(S * n) if summed else scales.N * one
         E = self.confidence_scale * bound_to_E(S, summed, scales.M * one, row, scales.R * one)
-        sd = scales.M * self.unit_sd() * math.sqrt(n)
-        return Noise(scales.M, E, max(n, 1), factor=self.confidence_scale, sd=sd, proven=False)
+        cell, sd = scales.M * one, scales.M * self.unit_sd() * math.sqrt(n)
+        return Noise(scales.M, E, max(n, 1), factor=self.confidence_scale, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:

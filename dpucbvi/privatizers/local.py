@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E, laplace_sum_bound, log_hsat
+from dpucbvi.confidence import SHARE, Bounds, bound_to_E, laplace_sum_bound, log_hsat
 from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.errors import check_number
 from dpucbvi.privatizers.certificate import (
@@ -62,17 +62,22 @@ class Local:
         sd = scales.M * math.sqrt(LAPLACE_VARIANCE * (problem.K - 1))
         if c is None:
             E = factor * self.proven_E(problem, G, scales)
-            return Noise(scales.M, E, problem.K, factor=factor, sd=sd)
+            cell = self.bounds(problem, G, scales).cell
+            return Noise(scales.M, E, problem.K, factor=factor, cell=cell, sd=sd)
         E = factor * order_local(problem, self.epsilon, c)
-        return Noise(scales.M, E, problem.K, factor * c, factor, sd, proven=False)
+        return Noise(scales.M, E, problem.K, factor * c, factor, sd=sd, proven=False)
 
-    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        """[Lem.5.6] E for all partial sums of K-1 users' noise."""
+    def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
+        """On all partial sums of K-1 users' noise."""
         n, S, summed = problem.K - 1, problem.S, FAMILIES[self.families].summed
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         one = laplace_sum_bound(n, failure)
         row = scales.M * laplace_sum_bound(S * n, failure) if summed else scales.N * one
-        return bound_to_E(S, summed, scales.M * one, row, scales.R * one)
+        return Bounds(scales.M * one, row, scales.R * one)
+
+    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
+        """[Lem.5.6]"""
+        return bound_to_E(problem.S, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         """ε = Σ Δ_f/b_f over the families."""

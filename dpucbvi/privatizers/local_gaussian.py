@@ -62,8 +62,8 @@ class LocalGaussian:
         z = gaussian_bound(problem.beta / SHARE / (2 * counters(G, S, problem.A))) * math.sqrt(n)
         row = scales.M * math.sqrt(S) if summed else scales.N
         E = factor * bound_to_E(S, summed, scales.M * z, row * z, scales.R * z)
-        sd = scales.M * math.sqrt(n)
-        return Noise(scales.M, E, problem.K, factor=factor, sd=sd, proven=self.clip is None)
+        cell, sd, proven = scales.M * z, scales.M * math.sqrt(n), self.clip is None
+        return Noise(scales.M, E, problem.K, factor=factor, cell=cell, sd=sd, proven=proven)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:

@@ -89,7 +89,8 @@ class OneQuestion:
         cell, reward = (a + 1.0) * spread, (b / 2.0 + 1.0) * spread
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, reward)
         sd = self.cell_sd(S) * math.sqrt(n)
-        return Noise(self.cell_sd(S), E, problem.K, factor=self.confidence_scale, sd=sd, proven=False)
+        factor = self.confidence_scale
+        return Noise(self.cell_sd(S), E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:

@@ -87,7 +87,8 @@ class OneStep:
         cell, row, reward = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
         E = self.confidence_scale * bound_to_E(S, True, cell, row, reward)
         sd = self.cell_sd(problem.H) * math.sqrt(n)
-        return Noise(self.cell_sd(problem.H), E, problem.K, factor=self.confidence_scale, sd=sd, proven=False)
+        scale, factor = self.cell_sd(problem.H), self.confidence_scale
+        return Noise(scale, E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:

@@ -20,7 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E, gaussian_bound, laplace_sum_bound
+from dpucbvi.confidence import SHARE, Bounds, bound_to_E, gaussian_bound, laplace_sum_bound
 from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.errors import whole
 from dpucbvi.privatizers.accounting import gaussian_mu
@@ -144,24 +144,27 @@ class LaplaceOverTime:
         return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, L)
 
     def noise(self, problem: Problem, G: int) -> Noise:
-        T, scales = self.releases(problem), self.scales(problem)
-        n, b = self.terms(T), scales.M
+        scales, n = self.scales(problem), self.terms(self.releases(problem))
         return Noise(
-            b,
+            scales.M,
             self.confidence_scale * self.proven_E(problem, G, scales),
             terms=math.ceil(n),
             factor=self.confidence_scale,
-            sd=b * math.sqrt(LAPLACE_VARIANCE * n),
+            cell=self.bounds(problem, G, scales).cell,
+            sd=scales.M * math.sqrt(LAPLACE_VARIANCE * n),
         )
 
-    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        """E for all releases of all counters at once."""
-        T, n, S, summed = self.releases(problem), self.terms(self.releases(problem)), problem.S, self._summed
+    def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
+        """On all releases of all counters at once."""
+        T, n, S = self.releases(problem), self.terms(self.releases(problem)), problem.S
         failure = problem.beta / SHARE / (counters(G, S, problem.A) * max(T, 1))
         one = laplace_sum_bound(n, failure)
-        row = scales.M * laplace_sum_bound(S * n, failure) if summed else scales.N * one
+        row = scales.M * laplace_sum_bound(S * n, failure) if self._summed else scales.N * one
         behind = lag(self.every, 1 if G > 1 else problem.H)
-        return bound_to_E(S, summed, scales.M * one + behind, row + behind, scales.R * one + behind)
+        return Bounds(scales.M * one + behind, row + behind, scales.R * one + behind)
+
+    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
+        return bound_to_E(problem.S, self._summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         L = self.levels(self.releases(problem))
@@ -233,16 +236,20 @@ class GaussianOverTime:
         scales, n = self.scales(problem, G), self.terms(self.releases(problem))
         E = self.confidence_scale * self.proven_E(problem, G, scales)
         sd = scales.M * math.sqrt(n)
-        return Noise(scales.M, E, math.ceil(n), factor=self.confidence_scale, sd=sd, proven=self.clip is None)
+        cell, proven = self.bounds(problem, G, scales).cell, self.clip is None
+        return Noise(scales.M, E, math.ceil(n), factor=self.confidence_scale, cell=cell, sd=sd, proven=proven)
 
-    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        """E for all releases of all counters at once."""
+    def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
+        """On all releases of all counters at once."""
         T, S, summed = self.releases(problem), problem.S, FAMILIES[self.families].summed
         events = counters(G, S, problem.A) * max(T, 1)
         z = gaussian_bound(problem.beta / SHARE / events) * math.sqrt(self.terms(T))
         row = scales.M * math.sqrt(S) if summed else scales.N
         behind = lag(self.every, 1 if G > 1 else self.clip or problem.H)
-        return bound_to_E(S, summed, scales.M * z + behind, row * z + behind, scales.R * z + behind)
+        return Bounds(scales.M * z + behind, row * z + behind, scales.R * z + behind)
+
+    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
+        return bound_to_E(problem.S, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         T = self.releases(problem)
