@@ -114,13 +114,13 @@ def test_a_row_of_the_ledger_is_honest(name):
 def test_a_wrong_place_is_noticed():
     text = (
         "`dpucbvi/bonus.py::log_iota`, `::no_such`, `dpucbvi/none.py`, `sensitivity: paper`, `bonus.scale`, "
-        "`dpucbvi/privatizers/local.py::Local.scale`, `::Local.size`"
+        "`dpucbvi/privatizers/local.py::Local.scales`, `::Local.size`"
     )
     assert cited_places(text) == [
         ("dpucbvi/bonus.py", "log_iota"),
         ("dpucbvi/bonus.py", "no_such"),
         ("dpucbvi/none.py", ""),
-        ("dpucbvi/privatizers/local.py", "Local.scale"),
+        ("dpucbvi/privatizers/local.py", "Local.scales"),
         ("dpucbvi/privatizers/local.py", "Local.size"),
     ]
     assert missing_places(text) == [
