@@ -16,12 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
+from dpucbvi.engine.releases import kary_tree, toeplitz
 from dpucbvi.lab.store import Store
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Privatizer, Setup
@@ -36,6 +38,9 @@ RIVERSWIM = dp.riverswim()
 LEARNS = dp.DPUCBVI(bonus_scale=0.001)
 CENTRAL = dp.Central(epsilon=100.0, confidence_scale=0.001)
 LOCAL = dp.Local(epsilon=100.0, confidence_scale=0.001)
+BATCHES = dp.Batches(epsilon=8.0, confidence_scale=0.001)
+KARY = dp.KaryTree(epsilon=100.0, confidence_scale=0.001)
+TOEPLITZ = dp.Toeplitz(epsilon=100.0, confidence_scale=0.001)
 
 
 def compiled(
@@ -57,13 +62,25 @@ def episode_seconds(setup: Setup) -> float:
     return seconds(lambda: list(fast.run_chunks(run, 0))) / setup.problem.K
 
 
-def numpy_noise_seconds(size: int, draws: int = 1_000) -> float:
+def numpy_noise_seconds(size: int, draws: int = 1_000, gaussian: bool = False) -> float:
     """Seconds that numpy takes to draw one episode's noise."""
     rng = np.random.default_rng(0)
+    one = rng.normal if gaussian else rng.laplace
 
     def draw() -> None:
         for _ in range(draws):
-            rng.laplace(0.0, 60.0, size)
+            one(0.0, 60.0, size)
+
+    return seconds(draw) / draws
+
+
+def noise_seconds(setup: Setup, next_noise: Callable[[Any], object], draws: int = 2_000) -> float:
+    """Seconds that a compiled stream takes for the noise of one release."""
+    state = fast.start(setup, 0).state
+
+    def draw() -> None:
+        for _ in range(draws):
+            next_noise(state)
 
     return seconds(draw) / draws
 
@@ -218,6 +235,27 @@ def measure(with_experiment: bool) -> dict[str, object]:
         ratio(single_lps_seconds, lambda: episode_seconds(learning)),
         "    an episode's LPs one by one through cvxpy / whole compiled episode",
     )
+    free = compiled(privatizer=dp.NonPrivate())
+    put(
+        "h_batches",
+        ratio(lambda: episode_seconds(compiled(privatizer=BATCHES)), lambda: episode_seconds(free)),
+        "(h) DP-UCBVI episode with batches / without privacy, at most 1.3",
+    )
+    for key, privatizer, next_noise, gaussian in (
+        ("i_toeplitz", TOEPLITZ, toeplitz.next_noise, True),
+        ("i_kary", KARY, kary_tree.next_noise, False),
+    ):
+        setup = compiled(privatizer=privatizer)
+        size = counters(setup.G, setup.mdp.S, setup.mdp.A) - setup.mdp.r.size  # N(s,a) is not released
+
+        def numpys(size: int = size, gaussian: bool = gaussian) -> float:
+            return numpy_noise_seconds(size, gaussian=gaussian)
+
+        def ours(setup: Setup = setup, next_noise: Callable[[Any], object] = next_noise) -> float:
+            return noise_seconds(setup, next_noise)
+
+        name = type(privatizer).__name__
+        put(key, ratio(ours, numpys), f"(i) noise of a release, {name} / numpy drawing as much, at most 1.3")
     for letter, most in (("S", 4), ("H", 2), ("K", 2)):
         put(f"e_{letter}", growth(letter), f"(e) growth when {letter} doubles, at most {most}")
     small, large = peak_megabytes(100_000), peak_megabytes(1_000_000)

@@ -137,7 +137,7 @@ def test_a_privatizer_of_ones_own():
     assert last == 'PRIVATIZERS.add("fresh", Fresh)'
     Fresh, river = executed("\n".join(lines))["Fresh"], dp.riverswim(S=3, H=4)
     (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Through the door"])
-    assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == ("JDP", 100, 200)
+    assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == dp.Certificate("JDP", 100, 200)
     with pytest.raises(dp.InputError, match=r"^engine: fast has no compiled twin of the privatizer Fresh"):
         dp.run(river, dp.DPUCBVI(), Fresh(100), K=30, engine="fast")
 
@@ -160,7 +160,7 @@ TWINS = """
         for name in ("Q", "N_sa", "policy_changes", "fallbacks"):
             np.testing.assert_array_equal(getattr(plain, name), getattr(compiled, name))
         np.testing.assert_allclose(plain.regret, compiled.regret, rtol=0, atol=1e-9)
-        assert plain.certificate == compiled.certificate == ("JDP", 3e6, 6e6)
+        assert plain.certificate == compiled.certificate == dp.Certificate("JDP", 3e6, 6e6)
 """
 
 
