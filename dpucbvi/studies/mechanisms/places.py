@@ -11,13 +11,15 @@ from dpucbvi.studies.shared.printed import final_regrets
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
 PAPERS = ("central", "local")  # the paper's own privatizers
+DELTA = 1e-6  # where it is not 0
 
 
 def check_certified(experiment: StoredExperiment) -> None:
-    """The horizontal axis is what every run certifies if a user is replaced."""
+    """The horizontal axis is what every run certifies if a user is replaced, pure or at the one δ."""
     for arm in experiment.arms:
-        found = certificate_of(arm).replace_one
-        assert np.isclose(found, arm.point[EPSILON], rtol=1e-6), f"{arm.key}: certifies {found}"
+        found, delta = certificate_of(arm).replace_one, certificate_of(arm).delta
+        assert np.isclose(found, arm.point[EPSILON], rtol=1e-6), f"{arm.key}: certifies ε = {found}"
+        assert delta in (0.0, DELTA), f"{arm.key}: certifies δ = {delta}"
 
 
 def members(experiment: StoredExperiment, panel: str, model: str) -> list[str]:

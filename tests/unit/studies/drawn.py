@@ -145,9 +145,9 @@ def labelled(axes: Axes, least: int = 2) -> dict[str, Line]:
     return made
 
 
-def legend(of: Figure | Axes) -> dict[str, Line]:
-    """How the legend says that its entries are drawn."""
-    found = of.legends[0] if isinstance(of, Figure) else of.get_legend()
+def legend(of: Figure | Axes, which: int = 0) -> dict[str, Line]:
+    """How the legend, of a figure's several the one that is meant, says that its entries are drawn."""
+    found = of.legends[which] if isinstance(of, Figure) else of.get_legend()
     handles = [handle for handle in found.legend_handles if isinstance(handle, Line2D)]
     return {str(handle.get_label()): _line(handle) for handle in handles}
 

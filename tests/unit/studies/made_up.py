@@ -11,6 +11,12 @@ from dpucbvi.trace import Trace
 
 RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
+# Not in the paper: their ε is for a user who is replaced.
+OTHER_MODELS = {
+    **dict.fromkeys(("honaker", "kary_tree", "gaussian_tree", "toeplitz", "batches"), "JDP"),
+    **dict.fromkeys(("local_gaussian", "one_step", "one_question"), "LDP"),
+}
+ADD_REMOVE = 0.6  # of that ε, if she is added or removed: neither the same nor half
 SPREAD = (-0.07, 0.01, 0.09, 0.03)  # of the runs of an arm, about its regret
 
 
@@ -28,12 +34,17 @@ def stored_run(
     pooled: bool = False,
     model: str = "central",
     epsilon: float = 1.0,
+    delta: float = 0.0,
+    replaced: bool | None = None,
     bonus: float = 1.0,
     confidence: float = 1.0,
     shape: tuple[int, int, int] | None = None,
     Q: np.ndarray | None = None,
 ) -> StoredRun:
-    """A run that certifies ε if a user is added or removed, 2ε if replaced; regret along grid(K) or its end."""
+    """A run that certifies ε if a user is added or removed, 2ε if replaced; regret along grid(K) or its end.
+
+    With `replaced`, and by itself with a privatizer that is not in the paper, ε is for a user who is replaced.
+    """
     private = model != "non_private"
     config = {
         "env": env,
@@ -45,7 +56,11 @@ def stored_run(
         "beta": 0.05,
         "seed": seed,
     }
-    certified = Certificate(MODELS[model], *((epsilon, 2 * epsilon) if private else (inf, inf)))
+    if replaced or (replaced is None and model in OTHER_MODELS):
+        certified = Certificate({**MODELS, **OTHER_MODELS}[model], ADD_REMOVE * epsilon, epsilon, delta)
+        config["privatizer"] |= {"sensitivity": "replace_one", "delta": delta}
+    else:
+        certified = Certificate(MODELS[model], *((epsilon, 2 * epsilon) if private else (inf, inf)))
     episodes = grid(K) if len(np.atleast_1d(regret)) > 1 else np.array([K])
     zeros = np.zeros_like(episodes)
     shape = shape or (env["H"], env["S"], 2)

@@ -1,0 +1,430 @@
+"""Every privatizer at equal certified ε: the figure and the tables, from runs that are made up."""
+
+import csv
+
+import numpy as np
+import pytest
+from drawn import Line, bands, is_log, legend, lines, said, ticks
+from made_up import ADD_REMOVE, RIVER, stored_arm, stored_experiment
+
+from dpucbvi import garnet, riverswim
+from dpucbvi.errors import InputError
+from dpucbvi.lab.stats import bootstrap, three_digits
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.epsilon.matching import match
+from dpucbvi.studies.mechanisms import STUDY
+from dpucbvi.studies.shared.finals import finals
+
+POINT = "privatizer.epsilon"
+EPSILONS = (8, 0.5, 2, 1, 4)  # the figure and the tables put them in order
+MEAN, MEDIAN, LARGEST = 1.015, 1.02, 1.09  # of four runs, of what the arm is made with
+DELTA = 1e-6
+# Label, privatizer, δ, and the regret a·ε^-p of pooled counts. No two arms are alike.
+MECHANISMS = {
+    "JDP": {
+        "paper": ("the paper's tree", "central", 0.0, 40_000.0, 0.5),
+        "honaker": ("Honaker's tree", "honaker", 0.0, 20_000.0, 0.5),
+        "kary_tree": ("k-ary tree", "kary_tree", 0.0, 12_000.0, 0.6),
+        "gaussian_tree": ("Gaussian tree, δ = 1e-6", "gaussian_tree", DELTA, 9000.0, 0.4),
+        "toeplitz": ("Toeplitz, δ = 1e-6", "toeplitz", DELTA, 7000.0, 0.3),
+        "batches": ("batches", "batches", 0.0, 5000.0, 0.2),
+        "gaussian_batches": ("Gaussian batches, δ = 1e-6", "batches", DELTA, 4000.0, 0.1),
+    },
+    "LDP": {
+        "local_paper": ("the paper's user noise", "local", 0.0, 90_000.0, 0.3),
+        "local_gaussian": ("Gaussian user noise, δ = 1e-6", "local_gaussian", DELTA, 41_900.0, 0.5),
+        "one_step": ("one step", "one_step", 0.0, 30_000.0, 0.4),
+        "one_question": ("one question", "one_question", 0.0, 20_000.0, 0.35),
+    },
+}
+COUNTS = {"pooled": "pooled counts", "step": "counts per step"}
+PER_STEP = 1.37  # times the regret of pooled counts
+PRINTED = {"JDP": {2: 5170.0, 1: 5970.0}, "LDP": {2: 15_120.0}}
+LEVERS = {"all levers": 3000.0, "Q at most H": 3600.0, "no zeroing": 2910.0}
+STREHL = {**RIVER, "variant": "strehl_littman"}
+GARNET = {"name": "garnet", "S": 6, "A": 2, "H": 20, "branching": 3, "seed": 1, "rewards": "deterministic"}
+ELSEWHERE = {
+    "strehl_batches": (STREHL, "JDP", "batches", 1, 2100.0),
+    "strehl_one_question": (STREHL, "LDP", "one_question", 2, 4400.0),
+    "garnet1_toeplitz": (GARNET, "JDP", "toeplitz", 1, 1710.0),
+    "garnet2_batches": ({**GARNET, "seed": 2}, "JDP", "batches", 1, 1900.0),
+}
+
+
+def level(panel: str, model: str, name: str, epsilon: float) -> float:
+    *_, a, p = MECHANISMS[model][name]
+    return a * epsilon**-p * (PER_STEP if panel == "step" else 1.0)
+
+
+def made(of: str, panel: str, model: str, name: str, epsilon: float, regret: float, **settings) -> StoredArm:
+    label, privatizer, delta, *_ = MECHANISMS[model][name]
+    settings = {"label": label, "bonus": 0.0001, "confidence": 0.001, **settings}
+    settings |= {"model": privatizer, "epsilon": float(epsilon), "delta": delta, "replaced": True}
+    return stored_arm(of, regret, point={POINT: epsilon}, panel=panel, runs=4, **settings)
+
+
+def experiment(**settings) -> StoredExperiment:
+    arms = [
+        made(f"{panel}_{name}", panel, model, name, e, level(panel, model, name, e), **settings)
+        for model, names in MECHANISMS.items()
+        for panel in COUNTS
+        for name in names
+        for e in EPSILONS
+    ]
+    for label, regret in LEVERS.items():
+        arms.append(
+            made(f"lever {label}", "levers", "JDP", "batches", 1, regret, **{**settings, "label": label})
+        )
+    for of, (env, model, name, epsilon, regret) in ELSEWHERE.items():
+        shape = (20, 6, 2)
+        arms.append(
+            made(of, "elsewhere", model, name, epsilon, regret, **{**settings, "env": env, "shape": shape})
+        )
+    return stored_experiment("mechanisms", arms)
+
+
+def ends(of: str, epsilon: float) -> np.ndarray:
+    """The final regrets of the runs."""
+    (arm,) = [a for a in experiment().arms if a.of == of and a.point[POINT] == epsilon]
+    return np.array([run.trace.regret[-1] for run in arm.runs])
+
+
+PANELS = [(panel, model) for panel in COUNTS for model in MECHANISMS]
+
+
+# --- the figure -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return STUDY.draw(experiment())
+
+
+def curves(figure, panel: int) -> dict:
+    """The lines of a panel by the name that its model's legend has for their colour, marker and dashes."""
+    entries = legend(figure, panel % 2)
+    names = {look(entry): label for label, entry in entries.items()}
+    assert len(names) == len(entries)
+    found: dict[str, list] = {}
+    for line in lines(figure.axes[panel]):
+        found.setdefault(names[look(line)], []).append(line)
+    return found
+
+
+def look(line: Line) -> tuple:
+    """A star is black on white, whatever the colour of the line that it does not have."""
+    return (None if line.marker == "*" else line.colour), line.marker, line.look
+
+
+STAR = "printed in Figure 1, at its ε"
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_every_mechanism_has_its_means_at_its_certified_epsilon(figure, place):
+    panel, model = PANELS[place]
+    found = curves(figure, place)
+    assert set(found) == {STAR, *(label for label, *_ in MECHANISMS[model].values())}
+    for name, (label, *_) in MECHANISMS[model].items():
+        (line,) = found[label]
+        np.testing.assert_array_equal(line.x, sorted(EPSILONS))
+        wanted = [MEAN * level(panel, model, name, e) for e in sorted(EPSILONS)]
+        np.testing.assert_allclose(line.y, wanted, rtol=1e-12, err_msg=label)
+    assert is_log(figure.axes[place]) == (True, True)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_every_band_is_the_bootstrap_interval(figure, place):
+    panel, model = PANELS[place]
+    filled = {band.colour: band for band in bands(figure.axes[place])}
+    hues = {label: entry.colour for label, entry in legend(figure, place % 2).items() if label != STAR}
+    assert set(filled) == set(hues.values()) and len(bands(figure.axes[place])) == len(hues)
+    for name, (label, *_) in MECHANISMS[model].items():
+        runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)]).T
+        _, low, high = bootstrap(runs)
+        band = filled[hues[label]]
+        np.testing.assert_array_equal(band.x, sorted(EPSILONS))
+        np.testing.assert_allclose(band.low, low, rtol=1e-12)
+        np.testing.assert_allclose(band.high, high, rtol=1e-12)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_stars_are_at_the_printed_regrets(figure, place):
+    stars = curves(figure, place)[STAR]
+    assert {star.end: len(star.x) for star in stars} == dict.fromkeys(PRINTED[PANELS[place][1]].items(), 1)
+
+
+def test_the_legends_name_the_mechanisms_of_their_model(figure):
+    for i, names in enumerate(MECHANISMS.values()):
+        entries = legend(figure, i)
+        assert list(entries) == [*(label for label, *_ in names.values()), STAR]
+        dashed = [label for label, entry in entries.items() if entry.look[0] == "--"]
+        assert dashed == [label for label, _, delta, *_ in names.values() if delta]
+        assert len({entry.marker for entry in entries.values()}) == len(entries)
+    papers = [legend(figure, 0)["the paper's tree"], legend(figure, 1)["the paper's user noise"]]
+    assert papers[0].colour == papers[1].colour == "#000000"
+
+
+def test_titles_axes_and_ticks(figure):
+    assert [axes.get_title("left") for axes in figure.axes] == [
+        "JDP, pooled counts",
+        "LDP, pooled counts",
+        "JDP, counts per step",
+        "LDP, counts per step",
+    ]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", *["certified ε, a user replaced"] * 2]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["regret after 50,000 episodes", ""] * 2
+    assert ticks(figure.axes[2])[0] == {0.5: "0.5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"}
+    low, high = figure.axes[0].get_ylim()
+    assert low < MEAN * 4000 * 8**-0.1 and high > MEAN * PER_STEP * 90_000 * 0.5**-0.3
+    assert {axes.get_ylim() for axes in figure.axes} == {(low, high)}
+
+
+def test_the_caption(figure):
+    words = " ".join(said(figure).split())
+    for part in (
+        "Means of 4 runs, band: 95% bootstrap interval.",
+        "ε is certified for a user who is replaced: pure, or at δ = 1e-6 where dashed.",
+        "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31).",
+        "Factors: calibrated elsewhere.",
+    ):
+        assert part in words
+
+
+# --- what is refused --------------------------------------------------------------------------------------
+
+
+def with_certificate(of: str, **changes) -> StoredExperiment:
+    """One arm certifies something else."""
+    whole = experiment()
+    arms = [
+        arm._replace(
+            runs=[
+                run._replace(trace=run.trace._replace(certificate=run.certificate._replace(**changes)))
+                for run in arm.runs
+            ]
+        )
+        if arm.of == of
+        else arm
+        for arm in whole.arms
+    ]
+    return whole._replace(arms=arms)
+
+
+@pytest.mark.parametrize("of", ["step_kary_tree", "lever no zeroing", "garnet2_batches"])
+@pytest.mark.parametrize("changes", [{"replace_one": 1.001}, {"delta": 1e-5}], ids=["ε", "δ"])
+def test_an_arm_that_certifies_something_else_is_refused(of, changes, tmp_path):
+    (tmp_path / "epsilon.csv").write_text(EARLIER)
+    other = with_certificate(of, **changes)
+    with pytest.raises(AssertionError, match=f"{of}.*: certifies "):
+        STUDY.draw(other)
+    with pytest.raises(AssertionError, match=f"{of}.*: certifies "):
+        STUDY.report(other, tmp_path, {}.get)
+
+
+def test_the_other_relation_is_free():
+    STUDY.draw(with_certificate("step_kary_tree", add_remove=0.3))
+
+
+def test_the_report_needs_what_was_before(tmp_path):
+    with pytest.raises(InputError, match=r"mechanisms: its report needs .*epsilon\.csv"):
+        STUDY.report(experiment(), tmp_path, {}.get)
+    assert list(tmp_path.iterdir()) == []
+    assert STUDY.needs == ("epsilon",)
+
+
+# --- the tables -------------------------------------------------------------------------------------------
+
+EARLIER = """\
+curve,printed_regret,algorithm,setting,value,low,high
+non_private,4280,UCBVI,bonus.scale,0.01352,0.01344,0.0136
+jdp_eps2,5170,DP-UCBVI,privatizer.epsilon,623.2,499.3,711.2
+jdp_eps2,5170,"DP-UCBVI, pooled",privatizer.epsilon,22.08,20.1,23.4
+jdp_eps2,5170,Private-UCB-VI,privatizer.epsilon,1777,1500,2000
+jdp_eps1,5970,DP-UCBVI,privatizer.epsilon,571.3,499.3,611.2
+jdp_eps1,5970,"DP-UCBVI, pooled",privatizer.epsilon,18.96,18.1,19.4
+ldp_eps2,15120,DP-UCBVI,privatizer.epsilon,,,
+ldp_eps2,15120,"DP-UCBVI, pooled",privatizer.epsilon,14.21,14.1,14.4
+"""
+BEFORE = {
+    ("JDP", 2, "pooled"): "44.2",
+    ("JDP", 2, "step"): "1,250",
+    ("JDP", 1, "pooled"): "37.9",
+    ("JDP", 1, "step"): "1,140",
+    ("LDP", 2, "pooled"): "28.4",
+    ("LDP", 2, "step"): "nowhere",
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "epsilon.csv").write_text(EARLIER)
+    return STUDY.report(experiment(), folder, {}.get)
+
+
+def sections(path) -> dict[str, list[list[str]]]:
+    """The tables of a Markdown file by the heading above them."""
+    found: dict[str, list[list[str]]] = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("### "):
+            rows = found[line[4:]] = []
+        elif line.startswith("| :--"):
+            assert len(rows) == 1 and line.count("|") == len(rows[0]) + 1
+        elif line.startswith("| "):
+            rows.append(line.strip("| ").split(" | "))
+    return found
+
+
+def cell(regret: float) -> str:
+    return f"{MEAN * regret:,.0f} ({MEDIAN * regret:,.0f}; {LARGEST * regret:,.0f})"
+
+
+def interval(of: str, epsilon: float) -> str:
+    _, low, high = bootstrap(ends(of, epsilon)[:, None])
+    return f"{low[0]:,.0f} to {high[0]:,.0f}"
+
+
+def crossing(panel: str, model: str, name: str, wanted: float) -> tuple[str, str]:
+    """Where MEAN·a·ε^-p is the wanted regret: a straight line of logarithms."""
+    *_, a, p = MECHANISMS[model][name]
+    at = (MEAN * a * (PER_STEP if panel == "step" else 1.0) / wanted) ** (1 / p)
+    if not 0.5 <= at <= 8:
+        return ("below 0.5" if at < 0.5 else "above 8"), "-"
+    runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)])
+    found = match(np.array(sorted(EPSILONS)), runs, wanted)
+    unknown = np.isnan(found.low)
+    return three_digits(at), "-" if unknown else f"{three_digits(found.low)} to {three_digits(found.high)}"
+
+
+def test_the_report_has_all_tables_in_order(report):
+    assert [path.name for path in report] == ["mechanisms.md", "mechanisms.csv"]
+    text = report[0].read_text()
+    assert text.startswith("<!-- Written by experiments/paper.py")
+    assert list(sections(report[0])) == [
+        *(f"{model}, {COUNTS[panel]}: mean regret (median; largest)" for panel, model in PANELS),
+        "The ε at which the regret is the printed one, a user replaced",
+        "What each lever buys: pooled batches, pure ε = 1, a user replaced",
+        "Elsewhere, with the factors chosen on RiverSwim",
+    ]
+    for part in ("certified for a user who is replaced", "δ = 1e-6", "no bound of the paper covers these runs"):
+        assert part in text
+
+
+@pytest.mark.parametrize(("panel", "model"), PANELS)
+def test_the_report_has_every_regret(report, panel, model):
+    header, *rows = sections(report[0])[f"{model}, {COUNTS[panel]}: mean regret (median; largest)"]
+    assert header == ["mechanism", "ε = 0.5", "ε = 1", "ε = 2", "ε = 4", "ε = 8"]
+    assert rows == [
+        [label, *(cell(level(panel, model, name, e)) for e in sorted(EPSILONS))]
+        for name, (label, *_) in MECHANISMS[model].items()
+    ]
+
+
+def test_the_report_has_every_crossing_before_and_after(report):
+    header, *rows = sections(report[0])["The ε at which the regret is the printed one, a user replaced"]
+    assert header == ["printed", "counts", "mechanism", "before", "after", "95% interval"]
+    assert rows == [
+        [
+            f"{model} ε = {epsilon} ({wanted:,.0f})",
+            COUNTS[panel],
+            MECHANISMS[model][name][0],
+            BEFORE[model, epsilon, panel],
+            *crossing(panel, model, name, wanted),
+        ]
+        for model, curves in PRINTED.items()
+        for epsilon, wanted in curves.items()
+        for panel in COUNTS
+        for name in list(MECHANISMS[model])[1:]  # the first is what was before
+    ]
+    after = {row[4]: row[5] for row in rows}
+    assert {"above 8", "below 0.5"} < set(after) and after["above 8"] == after["below 0.5"] == "-"
+    unknown = [row for row in rows if row[5] == "-" and row[4][0].isdigit()]
+    assert [row[:3] for row in unknown] == [
+        ["LDP ε = 2 (15,120)", "pooled counts", MECHANISMS["LDP"]["local_gaussian"][0]]
+    ]
+
+
+def test_the_levers_have_their_ratios(report):
+    header, *rows = sections(report[0])["What each lever buys: pooled batches, pure ε = 1, a user replaced"]
+    assert header == ["batches with", "mean regret (median; largest)", "95% interval", "of all levers"]
+    ratios = dict(zip(LEVERS, ("× 1.00", "× 1.20", "× 0.97"), strict=True))
+    assert rows == [
+        [label, cell(regret), interval(f"lever {label}", 1), ratios[label]] for label, regret in LEVERS.items()
+    ]
+
+
+def uniform_regret(mdp, K: int) -> float:
+    """V* backwards and the uniform policy's rewards forwards, a state at a time."""
+    best = [0.0] * mdp.S
+    for h in reversed(range(mdp.H)):
+        best = [max(mdp.r[h, s, a] + mdp.P[h, s, a] @ best for a in range(mdp.A)) for s in range(mdp.S)]
+    earned, here = 0.0, mdp.initial
+    for h in range(mdp.H):
+        earned += sum(here[s] * mdp.r[h, s].sum() / mdp.A for s in range(mdp.S))
+        here = sum(here[s] * mdp.P[h, s].sum(axis=0) / mdp.A for s in range(mdp.S))
+    return K * (mdp.initial @ best - earned)
+
+
+def test_elsewhere_is_told_beside_the_uniform_policy(report):
+    header, *rows = sections(report[0])["Elsewhere, with the factors chosen on RiverSwim"]
+    assert header == [
+        *("environment", "mechanism", "certified"),
+        *("mean regret (median; largest)", "95% interval", "uniform policy"),
+    ]
+    names = ["riverswim strehl_littman", "riverswim strehl_littman", "garnet 1", "garnet 2"]
+    certified = ["JDP ε = 1, pure", "LDP ε = 2, pure", "JDP ε = 1, δ = 1e-06", "JDP ε = 1, pure"]
+    strehl = riverswim(variant="strehl_littman")
+    mdps = [strehl, strehl, garnet(seed=1), garnet(seed=2)]
+    uniform = [f"{uniform_regret(mdp, 50_000):,.0f}" for mdp in mdps]
+    assert len(set(uniform)) == 3
+    assert rows == [
+        [where, MECHANISMS[model][name][0], what, cell(regret), interval(of, epsilon), at_random]
+        for where, what, at_random, (of, (_, model, name, epsilon, regret)) in zip(
+            names, certified, uniform, ELSEWHERE.items(), strict=True
+        )
+    ]
+
+
+def test_the_csv_has_every_arm(report):
+    rows = list(csv.DictReader(report[1].open()))
+    arms = experiment().arms
+    assert [row["arm"] for row in rows] == [arm.key for arm in arms]
+    for row, arm in zip(rows, arms, strict=True):
+        epsilon = arm.point[POINT]
+        assert (row["panel"], row["mechanism"]) == (arm.panel, arm.label)
+        assert float(row["epsilon_replace_one"]) == epsilon != arm.runs[0].certificate.add_remove
+        assert arm.runs[0].certificate.add_remove == ADD_REMOVE * epsilon
+        assert (row["bonus_factor"], row["confidence_factor"], row["runs"]) == ("0.0001", "0.001", "4")
+        values = ends(arm.of, epsilon)
+        _, (low,), (high,) = bootstrap(values[:, None])
+        first, second, third, fourth = sorted(values)
+        wanted = (values.sum() / 4, low, high, (second + third) / 2, fourth)
+        found = [row[key] for key in ("mean", "low", "high", "median", "max")]
+        assert found == [f"{value:.1f}" for value in wanted] and first < low
+    told = {row["arm"]: (row["env"], row["model"], row["delta"]) for row in rows}
+    assert told["pooled_toeplitz@privatizer.epsilon=8"] == ("riverswim chowdhury_zhou", "JDP", "1e-06")
+    assert told["step_one_step@privatizer.epsilon=2"] == ("riverswim chowdhury_zhou", "LDP", "0")
+    assert told["garnet2_batches@privatizer.epsilon=1"] == ("garnet 2", "JDP", "0")
+
+
+def test_the_end_of_the_run_says_where_every_mechanism_has_the_printed_regret():
+    header, *rows = STUDY.table(experiment())
+    assert header == ("printed curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval")
+    assert rows == [
+        (
+            f"{model} ε = {epsilon}: {wanted:,.0f}",
+            COUNTS[panel],
+            MECHANISMS[model][name][0],
+            *crossing(panel, model, name, wanted),
+        )
+        for model, curves in PRINTED.items()
+        for epsilon, wanted in curves.items()
+        for panel in COUNTS
+        for name in MECHANISMS[model]
+    ]
+
+
+def test_at_another_size_it_says_the_final_regrets():
+    other = experiment(K=40_000)
+    assert STUDY.table(other) == finals(other)
+    assert not any(line.marker == "*" for axes in STUDY.draw(other).axes for line in lines(axes))
