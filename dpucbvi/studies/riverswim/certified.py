@@ -6,16 +6,28 @@ from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import OTHERS, find
 from dpucbvi.studies.riverswim.curves import HUES, draw_all, draw_printed, set_log_axes, set_ticks
+from dpucbvi.studies.riverswim.proven import LEGEND
 from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.finals import as_regret
 
 POINTS_A_LABEL = 36.0  # three lines of text and some air
-NAMES = {"batches": "batches", "one_question": "one question"}
+
+
+def as_printed(experiment: StoredExperiment) -> bool:
+    """Whether every private arm certifies what the printed legend says, if a user is replaced."""
+    arms = [arm for arm in experiment.arms if arm.panel == "c" and arm.printed != "non_private"]
+    return bool(arms) and all(_certified(arm) == LEGEND[str(arm.printed)] for arm in arms)
+
+
+def is_pure(experiment: StoredExperiment) -> bool:
+    """Whether every δ is 0."""
+    return all(certificate_of(arm).delta == 0.0 for arm in experiment.arms if arm.panel == "c")
 
 
 def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
-    axes.set_title("(c) ε as printed, other privatizers", loc="left", fontsize=9)
+    title = "(c) " + "ε as printed, " * as_printed(experiment) + "other privatizers"
+    axes.set_title(title, loc="left", fontsize=9)
     draw_all(axes, experiment, "c", (OTHERS,))
     labels = []
     for curve, hue in HUES.items():
@@ -35,5 +47,11 @@ def _names(arm: StoredArm) -> tuple[str, str]:
     certificate, mean = certificate_of(arm), as_regret(mean_of(arm))
     if certificate.model == "none":
         return "DP-UCBVI", f"not private\nends at {mean}"
-    privatizer = NAMES[config_of(arm)["privatizer"]["name"]]
-    return f"{certificate.model} ε = {three_digits(certificate.replace_one)}", f"{privatizer}\nends at {mean}"
+    privatizer = config_of(arm)["privatizer"]["name"].replace("_", " ")
+    delta = f", δ = {certificate.delta:g}" if certificate.delta else ""
+    return _certified(arm), f"{privatizer}{delta}\nends at {mean}"
+
+
+def _certified(arm: StoredArm) -> str:
+    certificate = certificate_of(arm)
+    return f"{certificate.model} ε = {three_digits(certificate.replace_one)}"

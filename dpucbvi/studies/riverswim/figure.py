@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.riverswim.certified import draw_certified
+from dpucbvi.studies.riverswim.certified import draw_certified, is_pure
 from dpucbvi.studies.riverswim.curves import LINES
 from dpucbvi.studies.riverswim.matched import draw_matched
 from dpucbvi.studies.riverswim.proven import SMALL, draw_proven
@@ -50,7 +50,7 @@ def _caption(experiment: StoredExperiment) -> str:
         f"Means of {runs_text(experiment)}, band: 95% interval.\n"
         "Colour: the printed curve that is meant.\n"
         "ε in (a) and (b): certified if a user is added\nor removed; twice that if she is replaced.\n"
-        "ε in (c): certified if a user is replaced; pure.\n"
+        f"ε in (c): certified if a user is replaced{'; pure' * is_pure(experiment)}.\n"
         "At the right of (b) and (c): the certified ε.\n"
         "Factors on bonus and $E$: calibrated; literal: 1."
     )

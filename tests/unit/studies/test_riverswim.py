@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from drawn import Line, bands, end_labels, is_log, labelled, legend, lines, said, texts
-from made_up import RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
+from made_up import ADD_REMOVE, RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
 from matplotlib.colors import to_hex
 
 from dpucbvi.errors import InputError
@@ -15,6 +15,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim import STUDY
 from dpucbvi.studies.riverswim.comparison import (
     LITERAL,
+    OTHERS,
     PER_STEP,
     POOLED,
     PRIVATE_UCB_VI,
@@ -56,6 +57,13 @@ MATCHED = {  # ε, and how far from the printed curve
     ("Private-UCB-VI", "jdp_eps2"): (1800.0, 1.07),
     ("Private-UCB-VI", "jdp_eps1"): (1500.0, 1.08),
 }
+OTHER, ITS_REFERENCE = "DP-UCBVI, pooled, other privatizers", "DP-UCBVI, pooled, not private"
+CERTIFIED = {  # privatizer, ε of a user who is replaced, and how far from the printed curve
+    "non_private": ("non_private", None, 0.21),
+    "jdp_eps2": ("batches", 2.0, 0.22),
+    "jdp_eps1": ("batches", 1.0, 0.26),
+    "ldp_eps2": ("one_question", 2.0, 0.33),
+}
 
 
 def straight(arm: StoredArm) -> StoredArm:
@@ -71,7 +79,8 @@ def made(
     label: str, panel: str, curve: str, values: np.ndarray, epsilon: float | None = None, **settings
 ) -> StoredArm:
     model = "non_private" if epsilon is None else "central" if curve.startswith("jdp") else "local"
-    settings |= {"model": model, "epsilon": epsilon or 1.0, "label": label, "panel": panel, "printed": curve}
+    settings = {"model": model, **settings}
+    settings |= {"epsilon": epsilon or 1.0, "label": label, "panel": panel, "printed": curve}
     arm = stored_arm(f"{panel}_{label}_{curve}", values, **settings)
     return straight(arm) if panel == "a" and label != "UCBVI" else arm
 
@@ -94,6 +103,11 @@ def experiment(**changes) -> StoredExperiment:
         arms.append(made(label, "a", curve, slope * EPISODES, epsilon, **factors))
     for (label, curve), (epsilon, level) in MATCHED.items():
         arms.append(made(label, "b", curve, level * shape(curve), epsilon, bonus=0.0001, confidence=0.01))
+    for curve, (privatizer, epsilon, level) in CERTIFIED.items():
+        label, factors = OTHER if epsilon else ITS_REFERENCE, {"bonus": 0.0003, "confidence": 0.002}
+        factors |= {"model": privatizer, **changes.get("c", {}).get(curve, {})}
+        epsilon = factors.pop("epsilon", epsilon)
+        arms.append(made(label, "c", curve, level * shape(curve), epsilon, **factors))
     return stored_experiment("riverswim", arms)
 
 
@@ -130,10 +144,12 @@ VARIANTS = {
     "DP-UCBVI, pooled": POOLED,
     "Private-UCB-VI": PRIVATE_UCB_VI,
     "DP-UCBVI, literal": LITERAL,
+    OTHER: OTHERS,
 }
+PANELS = [(0, "a"), (1, "b"), (2, "c")]
 
 
-@pytest.mark.parametrize(("panel", "letter"), [(0, "a"), (1, "b")])
+@pytest.mark.parametrize(("panel", "letter"), PANELS)
 def test_every_arm_of_a_panel_has_its_curve(figure, panel, letter):
     arms = {
         (label, curve): arm
@@ -151,22 +167,23 @@ def test_every_arm_of_a_panel_has_its_curve(figure, panel, letter):
     assert is_log(figure.axes[panel]) == (True, True)
 
 
-@pytest.mark.parametrize(("panel", "letter"), [(0, "a"), (1, "b")])
-def test_the_papers_own_algorithm_has_its_intervals(figure, panel, letter):
+@pytest.mark.parametrize(("panel", "letter"), PANELS)
+def test_the_papers_own_algorithm_and_other_privatizers_have_their_intervals(figure, panel, letter):
     filled = {band.colour: band for band in bands(figure.axes[panel])}
-    assert set(filled) == set(hues(figure).values())
+    assert set(filled) == set(hues(figure).values()) and len(bands(figure.axes[panel])) == len(filled)
     for curve, colour in hues(figure).items():
-        arm = find(experiment(), letter, PER_STEP, curve)
+        arm = find(experiment(), letter, OTHERS if letter == "c" else PER_STEP, curve)
         np.testing.assert_array_equal(filled[colour].x, EPISODES)
         low = np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm))
         np.testing.assert_allclose(filled[colour].low, low, rtol=1e-9)
         np.testing.assert_allclose(filled[colour].high, mean(arm) + half_width(arm), rtol=1e-9)
 
 
-def test_printed_curves_are_dashed_in_panel_b(figure):
+@pytest.mark.parametrize("panel", [1, 2])
+def test_printed_curves_are_dashed_in_panels_b_and_c(figure, panel):
     look = legend(figure)["printed in the paper"].look
     assert [line for line in lines(figure.axes[0]) if line.look == look] == []
-    dashed = {line.colour: line for line in lines(figure.axes[1]) if line.look == look}
+    dashed = {line.colour: line for line in lines(figure.axes[panel]) if line.look == look}
     assert set(dashed) == set(hues(figure).values())
     for curve, colour in hues(figure).items():
         np.testing.assert_array_equal((dashed[colour].x, dashed[colour].y), printed_curves()[curve])
@@ -184,6 +201,25 @@ def test_the_labels_of_panel_b_say_what_is_certified_and_what_was_printed(figure
     for name, curve in zip(("UCBVI", "JDP ε = 620", "JDP ε = 570", "LDP ε = 460"), CURVES, strict=True):
         assert ends[name].colour == hues(figure)[curve]
         np.testing.assert_allclose(ends[name].y, mean(find(experiment(), "b", PER_STEP, curve)))
+
+
+def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figure):
+    arms = {curve: find(experiment(), "c", OTHERS, curve) for curve in CURVES}
+    ended = {curve: f"{end(arm)[0]:,.0f}" for curve, arm in arms.items()}
+    named = {
+        "DP-UCBVI": ("non_private", "not private"),
+        "JDP ε = 2": ("jdp_eps2", "batches"),
+        "JDP ε = 1": ("jdp_eps1", "batches"),
+        "LDP ε = 2": ("ldp_eps2", "one question"),
+    }
+    labels, ends = end_labels(figure.axes[2]), labelled(figure.axes[2], len(EPISODES))
+    assert {name: label.detail for name, label in labels.items()} == {
+        name: f"{by}\nends at {ended[curve]}" for name, (curve, by) in named.items()
+    }
+    for name, (curve, _) in named.items():
+        assert ends[name].colour == hues(figure)[curve]
+        np.testing.assert_allclose(ends[name].y, mean(arms[curve]))
+    assert arms["non_private"].label == ITS_REFERENCE
 
 
 def test_the_table_inside_panel_a_has_the_final_regrets(figure):
@@ -219,12 +255,16 @@ def test_curves_that_lie_apart_are_named(figure):
 
 
 def test_the_words(figure):
-    words = said(figure)
+    words = " ".join(said(figure).split())
     for part in (
         "Means of 3 runs, band: 95% interval",
-        "if a user is added or removed; twice that if replaced",
+        "Colour: the printed curve that is meant.",
+        "ε in (a) and (b): certified if a user is added or removed; twice that if she is replaced.",
+        "ε in (c): certified if a user is replaced; pure.",
+        "At the right of (b) and (c): the certified ε.",
         "Factors on bonus and $E$: calibrated; literal: 1.",
         "(b) ε matched to the printed curves",
+        "(c) ε as printed, other privatizers",
     ):
         assert part in words
 
@@ -250,18 +290,36 @@ def test_regret_is_told_at_half_the_episodes_and_at_the_end():
 def test_the_figure_says_as_printed_and_nothing_learnt_only_if_so():
     made, other = experiment(), experiment(jdp_eps1=5.0)
     assert as_printed(made) and not as_printed(other)
-    assert "ε as printed" in said(STUDY.draw(made)) and "ε as printed" not in said(STUDY.draw(other))
+    title = "noise as proven, ε as printed"
+    assert title in said(STUDY.draw(made)) and title not in said(STUDY.draw(other))
     assert nothing_learnt(made) and "nothing learnt" in said(STUDY.draw(made))
     learnt = [a._replace(panel="a") if a.key == "b_DP-UCBVI_jdp_eps1" else a for a in made.arms]
     learnt = made._replace(arms=[a for a in learnt if a.key != "a_DP-UCBVI_jdp_eps1"])
     assert not nothing_learnt(learnt) and "nothing learnt" not in said(STUDY.draw(learnt))
 
 
-@pytest.mark.parametrize("panel", ["a", "b"])
-def test_a_panel_may_be_empty(panel):
+def test_panel_c_says_as_printed_and_pure_only_if_so():
+    """Another ε, another model, and a δ; as printed if a user is added or removed is not enough."""
+    for other in (
+        {"jdp_eps1": {"epsilon": 5.0}},
+        {"jdp_eps2": {"model": "one_question"}},
+        {"ldp_eps2": {"epsilon": 2.0 / ADD_REMOVE}},
+    ):
+        words = said(STUDY.draw(experiment(c=other)))
+        assert "(c) other privatizers" in words and "certified if a user is replaced; pure." in words
+    gaussian = STUDY.draw(experiment(c={"jdp_eps1": {"model": "toeplitz", "delta": 1e-6}}))
+    assert "(c) ε as printed, other privatizers" in said(gaussian)
+    assert "certified if a user is replaced.\n" in said(gaussian)
+    label = end_labels(gaussian.axes[2])["JDP ε = 1"].detail
+    assert label.startswith("toeplitz, δ = 1e-06\nends at ")
+
+
+@pytest.mark.parametrize("panel", ["a", "b", "c"])
+def test_panels_may_be_empty(panel):
     made = experiment()
     figure = STUDY.draw(made._replace(arms=[arm for arm in made.arms if arm.panel == panel]))
-    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b"]
+    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b", panel == "c", False]
+    assert [bool(lines(axes)) for axes in figure.axes] == [panel == "a", panel == "b", panel == "c", False]
     assert any("nothing learnt" in text for text in texts(figure.axes[0])) == (panel == "a")
 
 
@@ -293,6 +351,7 @@ COLUMNS = {
     "(b) DP-UCBVI": ("b", "DP-UCBVI", "UCBVI"),
     "(b) pooled": ("b", "DP-UCBVI, pooled", "UCBVI, pooled"),
     "(b) Private-UCB-VI": ("b", "Private-UCB-VI", "UCBVI"),
+    "(c) other privatizers": ("c", OTHER, ITS_REFERENCE),
 }
 PRINTED = {"non_private": "4,280", "jdp_eps2": "5,170", "jdp_eps1": "5,970", "ldp_eps2": "15,120"}
 
@@ -309,7 +368,7 @@ def test_the_report_has_every_final_regret(report):
             arm = by_key.get(f"{panel}_{label}_{curve}")
             wanted.append("-" if arm is None else "{:,.0f} ± {:,.0f}".format(*end(arm)))
         assert row[1:] == [PRINTED[curve], *wanted]
-    assert rows[3][-1] == "-"  # Private-UCB-VI under LDP has no match
+    assert rows[3][-2] == "-"  # Private-UCB-VI under LDP has no match
 
 
 def test_the_report_quotes_the_matches(report):
@@ -329,19 +388,38 @@ def test_the_report_quotes_the_matches(report):
 
 def test_the_report_has_the_verdicts(report):
     *_, (header, *rows) = tables(report[0].read_text())
-    assert header == ["the paper's sentence", "(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled"]
-    assert rows == [
-        ["the non-private UCBVI has the best performance", *["reproduces"] * 4],
-        [
-            "the cost of privacy under JDP is a small constant",
-            "does not",
-            "does not",
-            "reproduces",
-            "reproduces",
-        ],
-        ["larger ε has smaller regret", "reproduces", "reproduces", "reproduces", "reproduces"],
-        ["under LDP the cost of privacy remains high", "reproduces", "reproduces", "reproduces", "reproduces"],
+    assert header == [
+        *("the paper's sentence", "(a) DP-UCBVI", "(a) pooled", "(b) DP-UCBVI", "(b) pooled"),
+        "(c) other privatizers",
     ]
+    a, b, c = "does not", "reproduces", "reproduces"
+    assert rows == [
+        ["the non-private UCBVI has the best performance", *["reproduces"] * 5],
+        ["the cost of privacy under JDP is a small constant", a, a, b, b, c],
+        ["larger ε has smaller regret", *["reproduces"] * 5],
+        ["under LDP the cost of privacy remains high", *["reproduces"] * 5],
+    ]
+
+
+def test_panel_c_is_judged_by_its_own_runs(tmp_path):
+    """With the regrets of both ε swapped one verdict of panel c is another, and no other column's is."""
+    (tmp_path / "epsilon.csv").write_text(MATCHING)
+    swapped = {"jdp_eps1": "jdp_eps2", "jdp_eps2": "jdp_eps1"}
+    whole = experiment()
+    arms = [a._replace(printed=swapped.get(a.printed, a.printed)) if a.panel == "c" else a for a in whole.arms]
+    text, _ = STUDY.report(whole._replace(arms=arms), tmp_path, {}.get)
+    found = {row[0]: row[1:] for row in tables(text.read_text())[2][1:]}
+    assert found["larger ε has smaller regret"] == [*["reproduces"] * 4, "does not"]
+
+
+def test_without_panel_c_its_columns_are_empty(tmp_path):
+    (tmp_path / "epsilon.csv").write_text(MATCHING)
+    whole = experiment()
+    text, _ = STUDY.report(
+        whole._replace(arms=[arm for arm in whole.arms if arm.panel != "c"]), tmp_path, {}.get
+    )
+    regrets, _, judged = tables(text.read_text())
+    assert {row[-1] for row in regrets[1:]} == {row[-1] for row in judged[1:]} == {"-"}
 
 
 def test_the_csv_has_every_arm(report):
@@ -349,7 +427,8 @@ def test_the_csv_has_every_arm(report):
     arms = experiment().arms
     assert report[1].name == "riverswim.csv" and [row["arm"] for row in rows] == [arm.key for arm in arms]
     for row, arm in zip(rows, arms, strict=True):
-        config, (model, add_remove, replace_one) = arm.runs[0].config, arm.runs[0].certificate
+        config, certificate = arm.runs[0].config, arm.runs[0].certificate
+        model, add_remove, replace_one = certificate.model, certificate.add_remove, certificate.replace_one
         assert (row["panel"], row["printed_curve"], row["algorithm"]) == (arm.panel, arm.printed, arm.label)
         assert float(row["bonus_factor"]) == config["bonus"]["scale"]
         mean, half = end(arm)
