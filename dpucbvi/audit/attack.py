@@ -1,0 +1,99 @@
+"""An attack from start to end: trials of either user, a score and a region chosen on some, the bound on others.
+
+The trials on which a score and its threshold are chosen are never those from which the bound is taken: any
+number of scores may compete, and the bound is wrong with probability at most ALPHA all the same.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dpucbvi.audit.bounds import ALPHA, epsilon_bound, mu_bound
+from dpucbvi.audit.scores import Score
+from dpucbvi.protocol import Floats
+
+CANDIDATES = 400  # thresholds that are tried
+Bound = Callable[[Floats, Floats, int], Floats]  # hits of the right user, of the wrong one, trials
+Draw = Callable[[int, int], Floats]  # which user (0 or 1), how many trials
+
+
+class Region(NamedTuple):
+    """F: a score from a threshold on, which speaks for the first user, or up to it, for the second."""
+
+    score: Score
+    threshold: float
+    above: bool
+
+    def hits(self, seen: tuple[Floats, Floats]) -> tuple[int, int]:
+        """How many trials of the right user, and of the wrong one, fall into it."""
+        scores = [self.score(one) for one in seen]
+        inside = [int(np.sum(s >= self.threshold if self.above else s <= self.threshold)) for s in scores]
+        return (inside[0], inside[1]) if self.above else (inside[1], inside[0])
+
+
+class Finding(NamedTuple):
+    """A lower bound and the counts behind it."""
+
+    bound: float
+    score: str
+    hits: int  # of the right user
+    false: int  # of the wrong one
+    trials: int  # of each
+
+
+class Verdict(NamedTuple):
+    """The lower bound on ε at δ; for Gaussian noise also the one on μ."""
+
+    epsilon: Finding
+    mu: Finding | None
+
+
+def verdict(
+    draw: Draw,
+    learn: Callable[[Floats, Floats], list[Score]],
+    trials: int,
+    delta: float,
+    gaussian: bool,
+    alpha: float = ALPHA,
+) -> Verdict:
+    """`learn` makes the scores from half as many trials as the bound has; the other half choose among them."""
+    half = max(trials // 2, 2)
+    scores = learn(draw(0, half), draw(1, half))
+    choosing, judging = (draw(0, half), draw(1, half)), (draw(0, trials), draw(1, trials))
+
+    def of_epsilon(true: Floats, false: Floats, n: int) -> Floats:
+        return epsilon_bound(true, false, n, delta, alpha)
+
+    def of_mu(true: Floats, false: Floats, n: int) -> Floats:
+        return mu_bound(true, false, n, alpha)
+
+    def find(bound: Bound) -> Finding:
+        region = choose(scores, choosing, bound)
+        true, false = region.hits(judging)
+        value = float(bound(np.array(true), np.array(false), trials))
+        return Finding(value, region.score.name, true, false, trials)
+
+    return Verdict(find(of_epsilon), find(of_mu) if gaussian else None)
+
+
+def choose(scores: list[Score], seen: tuple[Floats, Floats], bound: Bound) -> Region:
+    """The region with the best bound on these trials."""
+    best, found = -1.0, Region(scores[0], 0.0, True)
+    for score in scores:
+        one, other = (np.sort(score(trials)) for trials in seen)
+        n, tau = len(one), thresholds(np.concatenate([one, other]))
+        up = n - np.searchsorted(one, tau, "left"), n - np.searchsorted(other, tau, "left")
+        down = np.searchsorted(other, tau, "right"), np.searchsorted(one, tau, "right")
+        for above, (true, false) in ((True, up), (False, down)):
+            values = bound(true, false, n)
+            i = int(np.argmax(values))
+            if values[i] > best:
+                best, found = float(values[i]), Region(score, float(tau[i]), above)
+    return found
+
+
+def thresholds(scores: Floats) -> Floats:
+    """Quantiles, closer to each other towards both ends, all of them scores that occur."""
+    tail = np.geomspace(1.0 / len(scores), 0.5, CANDIDATES // 2)
+    return np.unique(np.quantile(scores, np.concatenate([tail, 1.0 - tail]), method="nearest"))

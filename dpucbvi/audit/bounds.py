@@ -1,0 +1,56 @@
+"""From counts of an attack to lower bounds on ε: one function per inequality.
+
+An attacker calls "this one" in a region F of the outcomes. With X and X' two neighbouring data sets,
+
+    P(F | X) ≤ e^ε P(F | X') + δ      so      ε ≥ ln((P(F | X) - δ) / P(F | X')),
+
+and, if the mechanism is μ-GDP, P(F | X) ≤ Φ(Φ⁻¹(P(F | X')) + μ), so μ ≥ Φ⁻¹(P(F | X)) - Φ⁻¹(P(F | X')). Both
+probabilities are bounded by Clopper and Pearson from independent trials, each with probability α/2 of error: a
+bound is too large with probability at most ALPHA, whatever the mechanism, if F was chosen without a look at
+these trials. Sources: Ding et al. 2018 (arXiv 1805.10559); Nasr et al. 2023 (arXiv 2302.07956) for μ.
+
+An attack is a lower bound and no more: what it does not find may still be there.
+"""
+
+import numpy as np
+from scipy.special import betainccinv, betaincinv, ndtri
+
+from dpucbvi.protocol import Floats
+
+ALPHA = 1e-9  # the probability that one bound is wrong
+
+
+def at_least(hits: Floats, trials: int, alpha: float) -> Floats:
+    """Clopper and Pearson's lower bound on a probability, wrong with probability at most α."""
+    hits = np.asarray(hits, dtype=np.float64)
+    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), trials - hits + 1, alpha), 0.0)
+
+
+def at_most(hits: Floats, trials: int, alpha: float) -> Floats:
+    """Clopper and Pearson's upper bound on a probability, wrong with probability at most α."""
+    hits = np.asarray(hits, dtype=np.float64)
+    return np.where(hits < trials, betainccinv(hits + 1, np.maximum(trials - hits, 1), alpha), 1.0)
+
+
+def epsilon_bound(true: Floats, false: Floats, trials: int, delta: float, alpha: float = ALPHA) -> Floats:
+    """ln((P(F|X) - δ)/P(F|X')) from the hits of F in so many trials of X and of X'; at least 0."""
+    surplus = at_least(true, trials, alpha / 2.0) - delta
+    return np.log(np.maximum(surplus / at_most(false, trials, alpha / 2.0), 1.0))
+
+
+def mu_bound(true: Floats, false: Floats, trials: int, alpha: float = ALPHA) -> Floats:
+    """Φ⁻¹(P(F|X)) - Φ⁻¹(P(F|X')) from the same; at least 0."""
+    high, low = at_least(true, trials, alpha / 2.0), at_most(false, trials, alpha / 2.0)
+    return np.where(high > low, ndtri(np.maximum(high, 1e-300)) - ndtri(np.maximum(low, 1e-300)), 0.0)
+
+
+def one_run_bound(correct: Floats, guesses: Floats, alpha: float = ALPHA) -> Floats:
+    """The largest ε that so many correct guesses in one run refute, pure privacy.
+
+    If every user's datum is decided by a coin of its own, the number of correct guesses of these coins is
+    stochastically at most Binomial(guesses, e^ε/(1 + e^ε)), whoever abstains where: Steinke, Nasr & Jagielski
+    2023 (arXiv 2305.08846), Proposition 5.1. So p = e^ε/(1 + e^ε) is at least Clopper and Pearson's bound.
+    """
+    correct, guesses = np.asarray(correct, dtype=np.float64), np.asarray(guesses, dtype=np.float64)
+    p = np.where(correct > 0, betaincinv(np.maximum(correct, 1), guesses - correct + 1, alpha), 0.0)
+    return np.where(p > 0.5, np.log(np.maximum(p, 0.5) / np.minimum(1.0 - p, 0.5)), 0.0)

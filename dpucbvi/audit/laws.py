@@ -1,0 +1,164 @@
+"""What the attacker knows of a mechanism on a stream: releases are A x + B z, z independent noises.
+
+A is the matrix of running sums. B is written down here from each mechanism's definition, apart from the code
+that runs it; its columns are in the order in which the noises are drawn. To tell two users apart the attacker
+undoes B as far as that goes: a matrix M such that every noise is in one row of M B only,
+
+    M (releases) = M A x + M B z,
+
+and the rows are independent, each with noise Σ a_i z_i of known weights a. Where B is square M = B⁻¹. Honaker's
+tree has more noises than releases: its release 2 is (2/3) z_12 + (1/3)(z_1 + z_2), and z_1 is known from
+release 1, which leaves the sum of two Laplace variables.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpucbvi.errors import InputError
+from dpucbvi.privatizers import (
+    Batches,
+    Central,
+    GaussianTree,
+    Honaker,
+    KaryTree,
+    Local,
+    LocalGaussian,
+    Toeplitz,
+)
+from dpucbvi.privatizers.blt import parameters
+from dpucbvi.protocol import Floats, Privatizer
+
+MOST_HONAKER = 3  # releases whose likelihood is written out
+
+
+class Law(NamedTuple):
+    """M, and the weights of the noises in each row of M B."""
+
+    undo: Floats  # [T, T]
+    weights: tuple[tuple[float, ...], ...]
+
+    def shift(self, item: int) -> Floats:
+        """M A e: by how much each row moves if this item grows by 1."""
+        return self.undo @ sums(len(self.undo))[:, item]
+
+    def worst_item(self) -> int:
+        """The item that the rows together tell most about."""
+        losses = [
+            sum(abs(m) / max(a) for m, a in zip(self.shift(i), self.weights, strict=True))
+            for i in range(len(self.undo))
+        ]
+        return int(np.argmax(np.round(losses, 9)))
+
+
+def sums(T: int) -> Floats:
+    """A: item j is in every release from j on."""
+    return np.tril(np.ones((T, T)))
+
+
+def binary_tree(T: int) -> Floats:
+    """B: release t has the blocks that closed at t, at t without its lowest bit, and so on."""
+    B = np.zeros((T, T))
+    for t in range(1, T + 1):
+        u = t
+        while u:
+            B[t - 1, u - 1] = 1.0
+            u &= u - 1
+    return B
+
+
+def honaker(T: int) -> Floats:
+    """B: the weights of all nodes in the estimates of the blocks of t."""
+    nodes = {(height, last): None for last in range(1, T + 1) for height in range(last.bit_length())}
+    drawn = [(height, last) for height, last in nodes if last % (1 << height) == 0]
+    place = {node: i for i, node in enumerate(drawn)}  # at every t a leaf, then the blocks that close with it
+
+    def estimate(height: int, last: int) -> tuple[Floats, float]:
+        """The weights of a block's estimate and its variance."""
+        own = np.zeros(len(drawn))
+        own[place[height, last]] = 1.0
+        if height == 0:
+            return own, 1.0
+        half = 1 << (height - 1)
+        (left, v), (right, _) = estimate(height - 1, last - half), estimate(height - 1, last)
+        best = 2.0 * v / (1.0 + 2.0 * v)  # inverse variances 1 and 1/(2v)
+        return best * own + (1.0 - best) * (left + right), best
+
+    B = np.zeros((T, len(drawn)))
+    for t in range(1, T + 1):
+        u = t
+        while u:
+            B[t - 1] += estimate((u & -u).bit_length() - 1, u)[0]
+            u &= u - 1
+    return B
+
+
+def kary_tree(T: int, k: int) -> Floats:
+    """B: at every level so many blocks after (or before, with a minus) the end of the block above."""
+    half, blocks, rows = (k - 1) // 2, [], []
+    for t in range(1, T + 1):
+        row, rest, size, level = {}, t, 1, 0
+        while rest:
+            digit = (rest + half) % k - half
+            rest = (rest - digit) // k
+            start = rest * k  # blocks of this level before the walk goes on
+            for step in range(abs(digit)):
+                number = start + step + 1 if digit > 0 else start - step
+                row[level, number] = 1.0 if digit > 0 else -1.0
+            size, level = size * k, level + 1
+        new = sorted({level for level, _ in row})
+        for level in new:
+            blocks += [block for block in row if block[0] == level and block not in blocks]
+        rows.append(row)
+    B = np.zeros((T, len(blocks)))
+    for t, row in enumerate(rows):
+        for block, sign in row.items():
+            B[t, blocks.index(block)] = sign
+    return B
+
+
+def toeplitz(T: int) -> Floats:
+    """B: b_j = Σ_i w_i x_i^j along its diagonals."""
+    blt = parameters(T)
+    b = [math.fsum(w * x**j for x, w in zip(blt.x, blt.w, strict=True)) for j in range(T)]
+    return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
+
+
+def noises(privatizer: Privatizer, T: int) -> Floats:
+    """B of a privatizer; InputError for one that adds no noise to running sums."""
+    match privatizer:
+        case Central() | GaussianTree():
+            return binary_tree(T)
+        case Honaker():
+            return honaker(T)
+        case KaryTree():
+            return kary_tree(T, privatizer.k)
+        case Toeplitz():
+            return toeplitz(T)
+        case Local() | LocalGaussian() | Batches():  # a new noise for every user, or batch
+            return sums(T)
+    raise InputError(f"privatizer: {type(privatizer).__name__} adds no noise to running sums")
+
+
+def law(privatizer: Privatizer, T: int) -> Law:
+    """What T releases of the privatizer come to, row by row."""
+    B = noises(privatizer, T)
+    if isinstance(privatizer, Honaker):
+        return _law_of_honaker(B)
+    if B.shape[0] != B.shape[1] or np.linalg.matrix_rank(B) < T:
+        raise InputError(f"K: the noises of {T} releases cannot be told apart; a full tree is needed")
+    return Law(np.linalg.inv(B), ((1.0,),) * T)
+
+
+def _law_of_honaker(B: Floats) -> Law:
+    T = len(B)
+    if T > MOST_HONAKER:
+        raise InputError(f"K: {T + 1} is not accepted; an audit of honaker takes at most {MOST_HONAKER + 1}")
+    undo = np.eye(T)
+    if T > 1:
+        undo[1, 0] = -B[1, 0]  # z_1 is release 1
+    if T > 2:
+        undo[2, 1] = -1.0
+    rows = undo @ B
+    return Law(undo, tuple(tuple(sorted(row[np.abs(row) > 1e-12], reverse=True)) for row in rows))
