@@ -1,4 +1,4 @@
-"""An attack from start to end: trials of either user, a score and a region chosen on some, the bound on others.
+"""An attack from start to end: trials of either user, a region chosen on some, the bound on others.
 
 The trials on which a score and its threshold are chosen are never those from which the bound is taken: any
 number of scores may compete, and the bound is wrong with probability at most ALPHA all the same.
@@ -14,8 +14,11 @@ from dpucbvi.audit.scores import Score
 from dpucbvi.protocol import Floats
 
 CANDIDATES = 400  # thresholds that are tried
+CHUNK = 50_000  # trials that are in memory at once
+LEARNING = 20_000  # trials that scores are learned from
 Bound = Callable[[Floats, Floats, int], Floats]  # hits of the right user, of the wrong one, trials
 Draw = Callable[[int, int], Floats]  # which user (0 or 1), how many trials
+Pair = tuple[Floats, Floats]  # of the first user and of the second
 
 
 class Region(NamedTuple):
@@ -25,9 +28,8 @@ class Region(NamedTuple):
     threshold: float
     above: bool
 
-    def hits(self, seen: tuple[Floats, Floats]) -> tuple[int, int]:
+    def hits(self, scores: Pair) -> tuple[int, int]:
         """How many trials of the right user, and of the wrong one, fall into it."""
-        scores = [self.score(one) for one in seen]
         inside = [int(np.sum(s >= self.threshold if self.above else s <= self.threshold)) for s in scores]
         return (inside[0], inside[1]) if self.above else (inside[1], inside[0])
 
@@ -57,10 +59,10 @@ def verdict(
     gaussian: bool,
     alpha: float = ALPHA,
 ) -> Verdict:
-    """`learn` makes the scores from half as many trials as the bound has; the other half choose among them."""
-    half = max(trials // 2, 2)
-    scores = learn(draw(0, half), draw(1, half))
-    choosing, judging = (draw(0, half), draw(1, half)), (draw(0, trials), draw(1, trials))
+    """Bounds from so many trials of either user; half as many choose the region, still others teach scores."""
+    few, half = max(min(LEARNING, trials // 2), 2), max(trials // 2, 1)
+    scores = learn(draw(0, few), draw(1, few))
+    choosing = list(zip(*(scored(draw, scores, which, half) for which in (0, 1)), strict=True))
 
     def of_epsilon(true: Floats, false: Floats, n: int) -> Floats:
         return epsilon_bound(true, false, n, delta, alpha)
@@ -68,20 +70,32 @@ def verdict(
     def of_mu(true: Floats, false: Floats, n: int) -> Floats:
         return mu_bound(true, false, n, alpha)
 
-    def find(bound: Bound) -> Finding:
-        region = choose(scores, choosing, bound)
-        true, false = region.hits(judging)
+    bounds: list[Bound] = [of_epsilon, of_mu] if gaussian else [of_epsilon]
+    regions = [choose(scores, choosing, bound) for bound in bounds]
+    wanted = [region.score for region in regions]
+    judging = zip(*(scored(draw, wanted, which, trials) for which in (0, 1)), strict=True)
+    found = []
+    for region, bound, seen in zip(regions, bounds, judging, strict=True):
+        true, false = region.hits(seen)
         value = float(bound(np.array(true), np.array(false), trials))
-        return Finding(value, region.score.name, true, false, trials)
+        found.append(Finding(value, region.score.name, true, false, trials))
+    return Verdict(found[0], found[1] if gaussian else None)
 
-    return Verdict(find(of_epsilon), find(of_mu) if gaussian else None)
+
+def scored(draw: Draw, scores: list[Score], which: int, trials: int) -> list[Floats]:
+    """Every score of so many new trials."""
+    made = []
+    for done in range(0, trials, CHUNK):
+        seen = draw(which, min(CHUNK, trials - done))
+        made.append([score(seen) for score in scores])
+    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
 
 
-def choose(scores: list[Score], seen: tuple[Floats, Floats], bound: Bound) -> Region:
+def choose(scores: list[Score], seen: list[Pair], bound: Bound) -> Region:
     """The region with the best bound on these trials."""
     best, found = -1.0, Region(scores[0], 0.0, True)
-    for score in scores:
-        one, other = (np.sort(score(trials)) for trials in seen)
+    for score, pair in zip(scores, seen, strict=True):
+        one, other = np.sort(pair[0]), np.sort(pair[1])
         n, tau = len(one), thresholds(np.concatenate([one, other]))
         up = n - np.searchsorted(one, tau, "left"), n - np.searchsorted(other, tau, "left")
         down = np.searchsorted(other, tau, "right"), np.searchsorted(one, tau, "right")

@@ -151,6 +151,11 @@ def law(privatizer: Privatizer, T: int) -> Law:
     return Law(np.linalg.inv(B), ((1.0,),) * T)
 
 
+def each_alone(T: int) -> Law:
+    """Every release with one noise of its own: the law of a mechanism that draws its noise anew each time."""
+    return Law(np.eye(T), ((1.0,),) * T)
+
+
 def _law_of_honaker(B: Floats) -> Law:
     T = len(B)
     if T > MOST_HONAKER:

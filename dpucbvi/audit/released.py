@@ -8,7 +8,7 @@ from dpucbvi.audit import neighbours
 from dpucbvi.audit.attack import Verdict, verdict
 from dpucbvi.audit.broken import Broken
 from dpucbvi.audit.drive import NO_FAULTS, Faults, Tape, begin, on_tape, releases
-from dpucbvi.audit.laws import law
+from dpucbvi.audit.laws import Law, each_alone, law
 from dpucbvi.audit.neighbours import Users
 from dpucbvi.audit.scores import LikelihoodRatio, Score, count, learn, rounded
 from dpucbvi.engine.fast import FastRun
@@ -112,11 +112,19 @@ def draw(case: Case, which: int, trials: int, rng: np.random.Generator) -> Float
     return rounded(seen[:, case.seen_after])
 
 
-def likelihood_ratio(setup: Setup, case: Case) -> LikelihoodRatio:
-    """The score of who believes the claimed law."""
-    claimed = law(setup.privatizer, len(case.seen_after))
-    means = [claimed.undo @ np.cumsum(sigma, axis=0)[case.seen_after] for sigma in case.sigma]
-    return LikelihoodRatio(claimed, means[0], means[1], case.scale, is_gaussian(setup))
+def likelihood_ratios(setup: Setup, case: Case) -> list[Score]:
+    """The scores of who believes the claimed law, and of who suspects fresh noise in every release."""
+    T = len(case.seen_after)
+    released = [np.cumsum(sigma, axis=0)[case.seen_after] for sigma in case.sigma]
+
+    def believing(law: Law, name: str) -> LikelihoodRatio:
+        one, other = (law.undo @ sums for sums in released)
+        return LikelihoodRatio(law, one, other, case.scale, is_gaussian(setup), name)
+
+    return [
+        believing(law(setup.privatizer, T), "likelihood ratio"),
+        believing(each_alone(T), "likelihood ratio, every release alone"),
+    ]
 
 
 def attack(setup: Setup, broken: Broken | None, trials: int, rng: np.random.Generator) -> Verdict:
@@ -126,7 +134,7 @@ def attack(setup: Setup, broken: Broken | None, trials: int, rng: np.random.Gene
     def scores(one: Floats, other: Floats) -> list[Score]:
         if case.scale.size == 0:
             return [count(one, other, slice(None))]
-        return [likelihood_ratio(setup, case), learn(one, other)]
+        return [*likelihood_ratios(setup, case), learn(one, other)]
 
     return verdict(
         lambda which, n: draw(case, which, n, rng), scores, trials, setup.certificate.delta, is_gaussian(setup)

@@ -88,7 +88,7 @@ def learn(one: Floats, other: Floats) -> Learned:
     """From trials of either user."""
     x, y = inputs(one), inputs(other)
     difference = x.mean(axis=0) - y.mean(axis=0)
-    covariance = np.atleast_2d((np.cov(x.T) + np.cov(y.T)) / 2.0)
+    covariance = np.atleast_2d((np.cov(x, rowvar=False) + np.cov(y, rowvar=False)) / 2.0)
     ridge = RIDGE * max(float(np.trace(covariance)) / len(difference), 1e-12)
     w = np.linalg.solve(covariance + ridge * np.eye(len(difference)), difference)
     size = float(np.linalg.norm(w))
