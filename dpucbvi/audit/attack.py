@@ -100,7 +100,7 @@ def choose(scores: list[Score], seen: list[Pair], bound: Bound) -> Region:
         up = n - np.searchsorted(one, tau, "left"), n - np.searchsorted(other, tau, "left")
         down = np.searchsorted(other, tau, "right"), np.searchsorted(one, tau, "right")
         for above, (true, false) in ((True, up), (False, down)):
-            values = bound(true, false, n)
+            values = bound(true.astype(np.float64), false.astype(np.float64), n)
             i = int(np.argmax(values))
             if values[i] > best:
                 best, found = float(values[i]), Region(score, float(tau[i]), above)

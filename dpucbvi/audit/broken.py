@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.privatizers import Batches, Central, GaussianTree, Honaker, KaryTree, Local, LocalGaussian, Toeplitz
+from dpucbvi.privatizers import (
+    Batches,
+    Central,
+    GaussianTree,
+    Honaker,
+    KaryTree,
+    Local,
+    LocalGaussian,
+    Toeplitz,
+)
 from dpucbvi.protocol import Floats, Setup
 
 NOISY = (Central, Local, KaryTree, Honaker, GaussianTree, Toeplitz, Batches, LocalGaussian)

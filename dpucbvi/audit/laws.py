@@ -148,7 +148,7 @@ def law(privatizer: Privatizer, T: int) -> Law:
         return _law_of_honaker(B)
     if B.shape[0] != B.shape[1] or np.linalg.matrix_rank(B) < T:
         raise InputError(f"K: the noises of {T} releases cannot be told apart; a full tree is needed")
-    return Law(np.linalg.inv(B), ((1.0,),) * T)
+    return Law(np.asarray(np.linalg.inv(B), dtype=np.float64), ((1.0,),) * T)
 
 
 def each_alone(T: int) -> Law:
@@ -160,7 +160,7 @@ def _law_of_honaker(B: Floats) -> Law:
     T = len(B)
     if T > MOST_HONAKER:
         raise InputError(f"K: {T + 1} is not accepted; an audit of honaker takes at most {MOST_HONAKER + 1}")
-    undo = np.eye(T)
+    undo: Floats = np.eye(T)
     if T > 1:
         undo[1, 0] = -B[1, 0]  # z_1 is release 1
     if T > 2:

@@ -29,13 +29,14 @@ class Users(NamedTuple):
     r: Floats
 
     def pick(self, rows: Ints) -> "Users":
-        return Users(*(np.ascontiguousarray(part[rows]) for part in self))
+        s, a, r = self.s[rows], self.a[rows], self.r[rows]
+        return Users(np.ascontiguousarray(s), np.ascontiguousarray(a), np.ascontiguousarray(r))
 
 
-def all_users(H: int, S: int, pi: Ints) -> Users:
+def all_users(H: int, S: int, pi: Ints | Floats) -> Users:
     """Every user who follows the policy, with rewards 0 and 1."""
     rows = [
-        (states, [pi[h, states[h]] for h in range(H)], rewards)
+        (states, [int(pi[h, states[h]]) for h in range(H)], rewards)
         for states in product(range(S), repeat=H + 1)
         for rewards in product((1.0, 0.0), repeat=H)
     ]

@@ -139,5 +139,3 @@ def attack(setup: Setup, broken: Broken | None, trials: int, rng: np.random.Gene
     return verdict(
         lambda which, n: draw(case, which, n, rng), scores, trials, setup.certificate.delta, is_gaussian(setup)
     )
-
-

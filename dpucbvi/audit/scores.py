@@ -69,7 +69,7 @@ class LikelihoodRatio(NamedTuple):
 class Learned(NamedTuple):
     """w·x with w = (Σ + ridge)⁻¹ (mean of the first user - mean of the second), of length 1.
 
-    x has all that is seen, and for every number whether it stayed as it was: noise that is left out shows there.
+    x has all that is seen, and for every number whether it stayed as it was, which shows missing noise.
     """
 
     w: Floats
@@ -106,14 +106,18 @@ class Frequencies(NamedTuple):
     def __call__(self, seen: Floats) -> Floats:
         codes = code(seen[:, self.releases])
         at = np.minimum(np.searchsorted(self.outcomes, codes), len(self.outcomes) - 1)
-        return np.round(np.where(self.outcomes[at] == codes, self.log_ratio[at], 0.0), SCORE_DIGITS)
+        scores: Floats = np.where(self.outcomes[at] == codes, self.log_ratio[at], 0.0)
+        return np.round(scores, SCORE_DIGITS)
 
 
 def code(seen: Floats) -> Floats:
     """One number for each outcome of small integers."""
     flat = seen.reshape(len(seen), -1)
-    weights = np.sqrt(np.arange(2.0, flat.shape[1] + 2.0))  # tells 0, 1, 2 in each place apart, but for 1e-9
-    return np.round(flat @ (weights * np.arange(1.0, flat.shape[1] + 1.0)), SCORE_DIGITS)
+    weights: Floats = np.random.default_rng(0).random(
+        flat.shape[1]
+    )  # two outcomes that collide are taken for one
+    made: Floats = np.round(flat @ weights, SCORE_DIGITS)
+    return made
 
 
 def count(one: Floats, other: Floats, releases: slice) -> Frequencies:

@@ -27,6 +27,9 @@ SETTINGS = {
     "pooled": "agent.pooled",
     "engine": "engine.name",
     "lp_checks": "engine.lp_checks",
+    "attack": "engine.attack",
+    "trials": "engine.trials",
+    "broken": "engine.broken",
 }
 
 
@@ -49,7 +52,12 @@ def assemble(settings: RunSettings) -> Setup:
         trace_points=c.trace_points,
         **options,
     )
-    _told("", check_engine, c.engine.name, setup)
+    if c.engine.name == "audit":
+        from dpucbvi.audit.run import check  # brings the engine, which is slow to import
+
+        _told("", check, setup, c.engine.attack, c.engine.broken, c.engine.trials)
+    else:
+        _told("", check_engine, c.engine.name, setup)
     return setup
 
 

@@ -18,10 +18,12 @@ from dpucbvi.lab.assemble import assemble
 from dpucbvi.lab.experiment import Arm, Experiment
 from dpucbvi.lab.progress import counter, progress_board
 from dpucbvi.lab.provenance import provenance
-from dpucbvi.lab.settings import RunSettings
+from dpucbvi.lab.settings import EngineSettings, RunSettings
 from dpucbvi.lab.store import Store, identity, run_id
+from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
+from dpucbvi.trace import Trace
 
 
 class WorkerDied(RuntimeError):
@@ -136,11 +138,18 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], board: Path, slot
     store, setup = Store(results), assemble(task.settings)
     tree = identity(task.settings, setup.mdp, task.seed)
     start = time.perf_counter()
-    trace = run_setup(
-        setup,
-        task.seed,
-        task.settings.engine.name,
-        progress=counter(board, slot),
-        checkpoint=store.checkpoint(run_id(tree)),
-    )
+    engine, progress = task.settings.engine, counter(board, slot)
+    if engine.name == "audit":
+        trace = _audit(setup, task.seed, engine)
+        progress(setup.problem.K)
+    else:
+        checkpoint = store.checkpoint(run_id(tree))
+        trace = run_setup(setup, task.seed, engine.name, progress=progress, checkpoint=checkpoint)
     store.save(tree, trace, time.perf_counter() - start, origin)
+
+
+def _audit(setup: Setup, seed: int, c: EngineSettings) -> Trace:
+    from dpucbvi.audit.run import run  # compiles code of its own: only who asks for it pays
+
+    assert c.attack is not None and c.trials is not None
+    return run(setup, seed, c.attack, c.broken, c.trials)

@@ -24,6 +24,7 @@ Group = dict[str, Any]
 # Parameters of agents and privatizers that stand in groups of their own, bonus and confidence.
 BONUS = ("bonus_scale",)
 CONFIDENCE = ("confidence_scale", "printed_constant")
+ENGINES = ("reference", "fast", "audit")
 
 
 @dataclass
@@ -55,10 +56,17 @@ class ConfidenceSettings:
 
 @dataclass
 class EngineSettings:
-    """`reference` (plain loops) or `fast` (compiled); cvxpy solves `lp_checks` LPs of a fast run again."""
+    """`reference` (plain loops) or `fast` (compiled); cvxpy solves `lp_checks` LPs of a fast run again.
+
+    `audit`: no run but an attack on what the compiled engine releases, `trials` times for each of two users
+    (audit/); `broken` names a release that is wrong on purpose.
+    """
 
     name: str = "fast"
     lp_checks: int | None = 200
+    attack: str | None = None
+    trials: int | None = None
+    broken: str | None = None
 
 
 @dataclass
@@ -89,7 +97,7 @@ def canonical(settings: RunSettings) -> RunSettings:
     """The same run with every parameter filled in and every unread setting None."""
     _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
     _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
-    _one_of("engine.name", settings.engine.name, ("reference", "fast"))
+    _one_of("engine.name", settings.engine.name, ENGINES)
     privatizer = _complete(PRIVATIZERS, "privatizer", settings.privatizer, CONFIDENCE)
     return replace(
         settings,
@@ -169,9 +177,14 @@ def _canonical_confidence(c: ConfidenceSettings, privatizer: str) -> ConfidenceS
 def _canonical_engine(c: EngineSettings) -> EngineSettings:
     if c.name == "reference":
         return EngineSettings(c.name, None)
+    if c.name == "audit":
+        for key in ("attack", "trials"):
+            if getattr(c, key) is None:
+                raise InputError(f"engine.{key}: a value is needed")
+        return replace(c, lp_checks=None)
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
-    return c
+    return EngineSettings(c.name, c.lp_checks)
 
 
 def _one_of(key: str, value: object, accepted: Any) -> None:

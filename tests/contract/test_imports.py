@@ -1,6 +1,6 @@
 """Who may import whom, read off the sources: nobody imports from a room to the right of its own.
 
-    core  <-  engine  <-  simulate  <-  lab  <-  studies  <-  experiments
+    core  <-  engine  <-  simulate  <-  audit  <-  lab  <-  studies  <-  experiments
 
 core is every module that lies directly in dpucbvi/, but for simulate.py, with agents/ and privatizers/.
 dpucbvi/__init__.py is the door: it may import core and simulate only, and to import the door is to import
@@ -21,8 +21,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "dpucbvi").rglob("*.py"), *(ROOT / "experiments").rglob("*.py")])
 
-ROOMS = ["core", "engine", "simulate", "lab", "studies", "experiments"]
-FOLDERS = {"agents": "core", "privatizers": "core", "engine": "engine", "lab": "lab", "studies": "studies"}
+ROOMS = ["core", "engine", "simulate", "audit", "lab", "studies", "experiments"]
+FOLDERS = {
+    "agents": "core",
+    "privatizers": "core",
+    "engine": "engine",
+    "audit": "audit",
+    "lab": "lab",
+    "studies": "studies",
+}
 
 # Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
 SCIENCE = {"numpy", "scipy"}
@@ -33,6 +40,7 @@ PACKAGES = {
     "core": SCIENCE,
     "engine": SCIENCE | {"numba", "llvmlite"},
     "simulate": SCIENCE,
+    "audit": SCIENCE,
     "lab": LAB,
     "studies": STUDIES,
     "experiments": LAB | STUDIES | {"numba", "llvmlite", "cvxpy", "pandas", "PIL"},
@@ -138,7 +146,7 @@ def test_every_room_is_there():
     rooms = [room_of(module) for module in MODULES]
     assert set(rooms) == {"door", *ROOMS}
     assert rooms.count("door") == rooms.count("simulate") == 1
-    assert all(rooms.count(room) >= 4 for room in ("core", "engine", "lab", "studies", "experiments"))
+    assert all(rooms.count(room) >= 4 for room in ("core", "engine", "audit", "lab", "studies", "experiments"))
 
 
 # --- the rule itself: what it must catch, and what it must let pass ------------------------------------------
@@ -190,6 +198,11 @@ WRONG = {
     "door, engine": ("dpucbvi", "from dpucbvi.engine.fast import run_fast", "door imports engine"),
     "door, lab": ("dpucbvi", "from dpucbvi.lab.store import Store", "door imports lab"),
     "door, numpy": ("dpucbvi", "import numpy", "door imports numpy"),
+    "engine, audit": ("dpucbvi.engine.fast", "import dpucbvi.audit.drive", "engine imports audit"),
+    "simulate, audit": ("dpucbvi.simulate", "def f():\n    import dpucbvi.audit.run", "simulate imports audit"),
+    "audit, lab": ("dpucbvi.audit.run", "from dpucbvi.lab.store import Store", "audit imports lab"),
+    "audit, numba": ("dpucbvi.audit.drive", "import numba", "audit imports numba"),
+    "door, audit": ("dpucbvi", "from dpucbvi.audit.run import run", "door imports audit"),
     "lab, studies": ("dpucbvi.lab.runner", "from dpucbvi.studies import draw", "lab imports studies"),
     "lab, experiments": ("dpucbvi.lab.runner", "from experiments.run import main", "lab imports experiments"),
     "lab, matplotlib": ("dpucbvi.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
@@ -217,6 +230,7 @@ RIGHT = {
         "if TYPE_CHECKING:\n    from dpucbvi.lab.store import Store\n    from pandas import DataFrame",
     ),
     "the engine from simulate": ("dpucbvi.simulate", "def f():\n    from dpucbvi.engine.fast import run_fast"),
+    "the audit from the lab": ("dpucbvi.lab.runner", "def f():\n    from dpucbvi.audit.run import run"),
     "cvxpy late": ("dpucbvi.projection", "def f():\n    import cvxpy as cp"),
     "pandas late": ("dpucbvi.trace", "class T:\n    def to_frame(self):\n        from pandas import DataFrame"),
     "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.agents import DPUCBVI"),

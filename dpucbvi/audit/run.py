@@ -1,0 +1,98 @@
+"""An audit as a run of the lab: a setup and a seed in, a trace out whose `checks` hold what was found.
+
+The trace has no episodes to speak of: the regret is nan after its one recorded episode, K. An honest privatizer
+keeps its certificate; a broken release certifies nothing, whatever it pretends.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.audit import actions, one_run, released
+from dpucbvi.audit.attack import Finding, Verdict
+from dpucbvi.audit.bounds import ALPHA
+from dpucbvi.audit.broken import BROKEN, broken
+from dpucbvi.errors import InputError, whole
+from dpucbvi.privatizers import Certificate
+from dpucbvi.privatizers.accounting import gaussian_epsilon
+from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.protocol import Setup
+from dpucbvi.trace import Trace
+
+ATTACKS = ("released", "one_run", "actions")
+RELATION = "replace_one"  # all attacks replace a user
+
+
+def check(setup: Setup, attack: str, variant: str | None, trials: int) -> None:
+    """Raise InputError, before anything is run, for an audit that cannot be made."""
+    from dpucbvi.engine.twins import has_plan, has_release
+
+    whole("trials", trials, 100)
+    if attack not in ATTACKS:
+        raise InputError(f"attack: {attack!r} is not accepted; it must be one of {', '.join(ATTACKS)}")
+    if not (has_plan(setup.agent) and has_release(setup.privatizer)):
+        raise InputError("privatizer: an audit is of the compiled engine, which has no twin of this")
+    if broken(variant, setup) is not None and attack != "released":
+        raise InputError(f"broken: the attack {attack} is on honest releases; it must be null")
+    {"released": released.check, "one_run": one_run.check, "actions": actions.check}[attack](setup)
+    if attack == "released":  # a law for so many releases, or an error
+        released.prepare(setup, broken(variant, setup), np.random.default_rng(0))
+
+
+def run(setup: Setup, seed: int, attack: str, variant: str | None, trials: int) -> Trace:
+    """The audit with this seed."""
+    rng = np.random.default_rng(seed_stream(seed, "audit"))
+    if attack == "one_run":
+        found = Verdict(one_run.attack(setup, rng), None)
+    elif attack == "actions":
+        found = actions.attack(setup, trials, rng)
+    else:
+        found = released.attack(setup, broken(variant, setup), trials, rng)
+    shape = (setup.problem.H, setup.problem.S, setup.problem.A)
+    return Trace(
+        np.array([setup.problem.K]),
+        np.array([math.nan]),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(shape),
+        np.zeros(shape),
+        checks(setup, attack, variant, found),
+        setup.certificate if variant is None else Certificate("none", math.inf, math.inf),
+        setup.noise.scale,
+        setup.noise.E,
+    )
+
+
+def checks(setup: Setup, attack: str, variant: str | None, found: Verdict) -> dict[str, Any]:
+    """All numbers of an audit by name, ready for JSON.
+
+    `pretended` is what the privatizer certifies if a user is replaced, at `delta`; `audited` the lower bound
+    found; `caught` that it lies above. Where the noise is Gaussian, `audited_by_mu` is the ε at δ of the lower
+    bound on μ: sharper, but an ε of this mechanism only if its noise is Gaussian.
+    """
+    certificate, mu = setup.certificate, found.mu
+    above = found.epsilon.bound > certificate.replace_one
+    above_mu = mu is not None and mu.bound > certificate.mu(RELATION)
+    return {
+        "attack": attack,
+        "broken": variant,
+        "words": None if variant is None else BROKEN[variant].words,
+        "relation": RELATION,
+        "alpha": ALPHA,
+        "claimed": getattr(setup.privatizer, "epsilon", None),
+        "pretended": certificate.replace_one,
+        "pretended_add_remove": certificate.add_remove,
+        "delta": certificate.delta,
+        "audited": found.epsilon.bound,
+        "counts": _counts(found.epsilon),
+        "pretended_mu": None if mu is None else certificate.mu(RELATION),
+        "audited_mu": None if mu is None else mu.bound,
+        "audited_by_mu": None if mu is None else gaussian_epsilon(mu.bound, certificate.delta),
+        "counts_mu": None if mu is None else _counts(mu),
+        "caught": bool(above or above_mu),
+    }
+
+
+def _counts(found: Finding) -> dict[str, Any]:
+    return {"score": found.score, "hits": found.hits, "false": found.false, "trials": found.trials}

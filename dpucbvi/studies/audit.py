@@ -1,0 +1,260 @@
+"""The audit: of every mechanism the ε that it claims, that it certifies, and that an attack has found."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import Rows, Stored, Study
+from dpucbvi.studies.shared.arms import check_same_grid
+from dpucbvi.studies.shared.files import markdown, write_csv
+from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, MARKER, QUIET, VERMILLION
+
+TITLES = {
+    "released": "What is released",
+    "broken": "Broken on purpose",
+    "actions": "What the other users are shown",
+}
+HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
+COLUMNS = (
+    "arm",
+    "panel",
+    "label",
+    "broken",
+    "attack",
+    "score",
+    "relation",
+    "delta",
+    "claimed",
+    "certified_add_remove",
+    "certified",
+    "audited",
+    "hits",
+    "false",
+    "trials",
+    "certified_mu",
+    "audited_mu",
+    "audited_by_mu",
+    "alpha",
+    "caught",
+)
+
+
+class Row(NamedTuple):
+    """One arm: what its best run found. `certified` is what a broken release only pretends."""
+
+    arm: StoredArm
+    name: str
+    found: dict[str, Any]
+    bounds: int  # how many were taken, over all runs
+    caught: bool
+
+    @property
+    def broken(self) -> bool:
+        return self.found["broken"] is not None
+
+    @property
+    def claimed(self) -> float:
+        return float(self.found["claimed"])
+
+    @property
+    def certified(self) -> float:
+        return float(self.found["pretended"])
+
+    @property
+    def audited(self) -> float:
+        return float(self.found["audited"])
+
+    @property
+    def by_mu(self) -> float | None:
+        return self.found["audited_by_mu"]
+
+
+def rows(experiment: StoredExperiment) -> list[Row]:
+    """An arm with several runs shows its largest bound: each of them holds with probability 1 - α."""
+    made = []
+    for arm in experiment.arms:
+        checks = [run.trace.checks for run in arm.runs]
+        best = max(checks, key=lambda found: (found["audited_by_mu"] or 0.0, found["audited"]))
+        name = arm.label if best["broken"] is None else f"{best['words']} · {arm.label}"
+        bounds = sum(1 + (found["audited_mu"] is not None) for found in checks)
+        made.append(Row(arm, name, best, bounds, any(found["caught"] for found in checks)))
+    return made
+
+
+def false_alarms(made: list[Row]) -> float:
+    """The probability that any bound of the experiment is too large, at most."""
+    return sum(row.bounds * row.found["alpha"] for row in made)
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """A line for every arm: honest mechanisms left, broken ones and the attack on actions right."""
+    check_same_grid(experiment)
+    made = rows(experiment)
+    panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
+    figure = Figure(figsize=(9.6, 5.2))
+    right = [max(len(panels["broken"]), 1), max(len(panels["actions"]), 1) + 1.5]
+    grid = figure.add_gridspec(1, 2, left=0.165, right=0.985, top=0.94, bottom=0.195, wspace=0.72)
+    beside = grid[1].subgridspec(2, 1, height_ratios=right, hspace=0.42)
+    places = {"released": grid[0], "broken": beside[0], "actions": beside[1]}
+    for panel, place in places.items():
+        _draw_panel(figure.add_subplot(place), TITLES[panel], panels[panel])
+    figure.axes[1].set_xscale("log")
+    figure.legend(handles=_handles(), loc="lower right", bbox_to_anchor=(0.99, 0.005), ncols=2, frameon=False)
+    figure.text(0.015, 0.02, _caption(made), fontsize=7, color=QUIET, linespacing=1.4)
+    return figure
+
+
+def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
+    for y, row in enumerate(made):
+        hue = _colour(row)
+        axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
+        axes.plot(row.certified, y, marker="|", color=BLACK, markersize=11, markeredgewidth=1.6, zorder=3)
+        axes.plot(row.claimed, y, marker="o", color=BLACK, markerfacecolor="white", markersize=5.5, zorder=3)
+        axes.plot(row.audited, y, marker="o", color=hue, zorder=5, **MARKER)
+        if row.by_mu is not None:
+            axes.plot(row.by_mu, y, marker="D", color=hue, zorder=4, **{**MARKER, "markersize": 4.5})
+        if row.broken:
+            said = "caught" if row.caught else "missed"
+            axes.text(1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontsize=7, color=hue)
+    axes.set_yticks(range(len(made)), [row.name for row in made])
+    axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=7)
+    axes.set(ylim=(max(len(made), 1) - 0.4, -0.6), xlabel="ε if a user is replaced")
+    axes.grid(True, axis="x")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=9)
+
+
+def _colour(row: Row) -> str:
+    if row.broken:
+        return GREEN if row.caught else VERMILLION
+    return VERMILLION if row.caught else BLUE
+
+
+def _handles() -> list[Line2D]:
+    bare: dict[str, Any] = {"linestyle": ""}
+    return [
+        Line2D([], [], marker="o", color=BLACK, markerfacecolor="white", label="claimed", **bare),
+        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified (or pretended)", **bare),
+        Line2D([], [], marker="o", color=BLUE, label="audited: at least this", **bare),
+        Line2D([], [], marker="D", color=BLUE, markersize=4.5, label="audited through μ (Gaussian)", **bare),
+    ]
+
+
+def _caption(made: list[Row]) -> str:
+    deltas = sorted({row.found["delta"] for row in made if row.found["delta"] > 0.0})
+    gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
+    return (
+        f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is\n"
+        "calibrated for a user who is added or removed, all others for one who is replaced.\n"
+        f"Audited: each bound holds with probability {_confidence(made)}. It is that of one attack:\n"
+        "what an attack does not find may still be there."
+    )
+
+
+def _confidence(made: list[Row]) -> str:
+    return f"1 - {max(row.found['alpha'] for row in made):.0e}"
+
+
+def table(experiment: StoredExperiment) -> Rows:
+    return [HEADER, *((row.arm.key, *_cells(row)) for row in rows(experiment))]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.found["attack"] if not row.broken else f"{row.found['attack']} (broken)",
+        f"{row.claimed:g}",
+        f"{row.certified:.3f}" if not row.broken else f"pretends {row.certified:.3f}",
+        f"{row.audited:.3f}",
+        "-" if row.by_mu is None else f"{row.by_mu:.3f}",
+        f"{row.found['delta']:g}",
+        "yes" if row.caught else "no",
+    )
+
+
+def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[Path]:
+    """audit.md for readers, audit.csv for programs."""
+    made = rows(experiment)
+    text = folder / "audit.md"
+    text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n")
+    return [text, write_csv(folder / "audit.csv", COLUMNS, (_record(row) for row in made))]
+
+
+def _verdict(made: list[Row]) -> str:
+    honest, wrong = [row for row in made if not row.broken], [row for row in made if row.broken]
+    above = [row.name for row in honest if row.caught]
+    missed = [row.name for row in wrong if not row.caught]
+    doubled = [row for row in honest if row.certified > 1.5 * row.claimed and row.audited > row.claimed]
+    lines = [
+        "# What an attacker gets out of the compiled engine",
+        "",
+        f"- {len(honest) - len(above)} of {len(honest)} attacks on honest mechanisms stay below the certificate"
+        + (f"; above it: {', '.join(above)}." if above else "."),
+        f"- {len(wrong) - len(missed)} of {len(wrong)} releases that are broken on purpose are caught"
+        + (f"; missed: {', '.join(missed)}." if missed else "."),
+    ]
+    for row in doubled:
+        lines.append(
+            f"- {row.name}: claims ε = {row.claimed:g} (a user added or removed), certifies {row.certified:g} "
+            f"if she is replaced, and the attack shows at least {row.audited:.2f} there: the factor 2 of "
+            "[D8](../DEVIATIONS.md)."
+        )
+    actions = [row for row in honest if row.found["attack"] == "actions"]
+    for row in actions:
+        share = 100.0 * row.audited / row.certified
+        lines.append(
+            f"- Actions, {row.name}: who sees only the policies of the other users recovers at least "
+            f"{row.audited:.2f} of ε = {row.certified:g} ({share:.0f}%; {_delta(row)}, a user "
+            "replaced). One attack's lower bound, on a problem made to be attacked."
+        )
+    lines.append(
+        f"- All {sum(row.bounds for row in made)} bounds hold together with probability at least "
+        f"1 - {false_alarms(made):.1e}; each alone with {_confidence(made)}. A bound below the certificate "
+        "proves nothing about the mechanism."
+    )
+    return "\n".join(lines)
+
+
+def _delta(row: Row) -> str:
+    return "pure" if row.found["delta"] == 0.0 else f"δ = {row.found['delta']:g}"
+
+
+def _tables(made: list[Row]) -> str:
+    parts = ["All ε are for a user who is replaced; δ = 0 is pure. `caught`: above what is certified."]
+    for panel, title in TITLES.items():
+        inside = [(row.name, *_cells(row)) for row in made if row.arm.panel == panel]
+        if inside:
+            parts.append(f"## {title}\n\n{markdown(('mechanism', *HEADER[1:]), inside)}")
+    return "\n\n".join(parts)
+
+
+def _record(row: Row) -> tuple[object, ...]:
+    found = row.found
+    return (
+        row.arm.key,
+        row.arm.panel,
+        row.arm.label,
+        found["broken"] or "",
+        found["attack"],
+        found["counts"]["score"],
+        found["relation"],
+        found["delta"],
+        found["claimed"],
+        found["pretended_add_remove"],
+        found["pretended"],
+        found["audited"],
+        found["counts"]["hits"],
+        found["counts"]["false"],
+        found["counts"]["trials"],
+        "" if found["pretended_mu"] is None else found["pretended_mu"],
+        "" if found["audited_mu"] is None else found["audited_mu"],
+        "" if found["audited_by_mu"] is None else found["audited_by_mu"],
+        found["alpha"],
+        row.caught,
+    )
+
+
+STUDY = Study(draw, table, report)
