@@ -42,7 +42,7 @@ Watch = Callable[[int, Plan, Counts], object]
 OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
 # What protocol.py asks of them.
 AGENT = ("raw", "pooled", "models", "constants", "algorithm")
-PRIVATIZER = ("model", "families", "noise", "certificate", "release")
+PRIVATIZER = ("model", "families", "noise_of", "certificate", "release")
 
 
 @overload
@@ -134,7 +134,7 @@ def set_up(
     _check_parts(mdp, chosen, privatizer, postprocess, zero)
     problem = Problem(mdp.H, mdp.S, mdp.A, K, beta)
     G = 1 if chosen.pooled else mdp.H
-    noise = privatizer.noise(problem, G).widened(problem.S, zero)
+    noise = privatizer.noise_of(problem, G).widened(problem.S, zero)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
     return Setup(

@@ -281,17 +281,17 @@ def counts_for(epsilon, seed):
     privatizer = dp.NonPrivate() if np.isinf(epsilon) else dp.Central(epsilon)
     release = privatizer.release(problem, H, seed_stream(seed, "privacy"))
     postprocess = no_postprocess if np.isinf(epsilon) else closed_form
-    return RecordedCounts(release, postprocess, privatizer.noise(problem, H).E, H, S, A)
+    return RecordedCounts(release, postprocess, privatizer.noise_of(problem, H).E, H, S, A)
 
 
 privatizer = counts_for(EPSILON, SEED)
-b, E, *_ = dp.Central(EPSILON).noise(problem, H)
+b, E, *_ = dp.Central(EPSILON).noise_of(problem, H)
 for user in users:
     privatizer.update(user)  # line 17
 noisy, private = zip(*privatizer.history, strict=True)
 
 print(f"{size} counters, L = {levels(K)} levels, b = {b:.2f}, E = {E:.1f}, iota = {log_iota(problem):.1f}")
-b_1, E_1, *_ = dp.Central(1.0).noise(problem, H)
+b_1, E_1, *_ = dp.Central(1.0).noise_of(problem, H)
 print(f"at epsilon = 1: b = {b_1:.0f}, E = {E_1:,.0f}")
 
 # %%

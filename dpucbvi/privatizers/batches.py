@@ -17,7 +17,7 @@ follows is post-processing of that release and other users' data. So the release
 parallel composition), and the actions of the others JDP by the billboard lemma.
 
 No E of Assumption 3.1: within a batch the counts fall behind by a constant share of them, and a row that is
-left out behind by a batch. `noise` gives the bound on the noise of what was released.
+left out behind by a batch. `noise_of` gives the bound on the noise of what was released.
 """
 
 import math
@@ -91,7 +91,7 @@ class Batches:
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, self.first, self.growth)
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         check_clip(self.clip, problem.H, G)
         n, S, scales = len(self.ends(problem)), problem.S, self.scales(problem, G)
         failure = problem.beta / SHARE / (counters(G, S, problem.A) * max(n, 1))

@@ -49,8 +49,8 @@ class Central(LaplaceOverTime):
     def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> BinaryMechanism:
         return BinaryMechanism(size, levels(T + 1), scale, stream)
 
-    def noise(self, problem: Problem, G: int) -> Noise:
-        proven, c = super().noise(problem, G), self.printed_constant
+    def noise_of(self, problem: Problem, G: int) -> Noise:
+        proven, c = super().noise_of(problem, G), self.printed_constant
         if c is None:
             return proven
         E = self.confidence_scale * order_central(problem, self.epsilon, c)

@@ -57,7 +57,7 @@ class Local:
         """User noise 3Δ/ε [Sec.5.2 (1)], or what the families' shares make of it."""
         return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, 1)
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         scales, c, factor = self.scales(problem), self.printed_constant, self.confidence_scale
         sd = scales.M * math.sqrt(LAPLACE_VARIANCE * (problem.K - 1))
         if c is None:

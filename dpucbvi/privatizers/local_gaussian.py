@@ -55,7 +55,7 @@ class LocalGaussian:
         mu, V = gaussian_mu(self.epsilon, self.delta), largest_square(problem.H, G, self.clip)
         return gaussian_scales(mu, self.families, self.sensitivity, V, 1.0)
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         check_clip(self.clip, problem.H, G)
         n, S, scales = problem.K - 1, problem.S, self.scales(problem, G)
         summed, factor = FAMILIES[self.families].summed, self.confidence_scale

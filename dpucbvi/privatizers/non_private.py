@@ -18,7 +18,7 @@ class NonPrivate:
     model = "none"
     families = "paper"
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         return Noise(scale=0.0, E=0.0, terms=problem.K)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:

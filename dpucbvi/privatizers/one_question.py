@@ -21,7 +21,7 @@ about the pair. A first visit is a stopping time, so in a stationary MDP (or wit
 a sample of P(·|s,a). The noise of a cell with no true answers has variance n q(1 - q)/((p - q) share)².
 
 These are counts of users asked, at most one each, not the visits N of Assumption 3.1: no E is proven for them.
-`noise` gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e users,
+`noise_of` gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e users,
 e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` counts so far are asked about first.
 """
 
@@ -81,7 +81,7 @@ class OneQuestion:
         _, q = answer_odds(self.epsilon, S + 1)
         return self.factors(S)[0] * math.sqrt(q * (1.0 - q))
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         n, S = problem.K - 1, problem.S
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(G, S, problem.A)

@@ -79,7 +79,7 @@ class OneStep:
         q = self.cold()
         return self.factors(H)[0] * math.sqrt(q * (1.0 - q))
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         n, S, (a, b) = problem.K - 1, problem.S, self.factors(problem.H)
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1

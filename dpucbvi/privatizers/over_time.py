@@ -143,7 +143,7 @@ class LaplaceOverTime:
             return NOTHING
         return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, L)
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         scales, n = self.scales(problem), self.terms(self.releases(problem))
         return Noise(
             scales.M,
@@ -231,7 +231,7 @@ class GaussianOverTime:
         mu, V = gaussian_mu(self.epsilon, self.delta), largest_square(problem.H, G, self.clip)
         return gaussian_scales(mu, self.families, self.sensitivity, V, self.columns(T))
 
-    def noise(self, problem: Problem, G: int) -> Noise:
+    def noise_of(self, problem: Problem, G: int) -> Noise:
         check_clip(self.clip, problem.H, G)
         scales, n = self.scales(problem, G), self.terms(self.releases(problem))
         E = self.confidence_scale * self.proven_E(problem, G, scales)

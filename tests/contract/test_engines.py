@@ -285,8 +285,8 @@ class Twice:
     def __init__(self, epsilon: float):
         self.each = dp.Local(epsilon / 2)
 
-    def noise(self, problem: dp.Problem, G: int) -> dp.Noise:
-        return self.each.noise(problem, G)
+    def noise_of(self, problem: dp.Problem, G: int) -> dp.Noise:
+        return self.each.noise_of(problem, G)
 
     def certificate(self, problem: dp.Problem) -> dp.Certificate:
         once = self.each.certificate(problem)

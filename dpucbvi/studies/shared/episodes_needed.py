@@ -51,7 +51,7 @@ def episodes_needed(setup: Setup, level: float) -> int | None:
 def with_episodes(setup: Setup, K: int) -> Setup:
     """The same run set up for K episodes, which may be more than any engine would run."""
     problem = setup.problem._replace(K=K)
-    noise = setup.privatizer.noise(problem, setup.G)
+    noise = setup.privatizer.noise_of(problem, setup.G)
     return setup._replace(problem=problem, noise=noise, constants=setup.agent.constants(problem, noise))
 
 

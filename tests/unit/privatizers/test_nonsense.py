@@ -27,7 +27,7 @@ class Uncertified:
 
     model = "JDP"
 
-    def noise(self, problem, G):
+    def noise_of(self, problem, G):
         return dp.Noise(scale=1.0, E=1.0)
 
     def release(self, problem, G, seed):
