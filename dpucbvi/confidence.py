@@ -52,6 +52,11 @@ def gaussian_bound(failure: float) -> float:
     return float(-ndtri(failure / 2.0))
 
 
+def subgaussian_bound(failure: float) -> float:
+    """The z at which Chernoff's bound 2e^{-z²/2} on P(|Z| > z) equals `failure`, if E e^{λZ} ≤ e^{λ²/2}."""
+    return math.sqrt(2.0 * math.log(2.0 / failure))
+
+
 class Bounds(NamedTuple):
     """On the noise of N(s,a,s'), of N(s,a) (a counter of its own, or the sum of a row) and of R(s,a)."""
 

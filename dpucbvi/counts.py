@@ -60,7 +60,7 @@ def zero_counts(G: int, S: int, A: int) -> Counts:
     return as_counts(np.zeros(counters(G, S, A)), G, S, A)
 
 
-def as_counts(flat: Floats, G: int, S: int, A: int) -> Counts:
+def as_counts(flat: np.ndarray, G: int, S: int, A: int) -> Counts:
     """The three families as views of one vector: N(s,a), then N(s,a,s') for each s' in turn, then R(s,a).
 
     With s' outermost the compiled engine can treat all (h,s,a) of one s' side by side.
@@ -78,12 +78,14 @@ def statistics(
     A: int,
     families: Families = FAMILIES["paper"],
     clip: int | None = None,
-) -> Floats:
+    grid: int | None = None,
+) -> np.ndarray:
     """σ: one user's contribution to every counter, as one vector in the order of `as_counts`.
 
-    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count.
+    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. With
+    `grid`, an even number, all is in integers: rewards are counted in units of 1/grid (`on_grid`).
     """
-    flat = np.zeros(counters(G, S, A))
+    flat = np.zeros(counters(G, S, A), dtype=np.float64 if grid is None else np.int64)
     counts = as_counts(flat, G, S, A)
     seen = np.zeros((G, S, A), dtype=np.int64)
     for h, (s, a, r) in enumerate(zip(trajectory.s, trajectory.a, trajectory.r, strict=False)):
@@ -92,10 +94,18 @@ def statistics(
         if clip is not None and seen[g, s, a] > clip:
             continue
         if not families.summed:
-            counts.N_sa[g, s, a] += 1.0
-        counts.N_sas[g, s, a, trajectory.s[h + 1]] += 1.0
-        counts.R[g, s, a] += r - CENTRE if families.centred else r
+            counts.N_sa[g, s, a] += 1
+        counts.N_sas[g, s, a, trajectory.s[h + 1]] += 1
+        if grid is None:
+            counts.R[g, s, a] += r - CENTRE if families.centred else r
+        else:
+            counts.R[g, s, a] += on_grid(r, grid) - (grid // 2 if families.centred else 0)
     return flat
+
+
+def on_grid(r: float, grid: int) -> int:
+    """The multiple of 1/grid in [0, 1] that is nearest to r, in units of 1/grid; no float is computed with."""
+    return min(max(round(grid * Fraction(r)), 0), grid)
 
 
 class PrivateCounts:

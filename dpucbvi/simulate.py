@@ -5,7 +5,8 @@
 `set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
 gives the same plans, counts and visits bit for bit, and the regret to 1e-9, for the package's own agents and
-privatizers. Without a choice the fast one is taken where it can be.
+privatizers. Without a choice the fast one is taken where it can be. Exact noise (privatizers/release_mode.py)
+has the reference only, and no seed determines it.
 """
 
 import math
@@ -22,6 +23,7 @@ from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.privatizers.release_mode import Samplers, is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,
@@ -32,6 +34,7 @@ from dpucbvi.protocol import (
     Postprocess,
     Privatizer,
     Problem,
+    Release,
     Setup,
 )
 from dpucbvi.trace import Trace, Traces, recorded_episodes
@@ -188,6 +191,8 @@ def why_not_compiled(setup: Setup) -> str | None:
         return f"the agent {_name(setup.agent)}"
     if not has_release(setup.privatizer):
         return f"the privatizer {_name(setup.privatizer)}"
+    if is_exact(setup.privatizer):
+        return "exact noise"
     if setup.postprocess not in ("none", "closed_form"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
@@ -247,13 +252,23 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
 def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     """The privatizer at work, on the run's privacy stream."""
     problem, G = setup.problem, setup.G
-    release = setup.privatizer.release(problem, G, seed_stream(seed, "privacy"))
+    release = _release(setup.privatizer, problem, G, seed)
     process = setup.postprocess
     process = POSTPROCESSES[process]() if isinstance(process, str) else process
     if setup.zero > 0.0 and not hasattr(release, "sd"):
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
     return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A, families, setup.zero)
+
+
+def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
+    """Exact noise is drawn by the compiled samplers: the same integers from the same words."""
+    stream = seed_stream(seed, "privacy")
+    if not is_exact(privatizer):
+        return privatizer.release(problem, G, stream)
+    from dpucbvi.engine.exact import ExactGaussian, ExactLaplace
+
+    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian))
 
 
 def _check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:

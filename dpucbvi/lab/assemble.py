@@ -21,6 +21,7 @@ SETTINGS = {
     "confidence_scale": "confidence.scale",
     "printed_constant": "confidence.constant",
     "epsilon": "privatizer.epsilon",
+    "noise": "privatizer.noise",
     "privatizer": "privatizer.name",
     "postprocess": "postprocess.name",
     "zero": "postprocess.zero",

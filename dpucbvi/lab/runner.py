@@ -1,6 +1,7 @@
 """Arms × seeds: what is stored is kept, the rest is computed, here or by worker processes.
 
-A run's result depends on its settings and seed alone: never on who computes it, nor on how many do.
+A run's result depends on its settings and seed alone: never on who computes it, nor on how many do. (With
+privatizer.noise=exact the noise is nobody's to repeat; such a run is computed once and kept.)
 """
 
 import signal

@@ -16,6 +16,7 @@ from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
 from dpucbvi.lab.strict import arguments, build, nearest
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.certificate import SIMULATION
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
 
@@ -98,7 +99,7 @@ def canonical(settings: RunSettings) -> RunSettings:
     _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
     _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
     _one_of("engine.name", settings.engine.name, ENGINES)
-    privatizer = _complete(PRIVATIZERS, "privatizer", settings.privatizer, CONFIDENCE)
+    privatizer = _canonical_privatizer(settings.privatizer)
     return replace(
         settings,
         env=_complete_env(settings.env),
@@ -151,6 +152,15 @@ def _name(group: str, given: Group) -> str:
     if "name" not in given:
         raise InputError(f"{group}.name: a value is needed")
     return given["name"]
+
+
+def _canonical_privatizer(given: Group) -> Group:
+    """Exact noise is never dropped without a word; simulated noise goes without saying, as in older results."""
+    complete = _complete(PRIVATIZERS, "privatizer", given, CONFIDENCE)
+    name = complete["name"]
+    if given.get("noise") == "exact" and not takes(name, "noise") and name != "non_private":
+        raise InputError(f"privatizer.noise: {name} has no exact noise; it takes simulation")
+    return {key: value for key, value in complete.items() if (key, value) != ("noise", SIMULATION)}
 
 
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:

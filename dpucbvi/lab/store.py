@@ -1,7 +1,7 @@
 """Results on disk: a folder per run, named by what was run, and an index per experiment.
 
     runs/<id>/config.yaml        the settings that can change the result, and the seed; <id> is their hash
-    runs/<id>/provenance.json    which code on which machine, seconds, what the run certifies, what was checked
+    runs/<id>/provenance.json    which code on which machine, seconds, which noise, what it certifies, what was checked
     runs/<id>/trace.npz          regret along the way and the final state (trace.py)
     experiments/<name>.json      arms and their runs: all that figures and tables start from
     checkpoints/<id>.npz         the state of a run that is not finished
@@ -27,7 +27,7 @@ from yaml import YAMLError
 from dpucbvi.errors import InputError
 from dpucbvi.lab.settings import RunSettings, to_dict
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.laplace import STREAMS
 from dpucbvi.trace import Trace
 
@@ -36,6 +36,10 @@ PER_EPISODE = ("episodes", "regret", "policy_changes", "fallbacks")
 ARRAYS = (*PER_EPISODE, "N_sa", "Q")
 ID_LENGTH = 16
 EPSILONS = ("add_remove", "replace_one")
+NOISE = {
+    SIMULATION: "simulation: the seed determines it",
+    RELEASE: "release: words of the operating system's cryptographic generator, which nothing repeats",
+}
 
 
 class StoredRun(NamedTuple):
@@ -180,7 +184,7 @@ class Store:
 
 def _certificate(tree: dict[str, Any]) -> Certificate:
     """JSON has no infinity: for the two ε, null stands for it."""
-    given = {key: tree[key] for key in Certificate._fields}
+    given = {**Certificate._field_defaults, **tree}
     for key in EPSILONS:
         given[key] = math.inf if given[key] is None else given[key]
     return Certificate(**given)
@@ -190,10 +194,14 @@ def _provenance(seed: int, trace: Trace, seconds: float, origin: dict[str, Any])
     certificate = {
         key: None if value == math.inf else value for key, value in trace.certificate._asdict().items()
     }
+    streams = {name: {"entropy": seed, "spawn_key": [i]} for i, name in enumerate(STREAMS)}
+    if trace.certificate.noise == RELEASE:
+        del streams["privacy"]
     return {
         **origin,
         "seed": seed,
-        "streams": {name: {"entropy": seed, "spawn_key": [i]} for i, name in enumerate(STREAMS)},
+        "streams": streams,
+        "noise": NOISE[trace.certificate.noise],
         "seconds": seconds,
         "certificate": certificate,
         "noise_scale": trace.noise_scale,

@@ -42,6 +42,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.protocol import Floats
 
 MARGIN = 1e-12  # relative, on δ: what rounding may hide
+SEARCH = 1e-8  # relative, on ρ: more than the search of epsilon_of_zcdp can miss
 NODES = 48  # of the quadrature below; 40 give the same digits
 SMALL = 1.0  # the integral for μ below it, the difference of Mills' ratios from it on
 LOG_TAIL = 40.0  # the integral is cut where e^{-as - s²/2} = e^{-40}
@@ -201,6 +202,17 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
     classic = math.log(math.log(1.0 / delta) / rho) / 2.0  # where Bun & Steinke's bound has its minimum
     found = minimize_scalar(epsilon, bounds=(classic - 5.0, classic + 5.0), method="bounded").fun
     return max(min(float(found), epsilon(classic)), 0.0)
+
+
+def zcdp_of_epsilon(epsilon: float, delta: float) -> float:
+    """The largest ρ with `epsilon_of_zcdp`(ρ, δ) ≤ ε, rounded down by more than that search can miss."""
+    _check("epsilon", epsilon)
+    _check("delta", delta)
+    if math.isinf(epsilon) or delta >= 1.0:
+        return math.inf
+    if delta == 0.0 or epsilon == 0.0:
+        return 0.0
+    return (1.0 - SEARCH) / _first_below(lambda x: epsilon_of_zcdp(1.0 / x, delta) - epsilon, 0.0, 1.0)
 
 
 # --- composition: of mechanisms that may each depend on the outputs of those before ---------------------------

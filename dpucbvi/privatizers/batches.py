@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E, gaussian_bound, laplace_sum_bound
+from dpucbvi.confidence import SHARE, bound_to_E, gaussian_bound, laplace_sum_bound, subgaussian_bound
 from dpucbvi.counts import FAMILIES, as_counts, counters, row_sums, statistics
 from dpucbvi.errors import check_number, whole
 from dpucbvi.privatizers.accounting import gaussian_mu
@@ -41,19 +41,29 @@ from dpucbvi.privatizers.certificate import (
 )
 from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter
+from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter, visits
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.release_mode import (
+    PLAIN,
+    ExactNoise,
+    Published,
+    ReleaseMode,
+    Samplers,
+    exact_gaussian,
+    exact_laplace,
+)
 from dpucbvi.privatizers.sensitivity import check_clip, largest_square
-from dpucbvi.privatizers.tree import Draws
-from dpucbvi.protocol import Floats, Ints, Noise, Problem, User
+from dpucbvi.privatizers.tree import Draws, dtype_of
+from dpucbvi.protocol import Floats, Ints, Noise, Problem, Release, User
 
 
 @dataclass(frozen=True)
-class Batches:
+class Batches(ReleaseMode):
     """Laplace noise for a pure ε (`delta` = 0), or Gaussian noise for (ε, δ), under the given sensitivity.
 
     `first` and `growth`: the least batch, and by which factor the users so far grow. `policy_cells` and
-    `drop_empty` switch the two public readings on. `clip` as in over_time.GaussianOverTime.
+    `drop_empty` switch the two public readings on. `clip` as in over_time.GaussianOverTime. `noise="exact"` is
+    for publication (release_mode.py).
     """
 
     epsilon: float
@@ -76,8 +86,17 @@ class Batches:
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
         if self.clip is not None:
             whole("clip", self.clip, 1)
+        self.check_mode()
+
+    def exact_noise(self, problem: Problem, G: int) -> ExactNoise:
+        if self.delta == 0.0:
+            return exact_laplace(self.epsilon, self.families, self.sensitivity, problem.H, 1)
+        V = largest_square(problem.H, G, self.clip)
+        return exact_gaussian(self.epsilon, self.delta, self.families, self.sensitivity, V, 1)
 
     def scales(self, problem: Problem, G: int) -> Scales:
+        if self.exact:
+            return self.exact_noise(problem, G).scales
         if self.delta == 0.0:
             return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, 1)
         mu, V = gaussian_mu(self.epsilon, self.delta), largest_square(problem.H, G, self.clip)
@@ -99,47 +118,72 @@ class Batches:
         def bound(terms: int) -> float:
             if self.delta == 0.0:
                 return laplace_sum_bound(terms, failure)
-            return math.sqrt(terms) * gaussian_bound(failure)
+            return math.sqrt(terms) * (subgaussian_bound if self.exact else gaussian_bound)(failure)
 
         summed, one = FAMILIES[self.families].summed, bound(n)
         row = scales.M * bound(S * n) if summed else scales.N * one
-        E = self.confidence_scale * bound_to_E(S, summed, scales.M * one, row, scales.R * one)
+        reward = scales.R * one
+        if self.exact:
+            most = visits(problem.H, G, self.clip)
+            reward += self.exact_noise(problem, G).rounding((problem.K - 1) * most)
+        E = self.confidence_scale * bound_to_E(S, summed, scales.M * one, row, reward)
         cell, sd = scales.M * one, scales.M * self.unit_sd() * math.sqrt(n)
         return Noise(scales.M, E, max(n, 1), factor=self.confidence_scale, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:
             return nothing_released(self.model)
+        if self.exact:
+            return self.exact_noise(problem, G).certificate(self.model, self.words)
         scales = self.scales(problem, G)
         if self.delta == 0.0:
             return laplace_certificate(self.model, self.families, problem.H, 1, scales)
         V = largest_square(problem.H, G, self.clip)
         return gaussian_certificate(self.model, self.families, V, 1.0, scales, self.delta)
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "BatchCounts":
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        shape = (G, problem.S, problem.A)
+        if self.exact:
+            noise = self.exact_noise(problem, G)
+            draws = noise.draws(shape, self.words.start(seed), samplers)
+            return Published(BatchCounts(self, problem, G, 1, draws, noise.grid), shape, noise.grid)
         stream = LaplaceStream(seed) if self.delta == 0.0 else GaussianStream(seed)
-        return BatchCounts(self, problem, G, stream)
+        scale = by_counter(self.scales(problem, G), self.families, *shape)
+        return BatchCounts(self, problem, G, scale, stream)
 
 
 class BatchCounts:
-    """The batches at work: the one that fills, and the sum of those released."""
+    """The batches at work: the one that fills, and the sum of those released.
 
-    def __init__(self, privatizer: Batches, problem: Problem, G: int, stream: Draws):
-        self._privatizer, self._stream = privatizer, stream
+    With a `grid` both are integers, rewards in units of 1/grid, and so must the noise be.
+    """
+
+    def __init__(
+        self,
+        privatizer: Batches,
+        problem: Problem,
+        G: int,
+        scale: float | Floats,
+        stream: Draws,
+        grid: int | None = None,
+    ):
+        self._privatizer, self._scale, self._stream, self._grid = privatizer, scale, stream, grid
         self._shape = shape = (G, problem.S, problem.A)
         self._families = FAMILIES[privatizer.families]
-        scales = privatizer.scales(problem, G)
-        self._scale = by_counter(scales, privatizer.families, *shape)
-        self._cell_variance = (scales.M * privatizer.unit_sd()) ** 2
+        self._cell_variance = (privatizer.scales(problem, G).M * privatizer.unit_sd()) ** 2
         self._least = math.sqrt(problem.S * self._cell_variance)  # of a batch's row, to be kept
         self._ends = set(privatizer.ends(problem).tolist())
         self.t = 0
-        self.batch, self.total = np.zeros(counters(*shape)), np.zeros(counters(*shape))
+        self.batch: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
+        self.total: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
         self.shown = np.zeros(shape, dtype=bool)  # pairs that a policy of this batch may visit
         self.variance = np.zeros(shape)
 
-    def release(self, user: User) -> Floats | None:
-        self.batch += statistics(user.trajectory, *self._shape, self._families, self._privatizer.clip)
+    def release(self, user: User) -> np.ndarray | None:
+        clip = self._privatizer.clip
+        self.batch += statistics(user.trajectory, *self._shape, self._families, clip, self._grid)
         self.shown |= shown_pairs(user.pi, *self._shape) if self._privatizer.policy_cells else True
         self.t += 1
         if self.t not in self._ends:
@@ -149,16 +193,16 @@ class BatchCounts:
 
     def _close(self) -> None:
         """The batch with its noise goes into the total, row by row."""
-        offset = self._families.offset(*self._shape)
-        self.batch[offset:] += self._scale * self._stream.draw(len(self._scale))
+        released = self.batch[self._families.offset(*self._shape) :]
+        released += self._scale * self._stream.draw(len(released))
         kept = self.shown
         if self._privatizer.drop_empty:
             kept = kept & (row_sums(as_counts(self.batch, *self._shape).N_sas) >= self._least)
         total = as_counts(self.total, *self._shape)
         for one, other in zip(total, as_counts(self.batch, *self._shape), strict=True):
-            one += np.where(kept if one.ndim == 3 else kept[..., None], other, 0.0)
+            one += np.where(kept if one.ndim == 3 else kept[..., None], other, 0)
         self.variance += np.where(kept, self._cell_variance, 0.0)
-        self.batch[:], self.shown[:] = 0.0, False
+        self.batch[:], self.shown[:] = 0, False
 
     @property
     def sd(self) -> Floats:

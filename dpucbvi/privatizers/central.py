@@ -15,19 +15,18 @@ from dataclasses import dataclass
 from dpucbvi.confidence import log_hsat
 from dpucbvi.errors import check_number
 from dpucbvi.privatizers.certificate import positive
-from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LaplaceOverTime
+from dpucbvi.privatizers.over_time import LaplaceTree
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.privatizers.tree import BinaryMechanism, Draws, levels
 from dpucbvi.protocol import Floats, Noise, Problem
 
 
 @dataclass(frozen=True)
-class Central(LaplaceOverTime):
+class Central(LaplaceTree):
     """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
     `printed_constant` takes the printed order of E with this constant in place of the proven E; `families` and
-    `every` are the paper's unless another choice is made.
+    `every` are the paper's unless another choice is made. `noise="exact"` is for publication (release_mode.py).
     """
 
     sensitivity: str = "paper"
@@ -46,7 +45,7 @@ class Central(LaplaceOverTime):
     def terms(self, T: int) -> float:
         return float(levels(T + 1))
 
-    def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> BinaryMechanism:
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> BinaryMechanism:
         return BinaryMechanism(size, levels(T + 1), scale, stream)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:

@@ -16,9 +16,9 @@ and Gaussian noise of variance σ_f² on sums that an item moves by a factor C i
 The paper calibrates its noise for a user who is added or removed, and so certifies 2ε under replace_one [D8].
 
 Formal guarantees: exact for the ideal mechanism (real-valued noise); see laplace.py for what floating point and
-seeding take away. A JDP certificate is the DP of the released counters; JDP of the actions follows by
-post-processing and the billboard lemma (Hsu et al., 2014), as in the proof of Lemma 5.1. paper/PRIVACY.md has
-the arguments for data that depend on earlier releases.
+seeding take away, and release_mode.py for noise that has neither. A JDP certificate is the DP of the released
+counters; JDP of the actions follows by post-processing and the billboard lemma (Hsu et al., 2014), as in the
+proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on earlier releases.
 """
 
 import math
@@ -32,6 +32,8 @@ from dpucbvi.privatizers.accounting import gaussian_epsilon, gdp_of_pure, zcdp_o
 from dpucbvi.privatizers.rational import round_up
 from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
+SIMULATION, RELEASE = "simulation", "release"
+HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
 
@@ -39,7 +41,8 @@ class Certificate(NamedTuple):
     """The ε that the released counters have at this δ, by neighbour relation.
 
     δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say;
-    `noise` tells a simulation (seeded floating point) from a release (exact integers, unpredictable words).
+    where it is discrete Gaussian, ε comes from the two ρ. `noise` tells a simulation (seeded floating point)
+    from a release (exact integers, unpredictable words).
     """
 
     model: str  # "JDP", "LDP" or "none"
@@ -48,28 +51,34 @@ class Certificate(NamedTuple):
     delta: float = 0.0
     mu_add_remove: float | None = None
     mu_replace_one: float | None = None
-    noise: str = "simulation"
+    noise: str = SIMULATION
+    rho_add_remove: float | None = None
+    rho_replace_one: float | None = None
 
     def epsilon(self, relation: str) -> float:
         """ε under "add_remove" or "replace_one", at δ."""
         return {"add_remove": self.add_remove, "replace_one": self.replace_one}[relation]
 
     def mu(self, relation: str) -> float:
-        """μ of Gaussian differential privacy; for pure privacy, what ε implies."""
+        """μ of Gaussian differential privacy; for pure privacy, what ε implies; infinite if none is known."""
         mu = {"add_remove": self.mu_add_remove, "replace_one": self.mu_replace_one}[relation]
-        return gdp_of_pure(self.epsilon(relation)) if mu is None else mu
+        if mu is None:
+            return gdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else math.inf
+        return mu
 
     def rho(self, relation: str) -> float:
         """ρ of zero-concentrated differential privacy; for pure privacy, what ε implies."""
-        mu = {"add_remove": self.mu_add_remove, "replace_one": self.mu_replace_one}[relation]
-        return zcdp_of_pure(self.epsilon(relation)) if mu is None else zcdp_of_gdp(mu)
+        rho = {"add_remove": self.rho_add_remove, "replace_one": self.rho_replace_one}[relation]
+        if rho is not None:
+            return rho
+        return zcdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else zcdp_of_gdp(self.mu(relation))
 
     def __str__(self) -> str:
         if math.isinf(self.add_remove):
             return "no privacy is certified"
         kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
         each = ", ".join(f"{self.epsilon(relation):.4g} {words}" for relation, words in RELATIONS.items())
-        return f"{self.model}: {kind} = {each}"
+        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}"
 
 
 class Scales(NamedTuple):
@@ -138,8 +147,8 @@ def nothing_released(model: str) -> Certificate:
 def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
     """Raise InputError for what no privatizer accepts."""
     check_number("epsilon", epsilon, positive, "a number > 0")
-    _one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
-    _one_of("families", families, tuple(FAMILIES))
+    check_one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
+    check_one_of("families", families, tuple(FAMILIES))
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
 
 
@@ -151,6 +160,6 @@ def positive(value: float) -> bool:
     return value > 0.0
 
 
-def _one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
+def check_one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
     if value not in accepted:
         raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")

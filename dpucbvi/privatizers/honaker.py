@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.privatizers.laplace import LaplaceStream
 from dpucbvi.privatizers.over_time import LaplaceOverTime
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.tree import Draws, levels
@@ -24,7 +23,10 @@ from dpucbvi.protocol import Floats
 
 @dataclass(frozen=True)
 class Honaker(LaplaceOverTime):
-    """The paper's tree with every node used: less noise at the same ε."""
+    """The paper's tree with every node used: less noise at the same ε.
+
+    Simulation only: its noise is weighted by reals, so integer noise would not stay integer.
+    """
 
     def levels(self, T: int) -> int:
         return levels(T + 1)
@@ -32,7 +34,7 @@ class Honaker(LaplaceOverTime):
     def terms(self, T: int) -> float:
         return float(sum(block_variances(levels(T + 1))))
 
-    def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> "HonakerNoise":
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> "HonakerNoise":
         return HonakerNoise(size, levels(T + 1), scale, stream)
 
 

@@ -60,7 +60,7 @@ Formal guarantees, for at most (k^L - 1)/2 releases:
 import numpy as np
 
 from dpucbvi.errors import InputError, whole
-from dpucbvi.privatizers.tree import Draws
+from dpucbvi.privatizers.tree import Draws, dtype_of
 from dpucbvi.protocol import Floats
 
 
@@ -132,10 +132,10 @@ class KaryNoise:
         self.k, self.L, self.scale = k, whole("L", L, 0), scale
         self.half = (k - 1) // 2
         self.digits = [0] * L
-        self.S = np.zeros((L, self.half + 1, size))
+        self.S: np.ndarray = np.zeros((L, self.half + 1, size), dtype_of(stream))
         self._stream = stream
 
-    def next(self) -> Floats:
+    def next(self) -> np.ndarray:
         """The noise of the next release."""
         S, h = self.S, self.half
         carries = next((i for i, d in enumerate(self.digits) if d < h), self.L)
@@ -150,7 +150,7 @@ class KaryNoise:
         d = self.digits[carries]
         if d > 0:
             S[carries, d] = S[carries, d - 1] + self.scale * self._stream.draw(size)
-        total = np.zeros(size)
+        total = np.zeros(size, S.dtype)
         for i in reversed(range(self.L)):  # largest block first
             d = self.digits[i]
             if d > 0:

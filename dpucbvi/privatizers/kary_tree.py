@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 from dpucbvi.errors import InputError, whole
 from dpucbvi.privatizers.kary import KaryNoise, kary_levels, most_terms
-from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LaplaceOverTime
+from dpucbvi.privatizers.over_time import LaplaceTree
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.tree import Draws
 from dpucbvi.protocol import Floats
 
 
 @dataclass(frozen=True)
-class KaryTree(LaplaceOverTime):
-    """A tree in which every node has k children, k odd."""
+class KaryTree(LaplaceTree):
+    """A tree in which every node has k children, k odd.
+
+    `noise="exact"` is for publication (release_mode.py).
+    """
 
     k: int = 19
 
@@ -31,7 +34,7 @@ class KaryTree(LaplaceOverTime):
     def terms(self, T: int) -> float:
         return float(most_terms(self.k, self.levels(T)))
 
-    def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> KaryNoise:
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> KaryNoise:
         return KaryNoise(size, self.k, self.levels(T), scale, stream)
 
 

@@ -26,18 +26,27 @@ from dpucbvi.privatizers.certificate import (
     positive,
 )
 from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter
+from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter, visits
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.tree import Draws
-from dpucbvi.protocol import Floats, Noise, Problem, User
+from dpucbvi.privatizers.release_mode import (
+    PLAIN,
+    ExactNoise,
+    Published,
+    ReleaseMode,
+    Samplers,
+    exact_laplace,
+)
+from dpucbvi.privatizers.tree import Draws, dtype_of
+from dpucbvi.protocol import Floats, Noise, Problem, Release, User
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(ReleaseMode):
     """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
     `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
     this constant in place of the proven E; `families` are the paper's unless another choice is made.
+    `noise="exact"` is for publication (release_mode.py).
     """
 
     epsilon: float
@@ -52,9 +61,15 @@ class Local:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
         if self.printed_constant is not None:
             check_number("printed_constant", self.printed_constant, positive, "a number > 0")
+        self.check_mode()
+
+    def exact_noise(self, problem: Problem) -> ExactNoise:
+        return exact_laplace(self.epsilon, self.families, self.sensitivity, problem.H, 1)
 
     def scales(self, problem: Problem) -> Scales:
         """User noise 3Δ/ε [Sec.5.2 (1)], or what the families' shares make of it."""
+        if self.exact:
+            return self.exact_noise(problem).scales
         return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, 1)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
@@ -73,7 +88,8 @@ class Local:
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         one = laplace_sum_bound(n, failure)
         row = scales.M * laplace_sum_bound(S * n, failure) if summed else scales.N * one
-        return Bounds(scales.M * one, row, scales.R * one)
+        rounding = self.exact_noise(problem).rounding(n * visits(problem.H, G)) if self.exact else 0.0
+        return Bounds(scales.M * one, row, scales.R * one + rounding)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
         """[Lem.5.6]"""
@@ -83,13 +99,21 @@ class Local:
         """ε = Σ Δ_f/b_f over the families."""
         if problem.K == 1:
             return nothing_released(self.model)
+        if self.exact:
+            return self.exact_noise(problem).certificate(self.model, self.words)
         return laplace_certificate(self.model, self.families, problem.H, 1, self.scales(problem))
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "BothSides":
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
         shape, scales = (G, problem.S, problem.A), self.scales(problem)
-        scale = by_counter(scales, self.families, *shape)
-        user = LocalRandomizer(scale, LaplaceStream(seed))
-        return BothSides(shape, user, self.families, scales.M * math.sqrt(LAPLACE_VARIANCE))
+        unit_sd = scales.M * math.sqrt(LAPLACE_VARIANCE)
+        if self.exact:
+            noise = self.exact_noise(problem)
+            user = LocalRandomizer(1, noise.draws(shape, self.words.start(seed), samplers))
+            return Published(BothSides(shape, user, self.families, unit_sd, grid=noise.grid), shape, noise.grid)
+        user = LocalRandomizer(by_counter(scales, self.families, *shape), LaplaceStream(seed))
+        return BothSides(shape, user, self.families, unit_sd)
 
 
 class LocalRandomizer:
@@ -97,9 +121,10 @@ class LocalRandomizer:
 
     def __init__(self, scale: float | Floats, stream: Draws):
         self.scale = scale
+        self.dtype = dtype_of(stream)
         self._stream = stream
 
-    def perturb(self, sigma: Floats) -> Floats:
+    def perturb(self, sigma: np.ndarray) -> np.ndarray:
         """σ̃ = σ + Lap(3Δ/ε) in every coordinate [Sec.5.2 (1), (3)]."""
         return sigma + self.scale * self._stream.draw(len(sigma))
 
@@ -107,18 +132,21 @@ class LocalRandomizer:
 class LocalServer:
     """The server's side: sums what the users send [Sec.5.2 (2), (3)]."""
 
-    def __init__(self, size: int):
-        self.sum = np.zeros(size)
+    def __init__(self, size: int, dtype: type = np.float64):
+        self.sum: np.ndarray = np.zeros(size, dtype)
         self.users = 0
 
-    def receive(self, sigma_tilde: Floats) -> Floats:
+    def receive(self, sigma_tilde: np.ndarray) -> np.ndarray:
         self.sum += sigma_tilde
         self.users += 1
         return self.sum.copy()
 
 
 class BothSides:
-    """A user's statistics go to her randomizer, and only what it returns to the server."""
+    """A user's statistics go to her randomizer, and only what it returns to the server.
+
+    With a `grid` all are integers, rewards in units of 1/grid.
+    """
 
     def __init__(
         self,
@@ -127,15 +155,17 @@ class BothSides:
         families: str,
         unit_sd: float,
         clip: int | None = None,
+        grid: int | None = None,
     ):
-        self._shape, self._families, self._clip = shape, FAMILIES[families], clip
+        self._shape, self._families, self._clip, self._grid = shape, FAMILIES[families], clip, grid
         self._offset = self._families.offset(*shape)
         self._unit_sd = unit_sd
-        self._user, self._server = randomizer, LocalServer(counters(*shape) - self._offset)
+        self._user, self._server = randomizer, LocalServer(counters(*shape) - self._offset, randomizer.dtype)
 
-    def release(self, user: User) -> Floats:
-        sigma = statistics(user.trajectory, *self._shape, self._families, self._clip)[self._offset :]
-        return np.append(np.zeros(self._offset), self._server.receive(self._user.perturb(sigma)))
+    def release(self, user: User) -> np.ndarray:
+        sigma = statistics(user.trajectory, *self._shape, self._families, self._clip, self._grid)
+        summed = self._server.receive(self._user.perturb(sigma[self._offset :]))
+        return np.append(np.zeros(self._offset, summed.dtype), summed)
 
     @property
     def sd(self) -> Floats:

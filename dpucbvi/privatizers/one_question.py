@@ -21,8 +21,8 @@ about the pair. A first visit is a stopping time, so in a stationary MDP (or wit
 a sample of P(·|s,a). The noise of a cell with no true answers has variance n q(1 - q)/((p - q) share)².
 
 These are counts of users asked, at most one each, not the visits N of Assumption 3.1: no E is proven for them.
-`noise_of` gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e users,
-e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` counts so far are asked about first.
+`noise_of` gives Hoeffding's bound on the estimates. New counts are released, and the server plans, after e
+users, e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` counts so far are asked about first.
 """
 
 import math
@@ -47,7 +47,8 @@ WORDS = 5  # of a user: which pair, which kind, the rounding of the reward, whet
 class OneQuestion:
     """One answer per user, pure ε-LDP.
 
-    `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above.
+    `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above. Simulation
+    only: its coins have real probabilities, p and q.
     """
 
     epsilon: float

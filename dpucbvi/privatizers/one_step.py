@@ -42,7 +42,8 @@ class OneStep:
     """The bits of one random step per user, pure ε-LDP.
 
     `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after
-    e users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    e users, e <- e + max(first, ⌊(growth - 1) e⌋). Simulation only: its coins have real
+    probabilities, such as q.
     """
 
     epsilon: float

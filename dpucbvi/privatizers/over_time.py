@@ -38,8 +38,17 @@ from dpucbvi.privatizers.certificate import (
 )
 from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import LaplaceStream
+from dpucbvi.privatizers.release_mode import (
+    PLAIN,
+    ExactNoise,
+    Published,
+    ReleaseMode,
+    Samplers,
+    exact_laplace,
+)
 from dpucbvi.privatizers.sensitivity import check_clip, largest_square
-from dpucbvi.protocol import Floats, Noise, Problem, User
+from dpucbvi.privatizers.tree import Draws
+from dpucbvi.protocol import Floats, Noise, Problem, Release, User
 
 LAPLACE_VARIANCE = 2.0
 
@@ -47,7 +56,7 @@ LAPLACE_VARIANCE = 2.0
 class NoiseProcess(Protocol):
     """The noise of one release after another."""
 
-    def next(self) -> Floats:
+    def next(self) -> np.ndarray:
         """(B z)_t for every counter."""
         ...
 
@@ -57,7 +66,10 @@ class NoiseProcess(Protocol):
 
 
 class RunningCounts:
-    """Running sums of the users' statistics, released with noise after every so many users."""
+    """Running sums of the users' statistics, released with noise after every so many users.
+
+    With a `grid` they are integers, rewards in units of 1/grid, and so must the noise be.
+    """
 
     def __init__(
         self,
@@ -67,16 +79,18 @@ class RunningCounts:
         families: str,
         every: int = 1,
         clip: int | None = None,
+        grid: int | None = None,
     ):
-        self.sum = np.zeros(counters(*shape))
+        self.sum: np.ndarray = np.zeros(counters(*shape), np.float64 if grid is None else np.int64)
         self.t = 0
         self._noise, self._unit_sd, self._shape = noise, unit_sd, shape
-        self._families, self._every, self._clip = FAMILIES[families], every, clip
+        self._families, self._every, self._clip, self._grid = FAMILIES[families], every, clip, grid
 
-    def release(self, user: User) -> Floats | None:
-        plain = not self._families.centred and self._clip is None
-        own = statistics(user.trajectory, *self._shape, self._families, self._clip) if not plain else user.sigma
-        self.sum += own
+    def release(self, user: User) -> np.ndarray | None:
+        if self._families.centred or self._clip is not None or self._grid is not None:
+            self.sum += statistics(user.trajectory, *self._shape, self._families, self._clip, self._grid)
+        else:
+            self.sum += user.sigma
         self.t += 1
         if self.t % self._every:
             return None
@@ -94,6 +108,11 @@ def by_counter(scales: Scales, families: str, G: int, S: int, A: int) -> Floats:
     n = G * S * A
     every = np.repeat([scales.N, scales.M, scales.R], [n, n * S, n])
     return every[FAMILIES[families].offset(G, S, A) :]
+
+
+def visits(H: int, G: int, clip: int | None = None) -> int:
+    """How often one user's visits may count in one cell."""
+    return 1 if G > 1 else clip or H
 
 
 def lag(every: int, most: int) -> float:
@@ -129,8 +148,12 @@ class LaplaceOverTime:
         """The largest Σ_j B_tj² of T releases."""
         raise NotImplementedError
 
-    def process(self, size: int, T: int, scale: Floats, stream: LaplaceStream) -> NoiseProcess:
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> NoiseProcess:
         raise NotImplementedError
+
+    def rounding(self, problem: Problem, G: int) -> float:
+        """How far a sum of rewards may be off because they were rounded."""
+        return 0.0
 
     def releases(self, problem: Problem) -> int:
         """T: how often the counts of users 1..K-1 are released."""
@@ -160,8 +183,9 @@ class LaplaceOverTime:
         failure = problem.beta / SHARE / (counters(G, S, problem.A) * max(T, 1))
         one = laplace_sum_bound(n, failure)
         row = scales.M * laplace_sum_bound(S * n, failure) if self._summed else scales.N * one
-        behind = lag(self.every, 1 if G > 1 else problem.H)
-        return Bounds(scales.M * one + behind, row + behind, scales.R * one + behind)
+        behind = lag(self.every, visits(problem.H, G))
+        reward = scales.R * one + behind + self.rounding(problem, G)
+        return Bounds(scales.M * one + behind, row + behind, reward)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
         return bound_to_E(problem.S, self._summed, *self.bounds(problem, G, scales))
@@ -172,7 +196,7 @@ class LaplaceOverTime:
             return nothing_released(self.model)
         return laplace_certificate(self.model, self.families, problem.H, L, self.scales(problem))
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> RunningCounts:
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
         shape, scales = (G, problem.S, problem.A), self.scales(problem)
         scale = by_counter(scales, self.families, *shape)
         noise = self.process(len(scale), self.releases(problem), scale, LaplaceStream(seed))
@@ -181,6 +205,46 @@ class LaplaceOverTime:
     @property
     def _summed(self) -> bool:
         return FAMILIES[self.families].summed
+
+
+@dataclass(frozen=True)
+class LaplaceTree(LaplaceOverTime, ReleaseMode):
+    """One whose releases add noises up as they are, unweighted: integer noise stays integer."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_mode()
+
+    def exact_noise(self, problem: Problem) -> ExactNoise:
+        L = max(self.levels(self.releases(problem)), 1)
+        return exact_laplace(self.epsilon, self.families, self.sensitivity, problem.H, L)
+
+    def scales(self, problem: Problem) -> Scales:
+        if not self.exact or self.releases(problem) == 0:
+            return super().scales(problem)
+        return self.exact_noise(problem).scales
+
+    def rounding(self, problem: Problem, G: int) -> float:
+        if not self.exact:
+            return 0.0
+        return self.exact_noise(problem).rounding((problem.K - 1) * visits(problem.H, G))
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        if not self.exact or self.releases(problem) == 0:
+            return super().certificate(problem, G)
+        return self.exact_noise(problem).certificate(self.model, self.words)
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        if not self.exact:
+            return super().release(problem, G, seed)
+        shape, noise = (G, problem.S, problem.A), self.exact_noise(problem)
+        draws = noise.draws(shape, self.words.start(seed), samplers)
+        process = self.process(draws.size, self.releases(problem), 1, draws)
+        unit_sd = noise.scales.M * math.sqrt(LAPLACE_VARIANCE)
+        counts = RunningCounts(process, unit_sd, shape, self.families, self.every, grid=noise.grid)
+        return Published(counts, shape, noise.grid)
 
 
 @dataclass(frozen=True)
@@ -216,8 +280,16 @@ class GaussianOverTime:
         """The largest Σ_j B_tj² of T releases."""
         raise NotImplementedError
 
-    def process(self, size: int, T: int, scale: Floats, stream: GaussianStream) -> NoiseProcess:
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> NoiseProcess:
         raise NotImplementedError
+
+    def tail(self, failure: float) -> float:
+        """The z with P(|noise| > z standard deviations) ≤ `failure`."""
+        return gaussian_bound(failure)
+
+    def rounding(self, problem: Problem, G: int) -> float:
+        """How far a sum of rewards may be off because they were rounded."""
+        return 0.0
 
     def releases(self, problem: Problem) -> int:
         """T: how often the counts of users 1..K-1 are released."""
@@ -243,10 +315,11 @@ class GaussianOverTime:
         """On all releases of all counters at once."""
         T, S, summed = self.releases(problem), problem.S, FAMILIES[self.families].summed
         events = counters(G, S, problem.A) * max(T, 1)
-        z = gaussian_bound(problem.beta / SHARE / events) * math.sqrt(self.terms(T))
+        z = self.tail(problem.beta / SHARE / events) * math.sqrt(self.terms(T))
         row = scales.M * math.sqrt(S) if summed else scales.N
-        behind = lag(self.every, 1 if G > 1 else self.clip or problem.H)
-        return Bounds(scales.M * z + behind, row * z + behind, scales.R * z + behind)
+        behind = lag(self.every, visits(problem.H, G, self.clip))
+        reward = scales.R * z + behind + self.rounding(problem, G)
+        return Bounds(scales.M * z + behind, row * z + behind, reward)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
         return bound_to_E(problem.S, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
@@ -258,7 +331,7 @@ class GaussianOverTime:
         V, scales = largest_square(problem.H, G, self.clip), self.scales(problem, G)
         return gaussian_certificate(self.model, self.families, V, self.columns(T), scales, self.delta)
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> RunningCounts:
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
         shape, scales = (G, problem.S, problem.A), self.scales(problem, G)
         scale = by_counter(scales, self.families, *shape)
         noise = self.process(len(scale), self.releases(problem), scale, GaussianStream(seed))

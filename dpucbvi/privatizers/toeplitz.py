@@ -8,15 +8,18 @@ cent of it.
 from dataclasses import dataclass
 
 from dpucbvi.privatizers.blt import BltNoise, error, parameters, sensitivity
-from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.over_time import GaussianOverTime
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.tree import Draws
 from dpucbvi.protocol import Floats
 
 
 @dataclass(frozen=True)
 class Toeplitz(GaussianOverTime):
-    """Correlated Gaussian noise: of the mechanisms on streams the one with least."""
+    """Correlated Gaussian noise: of the mechanisms on streams the one with least.
+
+    Simulation only: its noise is weighted by reals, so integer noise would not stay integer.
+    """
 
     def columns(self, T: int) -> float:
         return sensitivity(parameters(T), T)
@@ -24,7 +27,7 @@ class Toeplitz(GaussianOverTime):
     def terms(self, T: int) -> float:
         return error(parameters(T), T) ** 2 if T else 0.0
 
-    def process(self, size: int, T: int, scale: Floats, stream: GaussianStream) -> BltNoise:
+    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> BltNoise:
         return BltNoise(size, parameters(max(T, 1)), scale, stream, T)
 
 

@@ -26,9 +26,14 @@ from dpucbvi.protocol import Floats
 
 
 class Draws(Protocol):
-    """A source of independent standard variates."""
+    """A source of independent variates: standard ones in floats, or integers in their scale (`dtype`)."""
 
-    def draw(self, n: int) -> Floats: ...
+    def draw(self, n: int) -> np.ndarray: ...
+
+
+def dtype_of(stream: Draws) -> type:
+    """Of what a stream draws: float64 unless it says otherwise."""
+    return getattr(stream, "dtype", np.float64)
 
 
 def levels(K: int) -> int:
@@ -45,22 +50,22 @@ class BinaryMechanism:
     def __init__(self, size: int, L: int, scale: float | Floats, stream: Draws):
         self.L, self.scale = L, scale
         self.t = 0
-        self.sum = np.zeros(size)
-        self.noise = np.zeros((L, size))
+        self.sum: np.ndarray = np.zeros(size, dtype_of(stream))
+        self.noise: np.ndarray = np.zeros((L, size), dtype_of(stream))
         self._stream = stream
 
-    def release(self, item: Floats) -> Floats:
+    def release(self, item: np.ndarray) -> np.ndarray:
         """Take item t+1 and return the noisy sum of all items so far."""
         self.sum += item
         return self.sum + self.next()
 
-    def next(self) -> Floats:
+    def next(self) -> np.ndarray:
         """The noise of the release at t+1."""
         self.t += 1
         if self.t >= 1 << self.L:
             raise OverflowError(f"a tree of {self.L} levels holds {(1 << self.L) - 1} items, not more")
         closed = (self.t & -self.t).bit_length() - 1
-        self.noise[:closed] = 0.0
+        self.noise[:closed] = 0
         self.noise[closed] = self.scale * self._stream.draw(len(self.sum))
         total = np.zeros_like(self.sum)
         for i in reversed(range(closed, self.L)):  # largest block first: the order of the compiled twin

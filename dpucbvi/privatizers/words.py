@@ -28,6 +28,11 @@ class WordSource(ABC):
 
     seeded: bool
 
+    @classmethod
+    def start(cls, seed: np.random.SeedSequence) -> "WordSource":
+        """The source of one run, whose privacy stream has this seed."""
+        raise NotImplementedError
+
     def __init__(self) -> None:
         self.words: HalfWords = np.empty(0, dtype=np.uint32)
         self.at = 0
@@ -60,6 +65,10 @@ class SeededWords(WordSource):
         super().__init__()
         self._generator = np.random.SFC64(seed)
 
+    @classmethod
+    def start(cls, seed: np.random.SeedSequence) -> "SeededWords":
+        return cls(seed)
+
     def block(self) -> HalfWords:
         return self._generator.random_raw(BLOCK // 2).view(np.uint32)
 
@@ -71,6 +80,11 @@ class SystemWords(WordSource):
     """Words of the operating system's cryptographic generator."""
 
     seeded = False
+
+    @classmethod
+    def start(cls, seed: np.random.SeedSequence) -> "SystemWords":
+        """No seed has anything to say here."""
+        return cls()
 
     def block(self) -> HalfWords:
         return np.frombuffer(os.urandom(4 * BLOCK), dtype=np.uint32)
