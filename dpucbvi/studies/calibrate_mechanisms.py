@@ -1,6 +1,7 @@
 """The factors on the bonus and on E of the study `mechanisms`, by the rule of the study `calibrate`.
 
-Arms of counts per step and of pooled counts have the same labels there; here an arm is told by its key.
+Arms of counts per step and of pooled counts have the same labels there; here an arm is told by its key, and run
+with its own choice.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ def by_key(experiment: StoredExperiment) -> StoredExperiment:
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    return figure.draw(by_key(experiment))
+    return figure.draw(by_key(experiment), shared=False)
 
 
 def choices(experiment: StoredExperiment) -> Rows:

@@ -43,17 +43,94 @@ def test_the_arms_have_the_chosen_factors(algorithm):
 def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
     arms, chosen = exp(name).arms.values(), CHOSEN["DP-UCBVI"]
     private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
+    private = [arm for arm in private if arm.get("panel") != "c"]  # chosen by +exp=calibrate_mechanisms
     assert private
     assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_factor"])}
     assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_factor"])}
 
 
 def test_both_private_algorithms_have_the_same_budget():
-    points = [
+    budgets = [
         [(row["bonus_factor"], row["confidence_factor"]) for row in ROWS if row["algorithm"] == algorithm]
         for algorithm in ("DP-UCBVI", "Private-UCB-VI", POOLED)
     ]
-    assert points[0] == points[1] == points[2] and len(points[0]) == 25
+    assert budgets[0] == budgets[1] == budgets[2] and len(budgets[0]) == 25
+
+
+# --- the mechanisms ---------------------------------------------------------------------------------------
+
+MECHANISMS = list(csv.DictReader((RESULTS / "calibrate_mechanisms.csv").open()))
+LEVERS = ["none", "cap", "zero", "families", "policy_cells", "drop_empty", "growth"]
+FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_question": "pooled_one_question"}
+
+
+def factors(arm) -> tuple[float, float]:
+    return float(arm.bonus.scale), float(arm.confidence.scale)
+
+
+def points(key: str) -> dict[tuple[float, float], tuple[float, str]]:
+    """Every point of an arm's grid with its objective, and whether it is the chosen one."""
+    rows = [row for row in MECHANISMS if row["algorithm"] == key]
+    found = {
+        (float(row["bonus_factor"]), float(row["confidence_factor"])): (float(row["objective"]), row["chosen"])
+        for row in rows
+    }
+    assert len(found) == len(rows)
+    return found
+
+
+def chosen(key: str) -> tuple[float, float]:
+    (found,) = [at for at, (_, is_chosen) in points(key).items() if is_chosen == "1"]
+    return found
+
+
+def test_the_mechanisms_that_are_run_are_those_calibrated():
+    calibrated, run = exp("calibrate_mechanisms").arms, exp("mechanisms").arms
+    assert list(dict.fromkeys(row["algorithm"] for row in MECHANISMS)) == list(calibrated)
+    levers = [f"lever_{name}" for name in LEVERS]
+    elsewhere = [f"{env}_{name}" for env in ("strehl", "garnet1", "garnet2") for name in FILES]
+    assert set(run) == {*calibrated, *levers, *elsewhere}
+    assert {arm.panel for key, arm in run.items() if key in calibrated} == {"pooled", "step"}
+    assert [key for key, arm in run.items() if arm.panel == "levers"] == levers
+    assert [key for key, arm in run.items() if arm.panel == "elsewhere"] == elsewhere
+
+
+@pytest.mark.parametrize("key", exp("calibrate_mechanisms").arms)
+def test_a_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated(key):
+    found, least = points(key), chosen(key)
+    assert found[least][0] == min(value for value, _ in found.values())
+    run, calibrated = exp("mechanisms").arms[key], exp("calibrate_mechanisms").arms[key]
+    assert factors(run) == least
+    other = {name: value for name, value in run.items() if name not in ("bonus", "confidence")}
+    assert other == dict(calibrated)
+
+
+def test_every_mechanism_has_the_same_25_points():
+    grid = exp("calibrate_mechanisms").grid
+    wanted = {(b, c) for b in grid["bonus.scale"] for c in grid["confidence.scale"]}
+    assert len(wanted) == 25
+    for key, arm in exp("calibrate_mechanisms").arms.items():
+        assert set(points(key)) == wanted and "grid" not in arm
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(name):
+    arm, calibrated = (
+        OmegaConf.load(CONF / "arm" / f"{name}.yaml"),
+        exp("calibrate_mechanisms").arms[FILES[name]],
+    )
+    assert factors(arm) == chosen(FILES[name])
+    for group in ("label", "agent", "privatizer", "postprocess"):
+        assert arm[group] == calibrated[group]
+
+
+@pytest.mark.parametrize("name", ["mechanisms", "riverswim"])
+def test_levers_elsewhere_and_panel_c_are_run_with_the_factors_of_their_arm(name):
+    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "c")]
+    assert len(arms) == {"mechanisms": 16, "riverswim": 4}[name]
+    for arm in arms:
+        privatizer = arm.privatizer.name if arm.privatizer.name in FILES else "batches"  # without privacy
+        assert factors(arm) == chosen(FILES[privatizer])
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CONF / "exp").glob("*.yaml")))

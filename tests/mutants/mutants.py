@@ -92,8 +92,8 @@ MUTANTS = {
         Mutant(
             "bands of another variant",
             "riverswim.curves",
-            "if variant is PER_STEP and",
-            "if variant is POOLED and",
+            "if variant in (PER_STEP, OTHERS) and",
+            "if variant in (POOLED, OTHERS) and",
         ),
         Mutant("log axis lost", "riverswim.curves", 'axes.set_yscale("log")', 'axes.set_yscale("linear")'),
         Mutant(
@@ -111,9 +111,45 @@ MUTANTS = {
         Mutant("literal arms missing in a", "riverswim.proven", '"a", (LITERAL, PER_STEP,', '"a", (PER_STEP,'),
         Mutant(
             "printed curve of the first arm at every arm",
-            "riverswim.matched",
+            "riverswim.curves",
             "printed = printed_beside(arm)",
             "printed = printed_beside(arm._replace(printed='jdp_eps1'))",
+        ),
+        Mutant(
+            "bands of other privatizers missing",
+            "riverswim.curves",
+            "if variant in (PER_STEP, OTHERS) and",
+            "if variant is PER_STEP and",
+        ),
+        Mutant(
+            "printed curves missing in c",
+            "riverswim.certified",
+            "            draw_printed(axes, arm)\n",
+            "",
+        ),
+        Mutant(
+            "ε of the other relation in c",
+            "riverswim.certified",
+            "three_digits(certificate.replace_one)",
+            "three_digits(certificate.add_remove)",
+        ),
+        Mutant(
+            "labels of c at other privatizers",
+            "riverswim.certified",
+            'f"{privatizer}{delta}\\nends at {mean}"',
+            'f"batches{delta}\\nends at {mean}"',
+        ),
+        Mutant(
+            "as printed, whatever is run in c",
+            "riverswim.certified",
+            "* as_printed(experiment)",
+            "* 1",
+        ),
+        Mutant(
+            "column c from panel b",
+            "riverswim.report",
+            '"(c) other privatizers": ("c", OTHERS)',
+            '"(c) other privatizers": ("b", POOLED)',
         ),
         Mutant(
             "table in panel a halved",
@@ -257,6 +293,194 @@ MUTANTS = {
             "table1.figure",
             "y, look = ROWS.index(m.row) +",
             "y, look = (ROWS.index(m.row) + 1) % len(ROWS) +",
+        ),
+    ],
+    "calibrate_mechanisms": [
+        Mutant(
+            "pooled counts and counts per step in one",
+            "calibrate_mechanisms",
+            "return report.choices(by_key(experiment))",
+            "return report.choices(experiment)",
+        ),
+        Mutant(
+            "the file by labels",
+            "calibrate_mechanisms",
+            "return report.write(by_key(experiment), folder, stored)",
+            "return report.write(experiment, folder, stored)",
+        ),
+        Mutant(
+            "the figure by labels",
+            "calibrate_mechanisms",
+            "return figure.draw(by_key(experiment), shared=False)",
+            "return figure.draw(experiment, shared=False)",
+        ),
+        Mutant(
+            "all said to be run with the first choice",
+            "calibrate_mechanisms",
+            "shared=False",
+            "shared=True",
+        ),
+        Mutant(
+            "every point an arm of its own",
+            "calibrate_mechanisms",
+            "arm._replace(label=arm.of)",
+            "arm._replace(label=arm.key)",
+        ),
+    ],
+    "mechanisms": [
+        Mutant(
+            "value doubled",
+            "mechanisms.figure",
+            "axes.plot(x, mean, zorder=4",
+            "axes.plot(x, 2.0 * mean, zorder=4",
+        ),
+        Mutant(
+            "median for the mean",
+            "mechanisms.figure",
+            "axes.plot(x, mean, zorder=4",
+            "axes.plot(x, np.median(regret, axis=1), zorder=4",
+        ),
+        Mutant("mean curve missing", "mechanisms.figure", "axes.plot(x, mean, zorder=4, **style)", "pass"),
+        Mutant(
+            "band missing",
+            "mechanisms.figure",
+            "axes.fill_between(x, low, high,",
+            "axes.fill_between(x[:0], low[:0], high[:0],",
+        ),
+        Mutant(
+            "least and largest run for the band",
+            "mechanisms.figure",
+            "axes.fill_between(x, low, high,",
+            "axes.fill_between(x, regret.min(axis=1), regret.max(axis=1),",
+        ),
+        Mutant(
+            "the other relation's ε on the axis",
+            "mechanisms.figure",
+            "        style = look(first(experiment, of))\n",
+            "        style = look(first(experiment, of))\n"
+            "        x = np.sort([certificate_of(a).add_remove for a in experiment.arms if a.of == of])\n",
+        ),
+        Mutant(
+            "the other relation's ε is checked",
+            "mechanisms.places",
+            "found, delta = certificate_of(arm).replace_one,",
+            "found, delta = 2.0 * certificate_of(arm).add_remove,",
+        ),
+        Mutant(
+            "nothing is checked before drawing", "mechanisms.figure", "    check_certified(experiment)\n", ""
+        ),
+        Mutant(
+            "nothing is checked before writing", "mechanisms.report", "    check_certified(experiment)\n", ""
+        ),
+        Mutant(
+            "stars at half",
+            "mechanisms.figure",
+            "[epsilon], [regret_printed]",
+            "[epsilon], [regret_printed / 2]",
+        ),
+        Mutant(
+            "stars of the other model",
+            "mechanisms.figure",
+            "in printed_of(experiment, model).items()",
+            'in printed_of(experiment, "JDP").items()',
+        ),
+        Mutant(
+            "the names of two mechanisms swapped in the legend",
+            "mechanisms.figure",
+            "handles = [Line2D([], [], **look(arm)) for arm in arms]",
+            "handles = [Line2D([], [], **{**look(a), 'label': b.label}) for a, b in "
+            "zip(arms, [arms[1], arms[0], *arms[2:]], strict=True)]",
+        ),
+        Mutant(
+            "both models in one panel",
+            "mechanisms.places",
+            " and certificate_of(arm).model == model]",
+            "]",
+        ),
+        Mutant(
+            "pure drawn as Gaussian",
+            "mechanisms.figure",
+            'dashes = (0, (4, 1.5)) if gaussian else "-"',
+            'dashes = "-" if gaussian else (0, (4, 1.5))',
+        ),
+        Mutant("log axis lost", "mechanisms.figure", 'axes.set_yscale("log")', 'axes.set_yscale("linear")'),
+        Mutant(
+            "titles of the other counts",
+            "mechanisms.figure",
+            'axes.set_title(f"{model}, {counts}"',
+            'axes.set_title(f"{model}, pooled counts"',
+        ),
+        Mutant(
+            "median and largest swapped",
+            "mechanisms.report",
+            "({np.median(values):,.0f}; {values.max():,.0f})",
+            "({values.max():,.0f}; {np.median(values):,.0f})",
+        ),
+        Mutant(
+            "before is not doubled",
+            "mechanisms.report",
+            "three_digits(2.0 * float(value))",
+            "three_digits(float(value))",
+        ),
+        Mutant(
+            "before of the other counts",
+            "mechanisms.report",
+            "EARLIER[panel]]",
+            'EARLIER["step"]]',
+        ),
+        Mutant(
+            "below and above swapped",
+            "mechanisms.report",
+            'if how == "below" else',
+            'if how == "above" else',
+        ),
+        Mutant(
+            "the interval of an unknown one",
+            "mechanisms.report",
+            'interval = "-" if np.isnan(found.low) else',
+            "interval =",
+        ),
+        Mutant(
+            "ratio of a lever upside down",
+            "mechanisms.report",
+            "{finals_of(arm).mean() / base:.2f}",
+            "{base / finals_of(arm).mean():.2f}",
+        ),
+        Mutant(
+            "the uniform policy elsewhere",
+            "mechanisms.report",
+            "{uniform_regret(arm):,.0f}",
+            "{uniform_regret(arms[0]):,.0f}",
+        ),
+        Mutant(
+            "the worst value for the uniform policy's",
+            "mechanisms.report",
+            "np.full(mdp.r.shape, 1.0 / mdp.A)",
+            "np.eye(mdp.A)[np.zeros(mdp.r.shape[:2], dtype=int)]",
+        ),
+        Mutant(
+            "pure where it is not",
+            "mechanisms.report",
+            'if certificate.delta else ", pure"',
+            'if not certificate.delta else ", pure"',
+        ),
+        Mutant(
+            "the other relation's ε in the CSV",
+            "mechanisms.report",
+            'privacy = (f"{certificate.replace_one:.4g}"',
+            'privacy = (f"{certificate.add_remove:.4g}"',
+        ),
+        Mutant(
+            "factors swapped in the CSV",
+            "mechanisms.report",
+            'factors = (config["bonus"]["scale"], config["confidence"]["scale"],',
+            'factors = (config["confidence"]["scale"], config["bonus"]["scale"],',
+        ),
+        Mutant(
+            "another size has a table of matches",
+            "mechanisms.report",
+            "        return finals(experiment)\n",
+            "        pass\n",
         ),
     ],
     "epsilon": [
@@ -609,5 +833,6 @@ MUTANTS = {
 FILES = {
     "riverswim": ("test_riverswim.py", "test_verdicts.py"),
     "calibrate_table1": ("test_calibrate.py", "test_paper.py"),
+    "calibrate_mechanisms": ("test_calibrate.py",),
     "calibrate_environments": ("test_table1.py",),
 }

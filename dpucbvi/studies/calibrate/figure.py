@@ -18,10 +18,14 @@ A_ROW = 3  # panels
 BELOW = 0.75  # inches for the caption
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """A heat map for every algorithm with two factors, lines for those with one."""
+def draw(experiment: StoredExperiment, shared: bool = True) -> Figure:
+    """A heat map for every algorithm with two factors, lines for those with one.
+
+    If `shared`, a variant is run with the factors of its agent, else with its own.
+    """
     made = calibrations(experiment)
-    used = dict(zip((calibration.label for calibration in made), in_use(made), strict=True))
+    run_with = in_use(made) if shared else [calibration.choice for calibration in made]
+    used = dict(zip((calibration.label for calibration in made), run_with, strict=True))
     maps = [calibration for calibration in made if len(calibration.choice) == 2]
     lines = [calibration for calibration in made if len(calibration.choice) == 1]
     every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]

@@ -180,6 +180,64 @@ def test_table1s_other_systems_are_calibrated_by_the_same_rule(tmp_path):
     assert path.name == "calibrate_table1.csv" and len(path.read_text().splitlines()) == 1 + 2 * 12 + 2 * 3
 
 
+# --- the mechanisms: arms of pooled counts and of counts per step have the same label -----------------------
+
+MECHANISMS = study("calibrate_mechanisms")
+
+
+def mechanisms() -> StoredExperiment:
+    """Batches twice, pooled like the bowl and per step like the shifted one, at two ε each."""
+    arms = [
+        made._replace(of=of, point={**made.point, "privatizer.epsilon": SETTINGS[setting][1]}, key=f"{of}@{i}")
+        for of, regret in (("pooled_batches", bowl), ("step_batches", shifted))
+        for setting in SETTINGS
+        for i, (b, c) in enumerate((b, c) for b in BONUSES for c in CONFIDENCES)
+        for made in [arm("batches", "dp_ucbvi", setting, regret(setting, b, c), b, c)]
+    ]
+    return stored_experiment("calibrate_mechanisms", arms)
+
+
+def test_mechanisms_are_chosen_for_by_the_key_of_their_arm():
+    header, *rows = MECHANISMS.table(mechanisms())
+    assert header == STUDY.table(grid())[0]
+    assert [row[:4] for row in rows] == [
+        ("pooled_batches", "0.1", "0.01", f"{objective(bowl, 0.1, 0.01):,.0f}"),
+        ("step_batches", "1", "0.01", f"{objective(shifted, 1.0, 0.01):,.0f}"),
+    ]
+
+
+def test_the_file_of_the_mechanisms_has_every_point_by_the_key_of_its_arm(tmp_path):
+    (path,) = MECHANISMS.report(mechanisms(), tmp_path, {}.get)
+    assert path.name == "calibrate_mechanisms.csv"
+    rows = list(csv.DictReader(path.open()))
+    assert list(rows[0]) == ["algorithm", "bonus_factor", "confidence_factor", "objective", "chosen"]
+    found = {
+        (row["algorithm"], float(row["bonus_factor"]), float(row["confidence_factor"])): float(row["objective"])
+        for row in rows
+    }
+    assert len(found) == len(rows) and found == {
+        (of, b, c): pytest.approx(objective(regret, b, c), abs=0.06)
+        for of, regret in (("pooled_batches", bowl), ("step_batches", shifted))
+        for b in BONUSES
+        for c in CONFIDENCES
+    }
+    chosen = [(r["algorithm"], r["bonus_factor"], r["confidence_factor"]) for r in rows if r["chosen"] == "1"]
+    assert chosen == [("pooled_batches", "0.1", "0.01"), ("step_batches", "1.0", "0.01")]
+
+
+def test_the_figure_of_the_mechanisms_has_a_map_for_every_arm():
+    figure = MECHANISMS.draw(mechanisms())
+    assert [axes.get_title("left") for axes in figure.axes] == ["pooled_batches", "step_batches"]
+    for axes, regret in zip(figure.axes, (bowl, shifted), strict=True):
+        x, y = ticks(axes)
+        named = {(x[at[0]], y[at[1]]): value for at, value in cells(axes).items()}
+        wanted = {(power(c), power(b)): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES}
+        assert named == pytest.approx(wanted, rel=1e-6)
+        assert set(boxes(axes)) == {"solid"}  # each is run with its own choice
+    assert "Dashed" not in said(figure)
+    assert not MECHANISMS.keeps_figure and MECHANISMS.folder == "results"
+
+
 def test_the_choice_is_the_least_geometric_mean_over_settings():
     dp, pooled, plain, hoeffding = calibrations(grid())
     assert (dp.agent, dp.label, dp.choice) == ("dp", "DP", (0.1, 0.01))
