@@ -4,10 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpucbvi import (
     InputError,
     from_file,
+    garnet,
     hard_tree,
     optimal_values,
     policy_values,
@@ -133,6 +135,64 @@ def test_a_random_mdp_is_named_by_its_seed():
     assert random_mdp(S=1, A=1, H=1).P.tolist() == [[[[1.0]]]]
 
 
+@pytest.mark.parametrize(
+    ("S", "A", "H", "branching"), [(6, 2, 20, 3), (5, 3, 4, 1), (4, 2, 3, 4), (1, 1, 1, 1)]
+)
+def test_a_garnet_leads_from_a_pair_to_so_many_states(S, A, H, branching):
+    mdp = garnet(S, A, H, branching, seed=3)
+    assert mdp.P.shape == (H, S, A, S) and mdp.r.shape == (H, S, A) and mdp.stationary
+    assert (np.count_nonzero(mdp.P, axis=3) == branching).all()
+    assert mdp.P.sum(axis=3) == pytest.approx(np.ones((H, S, A)), abs=1e-15)
+    assert ((mdp.r > 0) & (mdp.r < 1)).all()
+    assert mdp.initial.tolist() == np.eye(S)[0].tolist()
+    assert (mdp.P == mdp.P[:1]).all() and (mdp.r == mdp.r[:1]).all()
+
+
+def test_a_garnet_is_named_by_its_seed():
+    one, same, other = garnet(seed=4), garnet(seed=4), garnet(seed=5)
+    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r)
+    assert not np.array_equal(one.P, other.P) and not np.array_equal(one.r, other.r)
+    assert (one.name, same.name, other.name) == ("garnet-4", "garnet-4", "garnet-5")
+    assert (one.S, one.A, one.H, one.rewards) == (6, 2, 20, "deterministic")
+    assert garnet(rewards="bernoulli").rewards == "bernoulli"
+
+
+def test_the_laws_of_a_garnet():
+    """Uniform cuts of [0,1] into three: a part p has density 2(1-p), whatever the state that it leads to. Every
+    state is a next state of half of all pairs, of six states three; rewards are uniform."""
+    mdps = [garnet(H=1, seed=seed) for seed in range(400)]
+    P = np.array([mdp.P[0] for mdp in mdps]).reshape(-1, 6)
+    r = np.array([mdp.r[0] for mdp in mdps]).ravel()
+    assert P.shape == (4800, 6)
+    for to in range(6):
+        there = P[:, to] > 0
+        assert there.mean() == pytest.approx(0.5, abs=0.03)  # four standard deviations
+        assert stats.kstest(P[there, to], lambda p: 1.0 - (1.0 - p) ** 2).pvalue > 1e-3
+    together = np.mean([(row[0] > 0) & (row[1] > 0) for row in P])
+    assert together == pytest.approx(3 / 6 * 2 / 5, abs=0.023)  # drawn without replacement
+    assert stats.kstest(r, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"S": 0}, "S: 0 is not accepted; it must be an integer >= 1"),
+        ({"A": 0}, "A: 0 is not accepted; it must be an integer >= 1"),
+        ({"H": 0}, "H: 0 is not accepted; it must be an integer >= 1"),
+        ({"seed": -1}, "seed: -1 is not accepted; it must be an integer >= 0"),
+        ({"branching": 0}, "branching: 0 is not accepted; it must be an integer from 1 to 6"),
+        ({"branching": 7}, "branching: 7 is not accepted; it must be an integer from 1 to 6"),
+        ({"S": 2}, "branching: 3 is not accepted; it must be an integer from 1 to 2"),
+        ({"branching": 1.5}, "branching: 1.5 is not accepted; it must be an integer from 1 to 6"),
+        ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of deterministic, bernoulli"),
+    ],
+)
+def test_a_garnet_refuses_what_it_cannot_build(parameters, message):
+    with pytest.raises(InputError) as error:
+        garnet(**parameters)
+    assert str(error.value) == message
+
+
 @pytest.mark.parametrize(("depth", "A", "H"), [(1, 2, 4), (1, 2, 9), (2, 2, 9), (1, 3, 6), (2, 3, 12)])
 def test_one_triple_of_the_hard_tree_is_better_than_all_others(depth, A, H):
     """Of all (moment of entry, path to a leaf, last action) one earns 1/2 + gap of what the last part pays, all
@@ -244,13 +304,13 @@ def test_a_missing_file_is_told(path):
 
 
 def test_every_environment_can_be_named():
-    assert set(ENVIRONMENTS) == {"riverswim", "random", "hard_tree", "file"}
-    assert ENVIRONMENTS["random"] is random_mdp
+    assert set(ENVIRONMENTS) == {"riverswim", "random", "garnet", "hard_tree", "file"}
+    assert ENVIRONMENTS["random"] is random_mdp and ENVIRONMENTS["garnet"] is garnet
 
 
 def test_a_name_that_is_not_there_is_an_error_and_never_a_default():
     with pytest.raises(
-        InputError, match=r"^env\.name: 'maze' is not one of riverswim, random, hard_tree, file$"
+        InputError, match=r"^env\.name: 'maze' is not one of riverswim, random, garnet, hard_tree, file$"
     ):
         ENVIRONMENTS["maze"]
     with pytest.raises(AssertionError, match="registered twice"):
