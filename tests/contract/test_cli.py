@@ -210,6 +210,64 @@ def test_help_names_the_groups_and_a_command(cli):
     )
 
 
+# --- --certify: what the runs would certify -----------------------------------------------------------------
+
+CERTIFY = (
+    *("env.H=3", "env.S=3", "K=200", "runs=2", "confidence.scale=1"),
+    "+arms={paper: {}, replaced: {privatizer: {sensitivity: replace_one}, confidence: {scale: 0.01}},"
+    " stream: {privatizer: {name: toeplitz, epsilon: 0.5, delta: 1e-5}},"
+    " own: {privatizer: {name: one_question}}, open: {privatizer: {name: non_private}}}",
+)
+CERTIFIED = {  # privacy, δ, ε of a user added or removed, ε of one replaced, Assumption 3.1
+    "paper": ("JDP", "0", "1", "2", "proven"),
+    "replaced": ("JDP", "0", "0.5", "1", "not proven"),
+    "stream": ("JDP", "1e-05", None, "0.5", "proven"),
+    "own": ("LDP", "0", None, "1", "not proven"),
+    "open": ("none", "-", "∞", "∞", "holds"),
+}
+
+
+@pytest.mark.parametrize("position", [0, 2, -1, None], ids=["first", "between", "last but one", "last"])
+def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_path, position):
+    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", None)
+    arguments = [*CERTIFY, f"runtime.results={tmp_path / 'results'}"]
+    arguments.insert(len(arguments) if position is None else position, "--certify")
+    code, out, err = cli(*arguments)
+    assert (code, err) == (0, "")
+    header, *rows = (re.split(r" {2,}", line) for line in out.splitlines())
+    assert header == [
+        *("arm", "privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
+        *("μ (replaced)", "ρ (replaced)", "E", "Assumption 3.1"),
+    ]
+    assert [row[0] for row in rows] == list(CERTIFIED)
+    for row, (model, delta, add_remove, replaced, covered) in zip(rows, CERTIFIED.values(), strict=True):
+        assert (row[1], row[2], row[4], row[8]) == (model, delta, replaced, covered)
+        assert row[3] == add_remove if add_remove else float(row[3]) <= float(row[4])
+    assert float(rows[2][3]) < 0.5  # of one added or removed
+    assert float(rows[1][7]) == pytest.approx(0.02 * float(rows[0][7]), rel=1e-3)  # E: twice, times the factor
+    assert rows[4][7] == "0"
+    assert [path.name for path in tmp_path.rglob("*")] == ["here"]  # nothing was written
+
+
+def test_certify_says_what_an_experiment_of_the_paper_certifies(cli, tmp_path):
+    code, out, _ = cli("+exp=riverswim", "--certify", f"runtime.results={tmp_path / 'results'}")
+    rows = {line.split()[0]: line.split()[1:5] for line in out.splitlines()[1:]}
+    assert code == 0 and len(rows) == 28
+    assert rows["jdp_eps1"] == ["JDP", "0", "1", "2"] and rows["ucbvi"] == ["none", "-", "∞", "∞"]
+    assert [rows[f"certified_{name}"][3] for name in ("jdp_eps2", "jdp_eps1", "ldp_eps2")] == ["2", "1", "2"]
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("command", ["K=0", "bta=0.1", "privatizer.epsilon=-1", "+exp=river", "--verbose"])
+def test_certify_refuses_bad_input_as_a_run_does(cli, tmp_path, command, last):
+    arguments = [command, "--certify"] if last else ["--certify", command]
+    code, out, err = cli(*arguments, f"runtime.results={tmp_path / 'results'}")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+\n", err) and BAD[command] in err
+    assert [path.name for path in tmp_path.rglob("*")] == ["here"]
+
+
 # --- an environment of one's own: one function ------------------------------------------------------------
 
 
