@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
@@ -70,12 +71,17 @@ def leaves(tree, at=()):
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
 def test_every_key_of_every_option_is_read(group, option, mdp_file):
-    """A key that the run does not read is dropped from its canonical settings: it must not be offered."""
+    """A key that the run does not read is dropped from its canonical settings: it must not be offered.
+
+    A null stands for the default of a parameter that there is.
+    """
     needs = [need.replace("FILE", str(mdp_file)) for need in NEEDS.get(option, [])]
     config = composed(f"{group}={option}", *needs)
     (arm,) = made(config).arms
     read = to_dict(arm.settings)[group]
     for key, value in OmegaConf.to_container(config[group]).items():
+        if value is None:
+            value = arguments(registered()[group][option])[key].default
         assert read.get(key) == value, f"{group}/{option}.yaml: {key} is not read"
 
 
@@ -135,6 +141,41 @@ def test_an_environment_has_the_defaults_of_its_function(option):
     if option in OWN:
         assert tree.pop(OWN[option]) != defaults.pop(OWN[option])
     assert tree == defaults
+
+
+PRIVATIZER_NAMES = [option for group, option in OPTIONS if group == "privatizer"]
+ELSEWHERE = {"confidence_scale", "printed_constant"}  # in a group of their own
+
+
+def own_choices(name: str) -> dict[str, object]:
+    """The parameters of a privatizer with their defaults; epsilon has none."""
+    accepted = arguments(registered()["privatizer"][name])
+    return {key: argument.default for key, argument in accepted.items() if key not in {*ELSEWHERE, "epsilon"}}
+
+
+@pytest.mark.parametrize("base", PRIVATIZER_NAMES)
+def test_an_arm_with_another_privatizer_has_that_ones_own_choices(base):
+    """Not those of the privatizer that stands at the top."""
+    arms = ", ".join(f"{name}: {{privatizer: {{name: {name}, epsilon: 3}}}}" for name in PRIVATIZER_NAMES)
+    made = experiment(f"privatizer={base}", f"+arms={{{arms}}}").arms
+    assert [arm.key for arm in made] == PRIVATIZER_NAMES
+    for arm in made:
+        epsilon = {} if arm.key == "non_private" else {"epsilon": 3.0}
+        assert arm.settings.privatizer == {"name": arm.key, **epsilon, **own_choices(arm.key)}
+
+
+@pytest.mark.parametrize("name", PRIVATIZER_NAMES)
+def test_a_privatizers_file_lists_its_parameters_and_says_its_own_choices(name):
+    """A null is the privatizer's own choice; the comment beside it begins with what that is."""
+    own = own_choices(name)
+    tree = OmegaConf.to_container(OmegaConf.load(CONF / "privatizer" / f"{name}.yaml"))
+    epsilon = {} if name == "non_private" else {"epsilon": 1.0}
+    assert tree == {"name": name, **epsilon, **dict.fromkeys(own)}
+    said = {}
+    for line in (CONF / "privatizer" / f"{name}.yaml").read_text().splitlines():
+        if found := re.fullmatch(r"(\w+): null +# ([^ :;,]+).*", line):
+            said[found[1]] = yaml.safe_load(found[2].replace("none", "null").replace("1e-", "1.0e-"))
+    assert said == own
 
 
 def test_defaults_are_the_literal_paper():
