@@ -69,13 +69,13 @@ def prepare(setup: Setup, broken: Broken | None, rng: np.random.Generator) -> Ca
     half = n // 2 if broken is not None and broken.twice else n
     others = rng.integers(len(candidates.s), size=half)
     rows = [np.resize(np.where(np.arange(half) == place, who, others), n) for who in pair]
-    states = [_broken_state(setup, run.state, broken, sigma[r]) for r in rows]
+    states = [broken_state(setup, run.state, broken, sigma[r]) for r in rows]
     tapes = tuple(on_tape(state) for state in states)
     return Case(
         run,
         (candidates.pick(rows[0]), candidates.pick(rows[1])),
         (tapes[0], tapes[1]),
-        (_faults(broken, tapes[0]), _faults(broken, tapes[1])),
+        (faults_of(broken, tapes[0]), faults_of(broken, tapes[1])),
         (sigma[rows[0]], sigma[rows[1]]),
         scale,
         place,
@@ -92,11 +92,11 @@ def when_seen(setup: Setup) -> Ints:
     return np.arange(every - 1, n, every)
 
 
-def _broken_state(setup: Setup, state: Any, broken: Broken | None, sigma: Floats) -> Any:
+def broken_state(setup: Setup, state: Any, broken: Broken | None, sigma: Floats) -> Any:
     return state if broken is None else broken.change(setup, state, sigma)
 
 
-def _faults(broken: Broken | None, tape: Tape) -> Faults:
+def faults_of(broken: Broken | None, tape: Tape) -> Faults:
     if broken is None:
         return NO_FAULTS
     forget = getattr(tape.state, broken.forget) if broken.forget else NO_FAULTS.forget

@@ -113,11 +113,9 @@ class Frequencies(NamedTuple):
 def code(seen: Floats) -> Floats:
     """One number for each outcome of small integers."""
     flat = seen.reshape(len(seen), -1)
-    weights: Floats = np.random.default_rng(0).random(
-        flat.shape[1]
-    )  # two outcomes that collide are taken for one
-    made: Floats = np.round(flat @ weights, SCORE_DIGITS)
-    return made
+    weights = np.random.default_rng(0).random(flat.shape[1])  # outcomes that collide are taken for one
+    codes: Floats = np.round(flat @ weights, SCORE_DIGITS)
+    return codes
 
 
 def count(one: Floats, other: Floats, releases: slice) -> Frequencies:
