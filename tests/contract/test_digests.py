@@ -32,7 +32,8 @@ from dpucbvi.studies.shared.printed import printed_curves
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
 FILE = Path(__file__).with_name("digests.csv")
-EXPERIMENTS = sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
+NO_RUNS = {"audit"}  # attacks on releases, without episodes: tests/unit/audit checks their noise word by word
+EXPERIMENTS = sorted({path.stem for path in (CONF / "exp").glob("*.yaml")} - NO_RUNS)
 COLUMNS = ["experiment", "arm", "seed", "K", "visits", "regret", "E", "Q"]
 MOST_EPISODES, IF_RELEASED_LATE = 60, 600
 FIRST_POINTS = ("calibrate_mechanisms",)  # of a grid that is too large to be run

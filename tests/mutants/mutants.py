@@ -16,6 +16,35 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = {
+    "audit": [
+        Mutant(
+            "audited doubled",
+            "audit",
+            "axes.plot(row.audited, y, marker",
+            "axes.plot(2 * row.audited, y, marker",
+        ),
+        Mutant("claimed for certified", "audit", "axes.plot(row.certified, y,", "axes.plot(row.claimed, y,"),
+        Mutant("certified for claimed", "audit", "axes.plot(row.claimed, y,", "axes.plot(row.certified, y,"),
+        Mutant("nothing through μ", "audit", "        if row.by_mu is not None:\n", "        if False:\n"),
+        Mutant("everything caught", "audit", '"caught" if row.caught else "missed"', '"caught"'),
+        Mutant("names of others", "audit", "[row.name for row in made])\n", "[r.name for r in made[::-1]])\n"),
+        Mutant("the least of the runs", "audit", "best = max(checks, key", "best = min(checks, key"),
+        Mutant("bounds not counted", "audit", 'row.bounds * row.found["alpha"]', 'row.found["alpha"]'),
+        Mutant("log axis lost", "audit", 'set_xscale("log")', 'set_xscale("linear")'),
+        Mutant(
+            "the other relation in the CSV",
+            "audit",
+            '        found["pretended"],\n',
+            '        found["pretended_add_remove"],\n',
+        ),
+        Mutant("missed ones are silent", "audit", "if row.broken and not row.caught]", "if False]"),
+        Mutant(
+            "misses counted as honest",
+            "audit",
+            "wrong = [row for row in made if not row.broken]",
+            "wrong = made",
+        ),
+    ],
     "regret": [
         Mutant(
             "value doubled",

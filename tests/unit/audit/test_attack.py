@@ -21,7 +21,7 @@ from dpucbvi.simulate import set_up
 QUICK = 50_000
 # The least bound that an attack of QUICK trials must reach; ε is 1 (2 for the paper's noise). μ is 0.2367.
 POWER = {"local, paper": 1.2, "batches": 0.8, "one_step": 0.88, "one_question": 0.9}
-POWER_MU = 0.15
+POWER_MU = 0.1
 
 
 def rng():
@@ -177,7 +177,7 @@ WRONG = {
     "one run, central": (("central", None), ("one_run", None, 1000), "attack: one_run is for local"),
     "one run, delta": (("local_gaussian", None), ("one_run", None, 1000), "attack: one_run is for local"),
     "actions, local": (("local", None), ("actions", None, 1000), "attack: actions is for JDP"),
-    "k-ary, not full": (("kary_tree", 4), ("released", None, 1000), "K: the noises of 3 releases"),
+    "k-ary, not full": (("kary_tree", 3), ("released", None, 1000), "K: the noises of 2 releases"),
     "not pooled": (
         ("gaussian_tree", None),
         ("released", "pooled_as_per_step", 1000),

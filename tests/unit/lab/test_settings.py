@@ -206,7 +206,7 @@ REFUSED = {
     ),
     "engine": (
         RunSettings(engine=EngineSettings("gpu")),
-        "engine.name: gpu is not accepted; it must be one of reference, fast",
+        "engine.name: gpu is not accepted; it must be one of reference, fast, audit",
     ),
     "lp_checks": (RunSettings(engine=EngineSettings("fast", -1)), "engine.lp_checks: -1 is not accepted"),
     "lp_checks missing": (
