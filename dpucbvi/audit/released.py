@@ -53,8 +53,8 @@ def check(setup: Setup) -> None:
         raise InputError("K: nothing is released before the last user; an audit needs a release")
 
 
-def prepare(setup: Setup, broken: Broken | None, rng: np.random.Generator) -> Case:
-    """The worst pair of users in the worst place, with other users drawn at random around them."""
+def prepare(setup: Setup, broken: Broken | None) -> Case:
+    """The worst pair of users in the worst place; all others are like the first, so none hides the second."""
     check(setup)
     run = begin(setup)
     candidates = neighbours.all_users(setup.problem.H, setup.problem.S, run.memory.pi)
@@ -67,8 +67,7 @@ def prepare(setup: Setup, broken: Broken | None, rng: np.random.Generator) -> Ca
         item = law(setup.privatizer, len(seen_after)).worst_item()
         place = int(seen_after[item - 1]) + 1 if item else 0
     half = n // 2 if broken is not None and broken.twice else n
-    others = rng.integers(len(candidates.s), size=half)
-    rows = [np.resize(np.where(np.arange(half) == place, who, others), n) for who in pair]
+    rows = [np.resize(np.where(np.arange(half) == place, who, pair[0]), n) for who in pair]
     states = [broken_state(setup, run.state, broken, sigma[r]) for r in rows]
     tapes = tuple(on_tape(state) for state in states)
     return Case(
@@ -129,7 +128,7 @@ def likelihood_ratios(setup: Setup, case: Case) -> list[Score]:
 
 def attack(setup: Setup, broken: Broken | None, trials: int, rng: np.random.Generator) -> Verdict:
     """The lower bound on ε, and on μ where the noise is Gaussian, if a user is replaced."""
-    case = prepare(setup, broken, rng)
+    case = prepare(setup, broken)
 
     def scores(one: Floats, other: Floats) -> list[Score]:
         if case.scale.size == 0:

@@ -37,7 +37,7 @@ def check(setup: Setup, attack: str, variant: str | None, trials: int) -> None:
         raise InputError(f"broken: the attack {attack} is on honest releases; it must be null")
     {"released": released.check, "one_run": one_run.check, "actions": actions.check}[attack](setup)
     if attack == "released":  # a law for so many releases, or an error
-        released.prepare(setup, broken(variant, setup), np.random.default_rng(0))
+        released.prepare(setup, broken(variant, setup))
 
 
 def run(setup: Setup, seed: int, attack: str, variant: str | None, trials: int) -> Trace:

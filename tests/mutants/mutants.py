@@ -17,12 +17,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "audit": [
-        Mutant(
-            "audited doubled",
-            "audit",
-            "axes.plot(row.audited, y, marker",
-            "axes.plot(2 * row.audited, y, marker",
-        ),
+        Mutant("audited doubled", "audit", "axes.plot(row.audited, y,", "axes.plot(2 * row.audited, y,"),
         Mutant("claimed for certified", "audit", "axes.plot(row.certified, y,", "axes.plot(row.claimed, y,"),
         Mutant("certified for claimed", "audit", "axes.plot(row.claimed, y,", "axes.plot(row.certified, y,"),
         Mutant("nothing through μ", "audit", "        if row.by_mu is not None:\n", "        if False:\n"),
@@ -37,13 +32,8 @@ MUTANTS = {
             '        found["pretended"],\n',
             '        found["pretended_add_remove"],\n',
         ),
-        Mutant("missed ones are silent", "audit", "if row.broken and not row.caught]", "if False]"),
-        Mutant(
-            "misses counted as honest",
-            "audit",
-            "wrong = [row for row in made if not row.broken]",
-            "wrong = made",
-        ),
+        Mutant("misses not told", "audit", "for row in wrong if not row.caught]", "for row in wrong if False]"),
+        Mutant("alarms not told", "audit", "for row in honest if row.caught]", "for row in honest if False]"),
     ],
     "regret": [
         Mutant(

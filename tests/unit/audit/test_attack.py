@@ -140,7 +140,7 @@ def test_the_worst_pair_has_the_certified_loss():
     """Laplace: the pair's loss times the levels is the certificate, so that the attack aims at the worst."""
     for name, factor in (("central", 2), ("central, tuned", 2), ("local, paper", 1), ("batches", 1)):
         setup = setup_of(name)
-        case = released.prepare(setup, None, rng())
+        case = released.prepare(setup, None)
         change = np.abs(case.sigma[0] - case.sigma[1]).sum(axis=0)
         assert factor * (change / case.scale).sum() == pytest.approx(setup.certificate.replace_one)
         assert (case.sigma[0] != case.sigma[1]).any(axis=1).sum() == 1  # one user, and no other
