@@ -73,7 +73,7 @@ def figure():
     return STUDY.draw(experiment())
 
 
-@pytest.mark.parametrize(("index", "panel"), enumerate(("released", "broken", "actions")))
+@pytest.mark.parametrize(("index", "panel"), [(0, "released"), (1, "broken"), (2, "actions")])
 def test_every_arm_has_its_three_numbers(figure, index, panel):
     axes, arms = figure.axes[index], [arm for arm in ARMS if arm[1] == panel]
     _, names = ticks(axes)
