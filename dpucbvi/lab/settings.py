@@ -158,7 +158,8 @@ def _canonical_privatizer(given: Group) -> Group:
     """Exact noise is never dropped without a word; simulated noise goes without saying, as in older results."""
     complete = _complete(PRIVATIZERS, "privatizer", given, CONFIDENCE)
     name = complete["name"]
-    if given.get("noise") == "exact" and not takes(name, "noise") and name != "non_private":
+    simulated = given.get("noise") in (None, SIMULATION)
+    if not (simulated or takes(name, "noise") or name == "non_private"):
         raise InputError(f"privatizer.noise: {name} has no exact noise; it takes simulation")
     return {key: value for key, value in complete.items() if (key, value) != ("noise", SIMULATION)}
 

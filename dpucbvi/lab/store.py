@@ -1,7 +1,7 @@
 """Results on disk: a folder per run, named by what was run, and an index per experiment.
 
     runs/<id>/config.yaml        the settings that can change the result, and the seed; <id> is their hash
-    runs/<id>/provenance.json    which code on which machine, seconds, which noise, what it certifies, what was checked
+    runs/<id>/provenance.json    which code on which machine, seconds, noise, certificate, what was checked
     runs/<id>/trace.npz          regret along the way and the final state (trace.py)
     experiments/<name>.json      arms and their runs: all that figures and tables start from
     checkpoints/<id>.npz         the state of a run that is not finished

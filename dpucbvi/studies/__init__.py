@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.shared.arms import noise_of
 from dpucbvi.studies.shared.files import aligned
 from dpucbvi.studies.shared.finals import finals
 
@@ -65,11 +66,12 @@ def table(experiment: StoredExperiment) -> str:
 
 def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
     """Draw the experiment's figure into <folder>/<name>.png and .pdf."""
-    from dpucbvi.studies.shared.style import house_style
+    from dpucbvi.studies.shared.style import QUIET, house_style
 
     folder.mkdir(parents=True, exist_ok=True)
     with house_style():
         figure = study(experiment.study).draw(experiment)
+        figure.text(0.995, 0.995, noise_of(experiment), ha="right", va="top", fontsize=6, color=QUIET)
         # No dates inside: the same results give the same files.
         return [
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpucbvi.lab.stats import summarise
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privatizers.certificate import RELEASE, Certificate
 from dpucbvi.protocol import Floats
 
 
@@ -28,6 +28,17 @@ def config_of(arm: StoredArm) -> dict[str, Any]:
 
 def certificate_of(arm: StoredArm) -> Certificate:
     return arm.runs[0].certificate
+
+
+def noise_of(experiment: StoredExperiment) -> str:
+    """What every figure says in its corner: whether noise was simulated from seeds, or that of a release."""
+    private = [arm for arm in experiment.arms if certificate_of(arm).model != "none"]
+    released = [arm.label for arm in private if certificate_of(arm).noise == RELEASE]
+    if not released:
+        return "seeded simulation"
+    if len(released) == len(private):
+        return "release: exact noise"
+    return f"seeded simulation; release: {', '.join(dict.fromkeys(released))}"
 
 
 def episodes_of(arm: StoredArm) -> int:
