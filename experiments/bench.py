@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ import numpy as np
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
+from dpucbvi.engine.exact import ExactLaplace
 from dpucbvi.engine.releases import kary_tree, toeplitz
 from dpucbvi.lab.store import Store
+from dpucbvi.privatizers.words import SeededWords, SystemWords, WordSource
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Privatizer, Setup
 from dpucbvi.simulate import set_up
@@ -85,10 +88,21 @@ def noise_seconds(setup: Setup, next_noise: Callable[[Any], object], draws: int 
     return seconds(draw) / draws
 
 
+def exact_seconds(words: WordSource, draws: int = 200_000) -> float:
+    """Seconds per exact draw, discrete Laplace of scale 60."""
+    sampler = ExactLaplace(Fraction(60), words)
+    return seconds(lambda: sampler.draw(draws)) / draws
+
+
 def ratio(above: Callable[[], float], below: Callable[[], float]) -> float:
     """The median over rounds of above/below, each round timing both; one unmeasured round first, to compile."""
     above(), below()
     return float(np.median([above() / below() for _ in range(ROUNDS)]))
+
+
+def against_numpy(words: WordSource) -> float:
+    """The time of an exact draw over that of numpy's Laplace draw."""
+    return ratio(lambda: exact_seconds(words), lambda: numpy_noise_seconds(1_920) / 1_920)
 
 
 def against_noise(setup: Setup) -> float:
@@ -260,6 +274,11 @@ def measure(with_experiment: bool) -> dict[str, object]:
         put(f"e_{letter}", growth(letter), f"(e) growth when {letter} doubles, at most {most}")
     small, large = peak_megabytes(100_000), peak_megabytes(1_000_000)
     put("f_memory", large / small, f"(f) peak memory, K = 10^6 / K = 10^5 ({small:.0f} MB), at most 1.1")
+    for key, words, whose in (
+        ("seeded", SeededWords(np.random.SeedSequence(0)), "seeded words"),
+        ("system", SystemWords(), "the operating system's words"),
+    ):
+        put(f"h_exact_{key}", against_numpy(words), f"(h) exact Laplace draws, {whose} / numpy's float draws")
     if with_experiment:
         wall, floor = experiment_seconds()
         put("g_floor", wall / floor, f"(g) +exp=riverswim ({wall:.0f} s) / numpy's drawing of its noise")

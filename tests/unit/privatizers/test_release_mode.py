@@ -1,0 +1,531 @@
+"""The release mode: certificates as fractions, integers all the way, the law of what is released, and no leak.
+
+Sampled tests are seeded. Each refuses the right law with probability 1e-6 and there are 16 of them; with 20,000
+draws the chi-square test refuses a scale 15% off but with probability below 1e-6 (tests/.../test_exact.py).
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as opendp
+import pytest
+from test_exact import chi_square_p_value, gaussian_pmf, laplace_pmf
+from test_float_leak import explains, fine_bits
+
+import dpucbvi as dp
+from dpucbvi.confidence import gaussian_bound, subgaussian_bound
+from dpucbvi.counts import FAMILIES, as_counts, counters, on_grid, statistics
+from dpucbvi.engine import exact as compiled
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.accounting import epsilon_of_zcdp, zcdp_of_epsilon
+from dpucbvi.privatizers.batches import shown_pairs
+from dpucbvi.privatizers.exact import discrete_gaussian, discrete_laplace
+from dpucbvi.privatizers.kary import digits
+from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.privatizers.release_mode import GRIDS, ExactDraws, ReleaseMode, Samplers
+from dpucbvi.privatizers.words import SeededWords, SystemWords
+from dpucbvi.protocol import User
+
+ALARM = 1e-6
+COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian)
+PROBLEM = dp.Problem(H=3, S=2, A=2, K=9, beta=0.05)
+SEEDED = {"noise": "exact", "words": SeededWords}
+BY_NAME = {
+    "central": lambda **more: dp.Central(1.0, **more),
+    "kary_tree": lambda **more: dp.KaryTree(1.0, k=3, **more),
+    "local": lambda **more: dp.Local(1.0, **more),
+    "local, tuned": lambda **more: dp.Local(1.0, "replace_one", "tuned", **more),
+    "batches": lambda **more: dp.Batches(1.0, first=2, drop_empty=False, **more),
+    "batches, gaussian": lambda **more: dp.Batches(1.0, 1e-6, first=2, drop_empty=False, **more),
+    "gaussian_tree": lambda **more: dp.GaussianTree(1.0, every=2, **more),
+    "local_gaussian": lambda **more: dp.LocalGaussian(1.0, **more),
+}
+every_one = pytest.mark.parametrize("name", BY_NAME)
+both_countings = pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
+
+
+def trajectories(problem=PROBLEM, n=8, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        s, a = rng.integers(problem.S, size=problem.H + 1), rng.integers(problem.A, size=problem.H)
+        yield Trajectory(s, a, rng.random(problem.H))
+
+
+def user(trajectory, problem=PROBLEM, G=PROBLEM.H):
+    """She follows a policy that may visit everything."""
+    pi = np.full((problem.H, problem.S, problem.A), 1 / problem.A)
+    return User(trajectory, pi, statistics(trajectory, G, problem.S, problem.A))
+
+
+def released(privatizer, problem=PROBLEM, G=PROBLEM.H, seed=0, samplers=COMPILED, n=8):
+    """The release object and the integers of its releases, None where there is none."""
+    release = privatizer.release(problem, G, seed_stream(seed, "privacy"), samplers)
+    found = []
+    for trajectory in trajectories(problem, n):
+        out = release.release(user(trajectory, problem, G))
+        found.append(None if out is None else release.last.copy())
+    return release, found
+
+
+# --- certificates -----------------------------------------------------------------------------------------
+
+
+def test_scales_are_those_of_the_formulas_as_fractions():
+    """H = 3. A count moves by 3 (6 if a user is replaced), rewards by 3·1000 units, centred half of that."""
+    third = Fraction(1, 3)
+    assert dp.Local(1.0, noise="exact").exact_noise(PROBLEM).scale == (9, 9, 9000)
+    assert dp.Central(1.0, noise="exact").exact_noise(PROBLEM).scale == (36, 36, 36_000)  # ⌈log2 9⌉ = 4 levels
+    tuned = dp.KaryTree(0.5, k=3, noise="exact").exact_noise(PROBLEM).scale  # 8 ≤ (3³-1)/2: 3 levels
+    exactly = (0, 3 * 6 / (Fraction(3, 4) / 2), 3 * 3000 / Fraction(1, 8))
+    assert tuned == exactly == (0, 48, 72_000)
+    odd = dp.Local(0.3, noise="exact").exact_noise(PROBLEM).scale
+    assert all(
+        0 <= x - 3 * g / (third * Fraction(0.3)) < x / 2**28 for x, g in zip(odd, (1, 1, 1000), strict=True)
+    )
+    assert all(x.numerator <= 2**30 and x.denominator <= 2**30 for x in odd)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, math.pi, 50.0])
+@pytest.mark.parametrize(
+    "make", [dp.Central, dp.KaryTree, dp.Local, dp.Batches], ids=lambda kind: kind.__name__
+)
+def test_a_pure_certificate_is_the_sum_of_the_losses_and_at_most_the_budget(make, epsilon):
+    privatizer = make(epsilon, first=2, noise="exact") if make is dp.Batches else make(epsilon, noise="exact")
+    problem = dp.Problem(20, 6, 2, 50_000, 0.05)
+    given = (problem, 20) if make is dp.Batches else (problem,)
+    noise, certificate = privatizer.exact_noise(*given), privatizer.certificate(problem, 20)
+    t, L = noise.scale, {dp.Central: 16, dp.KaryTree: 4}.get(make, 1)
+    counts, rewards = (20, 20_000) if privatizer.families == "paper" else (20, 10_000)
+    lost = sum(Fraction(L * change) / x for change, x in zip((counts, counts, rewards), t, strict=True) if x)
+    assert noise.cost(False) == lost and noise.cost(True) == 2 * lost
+    wanted = lost if privatizer.sensitivity == "paper" else 2 * lost
+    assert Fraction(epsilon) * (1 - Fraction(1, 10**7)) < wanted <= Fraction(epsilon)
+    for said, exactly in ((certificate.add_remove, lost), (certificate.replace_one, 2 * lost)):
+        assert Fraction(math.nextafter(said, 0)) < exactly <= Fraction(said)
+    assert certificate.noise == "release" and certificate.delta == 0.0 and certificate.mu_replace_one is None
+    assert str(certificate).endswith("; released with exact noise")
+
+
+@both_countings
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize(
+    "make", [dp.GaussianTree, dp.LocalGaussian, dp.Batches], ids=lambda kind: kind.__name__
+)
+def test_a_gaussian_certificate_has_its_rho_and_at_most_the_budget(make, epsilon, pooled):
+    """l2² replaced: counts 2V, centred rewards V, V = H or H²; added: V and V/4."""
+    privatizer, problem = make(epsilon, delta=1e-6, noise="exact"), dp.Problem(20, 6, 2, 50_000, 0.05)
+    G, V, L = (1, 400, 1) if pooled else (20, 20, 1)
+    L = 16 if make is dp.GaussianTree else L
+    noise, certificate = privatizer.exact_noise(problem, G), privatizer.certificate(problem, G)
+    (none, M, R), g = noise.scale, noise.grid
+    assert none == 0 and g in GRIDS and M <= 2**30 and R <= 2**30
+    replaced = L * Fraction(2 * V) / (2 * M) + L * Fraction(V * g**2) / (2 * R)
+    added = L * Fraction(V) / (2 * M) + L * Fraction(V * g**2, 4) / (2 * R)
+    assert (noise.cost(True), noise.cost(False)) == (replaced, added)
+    assert (
+        Fraction(certificate.rho("replace_one")) >= replaced >= Fraction(certificate.rho("replace_one") * 0.999)
+    )
+    assert certificate.rho_add_remove >= added and certificate.mu("replace_one") == math.inf
+    assert epsilon * (1 - 1e-6) < certificate.replace_one <= epsilon
+    assert certificate.replace_one >= epsilon_of_zcdp(certificate.rho_replace_one, 1e-6)
+    float_sigma = make(epsilon, delta=1e-6).scales(problem, G).M
+    assert 1.04 < math.sqrt(M) / float_sigma < 1.10  # what the way over ρ costs
+
+
+@pytest.mark.parametrize("scale", [2.0, 10.0, 60.0])
+def test_opendp_finds_the_same_epsilon_for_a_rho(scale):
+    """OpenDP turns ρ into (ε, δ) by the same proposition, with its own search and rounding."""
+    opendp.enable_features("contrib")
+    gaussian = opendp.m.make_gaussian(opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64"), scale)
+    theirs = opendp.c.make_zCDP_to_approxDP(gaussian).map(1).epsilon(1e-6)
+    assert epsilon_of_zcdp(gaussian.map(1), 1e-6) == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.1])
+def test_rho_of_epsilon_is_the_largest(epsilon, delta):
+    rho = zcdp_of_epsilon(epsilon, delta)
+    assert epsilon_of_zcdp(rho, delta) <= epsilon < epsilon_of_zcdp(rho * (1 + 1e-6), delta)
+
+
+def test_the_edges_of_rho():
+    assert zcdp_of_epsilon(math.inf, 1e-6) == zcdp_of_epsilon(1.0, 1.0) == math.inf
+    assert zcdp_of_epsilon(1.0, 0.0) == zcdp_of_epsilon(0.0, 1e-6) == 0.0
+
+
+@every_one
+@both_countings
+def test_a_seeded_source_certifies_the_same_as_a_simulation(name, pooled):
+    G = 1 if pooled else PROBLEM.H
+    published = BY_NAME[name](noise="exact").certificate(PROBLEM, G)
+    seeded = BY_NAME[name](**SEEDED).certificate(PROBLEM, G)
+    simulated = BY_NAME[name]().certificate(PROBLEM, G)
+    assert published == seeded._replace(noise="release") and seeded.noise == simulated.noise == "simulation"
+    assert str(simulated).endswith("; simulated with seeded noise")
+    assert published.replace_one == pytest.approx(simulated.replace_one, rel=1e-6)
+
+
+@every_one
+def test_nothing_is_released_of_one_user(name):
+    one = PROBLEM._replace(K=1)
+    assert BY_NAME[name](noise="exact").certificate(one, 3).replace_one == 0.0
+    assert BY_NAME[name](noise="exact").release(one, 3, seed_stream(0, "privacy")) is not None
+
+
+# --- E ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("t", [0.3, 1.0, 7.0, 960.0])
+def test_discrete_laplace_noise_has_the_smaller_moments(t):
+    x = np.arange(-math.ceil(400 * t) - 10, math.ceil(400 * t) + 11)
+    for part in (0.1, 0.5, 0.9):
+        moments = (np.exp(np.log(laplace_pmf(x, t) + 1e-300) + part / t * x)).sum()
+        assert moments <= 1 / (1 - part**2) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 30.0])
+def test_discrete_gaussian_noise_is_subgaussian(sigma):
+    x = np.arange(-math.ceil(30 * sigma) - 5, math.ceil(30 * sigma) + 6)
+    for part in (0.1, 1.0, 2.5):
+        moments = (gaussian_pmf(x, sigma**2) * np.exp(part / sigma * x)).sum()
+        assert moments <= math.exp(part**2 / 2) * (1 + 1e-9)
+    assert subgaussian_bound(1e-6) == pytest.approx(math.sqrt(2 * math.log(2e6)))
+    assert gaussian_bound(1e-6) < subgaussian_bound(1e-6) < 1.2 * gaussian_bound(1e-6)
+
+
+@every_one
+@both_countings
+def test_E_is_that_of_the_simulation_with_the_rounding_and_the_wider_tail(name, pooled):
+    G = 1 if pooled else PROBLEM.H
+    ours, simulated = (BY_NAME[name](**how).noise_of(PROBLEM, G) for how in ({"noise": "exact"}, {}))
+    gaussian = BY_NAME[name]().certificate(PROBLEM, G).delta > 0
+    most = 1.5 if gaussian else 1 + 1e-6
+    assert simulated.E <= ours.E <= most * simulated.E + 4 * 8 * 3 / 2000
+    assert simulated.sd * (1 - 1e-12) <= ours.sd <= (1.1 if gaussian else 1 + 1e-6) * simulated.sd
+
+
+# --- integers all the way ---------------------------------------------------------------------------------
+
+
+def test_rewards_lie_on_the_grid():
+    assert [on_grid(r, 1000) for r in (0.0, 0.005, 0.0004, 0.0006, 0.9999, 1.0)] == [0, 5, 0, 1, 1000, 1000]
+    assert on_grid(-0.2, 1000) == 0 and on_grid(7.0, 1000) == 1000  # nobody moves a sum by more
+    assert all(1000 % g == 0 and g % 2 == 0 for g in GRIDS) and sorted(GRIDS, reverse=True) == list(GRIDS)
+    (trajectory,) = trajectories(n=1)
+    for families in FAMILIES.values():
+        whole, real = (statistics(trajectory, 3, 2, 2, families, grid=grid) for grid in (1000, None))
+        assert whole.dtype == np.int64
+        np.testing.assert_array_equal(whole[:-12], real[:-12])
+        assert np.abs(whole[-12:] / 1000 - real[-12:]).max() <= 1 / 2000 + 1e-12
+
+
+class NoFloat(np.ndarray):
+    """Integers that refuse to be computed with as floats, or with floats."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+        def plain(x):
+            assert np.asarray(x).dtype.kind in "iub", f"{ufunc.__name__} meets {np.asarray(x).dtype}"
+            return x.view(np.ndarray) if isinstance(x, NoFloat) else x
+
+        given = {"out": tuple(plain(x) for x in out)} if out else {}
+        result = getattr(ufunc, method)(*[plain(x) for x in inputs], **given, **kwargs)
+        assert result.dtype.kind in "iub", f"{ufunc.__name__} gives {result.dtype}"
+        return out[0] if out else np.asarray(result).view(NoFloat)
+
+
+def poisoned(part):
+    """Every array of integers in an object, and in those that it holds, is one that refuses floats."""
+    found = 0
+    for key, value in list(vars(part).items()):
+        if isinstance(value, np.ndarray) and value.dtype == np.int64:
+            setattr(part, key, value.view(NoFloat))
+            found += 1
+        elif type(value).__module__.startswith("dpucbvi") and not isinstance(value, ReleaseMode | tuple):
+            found += poisoned(value)
+    return found
+
+
+@every_one
+@both_countings
+def test_no_float_meets_what_is_released(monkeypatch, name, pooled):
+    """Sums, nodes and draws are integers that raise when a float touches them; rewards come as fractions.
+
+    Up to what `Published` gets to turn into floats.
+    """
+    G = 1 if pooled else PROBLEM.H
+    draw = ExactDraws.draw
+    monkeypatch.setattr(ExactDraws, "draw", lambda self, n: draw(self, n).view(NoFloat))
+    release = BY_NAME[name](**SEEDED).release(PROBLEM, G, seed_stream(0, "privacy"))
+    assert poisoned(release) >= 1
+    for trajectory in trajectories():
+        fractions = trajectory._replace(r=[Fraction(r).limit_denominator(100) for r in trajectory.r])
+        out = release._release.release(user(trajectory, G=G)._replace(trajectory=fractions, sigma=None))
+        assert out is None or out.dtype == np.int64
+
+
+def test_the_poison_works():
+    whole = np.arange(3).view(NoFloat)
+    whole += np.arange(3)
+    for wrong in (lambda: whole + 0.5, lambda: np.zeros(3) + whole, lambda: whole / 2, lambda: np.sqrt(whole)):
+        with pytest.raises(AssertionError, match="float"):
+            wrong()
+
+
+@every_one
+def test_what_is_published_is_whole_numbers_and_multiples_of_the_grid(name):
+    release, found = released(BY_NAME[name](**SEEDED))
+    privatizer = BY_NAME[name](**SEEDED)
+    out = privatizer.release(PROBLEM, 3, seed_stream(0, "privacy"), COMPILED)
+    floats = [out.release(user(trajectory)) for trajectory in trajectories()]
+    for whole, real in zip(found, floats, strict=True):
+        assert (whole is None) == (real is None)
+        if whole is not None:
+            np.testing.assert_array_equal(real[:-12], whole[:-12])
+            np.testing.assert_array_equal(real[-12:], whole[-12:] / release._grid)
+
+
+# --- the same integers, worked out by hand ----------------------------------------------------------------
+
+
+def vectors(privatizer, source, noise, size):
+    """Noise vectors drawn one variate after another in plain Python, family by family."""
+    one = discrete_laplace if noise.delta == 0.0 else discrete_gaussian
+    sizes = (size[0] * size[1] * size[2], size[0] * size[1] ** 2 * size[2], size[0] * size[1] * size[2])
+    while True:
+        yield [one(x, source) for x, n in zip(noise.scale, sizes, strict=True) if x for _ in range(n)]
+
+
+def by_hand(name, privatizer, G):
+    """Releases in Python's own integers, from the definitions: blocks of items, users, batches."""
+    shape, families = (G, PROBLEM.S, PROBLEM.A), FAMILIES[privatizer.families]
+    given = () if isinstance(privatizer, dp.Central | dp.KaryTree | dp.Local) else (G,)
+    noise = privatizer.exact_noise(PROBLEM, *given)
+    z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
+    items = [statistics(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
+    offset = families.offset(*shape)
+    nodes, sums, total = {}, [0] * counters(*shape), [0] * counters(*shape)
+
+    def add(to, vector, sign=1):
+        start = len(to) - len(vector)
+        for i, x in enumerate(vector):
+            to[start + i] += sign * x
+
+    for t, item in enumerate(items, start=1):
+        add(sums, item)
+        if name.startswith("local"):
+            add(total, item), add(total, next(z))
+            yield list(total)
+        elif name.startswith("batches"):
+            ends = privatizer.ends(PROBLEM)
+            add(total, item)
+            if t in ends:
+                add(total, next(z))
+            yield list(total) if t in ends else None
+        elif t % privatizer.every:
+            yield None
+        else:
+            release, t = list(sums), t // privatizer.every
+            if name == "kary_tree":
+                for level, end in new_blocks(t, 3, 3):
+                    nodes[level, end] = next(z)
+                at = 0
+                for level in (2, 1, 0):
+                    d, width = digits(t, 3, 3)[level], 3**level
+                    for j in range(abs(d)):
+                        end = at + (j + 1) * width if d > 0 else at - j * width
+                        add(release, nodes[level, end], 1 if d > 0 else -1)
+                    at += d * width
+                assert at == t
+            else:
+                low = (t & -t).bit_length() - 1
+                nodes[low, t] = next(z)  # the block that ends at t and has no larger one around it yet
+                at = 0
+                for level in reversed(range(5)):
+                    if t >> level & 1:
+                        at += 1 << level
+                        add(release, nodes[level, at])
+            yield release
+    assert offset == (0 if families.N else math.prod(shape))
+
+
+def new_blocks(t, k, L):
+    """Blocks (level, last item) whose noise is drawn at release t, in the order of kary.py."""
+    before, now, half = digits(t - 1, k, L), digits(t, k, L), (k - 1) // 2
+    for level in range(L):
+        width = k**level
+        base = sum(d * k**i for i, d in enumerate(now) if i > level)  # where the walk reaches the level
+        if before[level] == half and now[level] == -half:
+            yield from ((level, base - j * width) for j in range(half))
+        elif now[level] != before[level] and now[level] > 0:
+            yield level, base + now[level] * width
+
+
+@every_one
+@both_countings
+def test_releases_are_those_of_pure_python_from_the_same_words(name, pooled):
+    """By both samplers, bit for bit."""
+    privatizer, G = BY_NAME[name](**SEEDED), 1 if pooled else PROBLEM.H
+    expected = list(by_hand(name, privatizer, G))
+    assert sum(one is not None for one in expected) >= 2
+    for samplers in (COMPILED, Samplers()):
+        _, found = released(privatizer, G=G, samplers=samplers)
+        assert [None if one is None else one.tolist() for one in found] == expected
+
+
+def test_empty_rows_are_dropped_of_integers_too():
+    """Rows below their own noise stay out, whole: what is kept is an integer, and the variance says where."""
+    privatizer = dp.Batches(1.0, first=2, **SEEDED)
+    release, found = released(privatizer)
+    kept = release.sd > 0.0
+    N_sas = as_counts(found[-1] if found[-1] is not None else release.last, 3, 2, 2).N_sas
+    assert kept.any() and not kept.all()
+    assert (N_sas[~kept] == 0).all() and N_sas.dtype == np.int64
+    assert shown_pairs(np.zeros((3, 2), dtype=np.int64), 3, 2, 2).sum() == 6
+
+
+# --- the law of what is released --------------------------------------------------------------------------
+
+BIG = dp.Problem(H=10, S=20, A=5, K=9, beta=0.05)  # 20,000 counters N(s,a,s'), 1,000 R(s,a)
+
+
+def added_by(privatizer):
+    """The noise of releases 1, 2, and what release 3 adds to that of 2: single nodes, or users."""
+    _, found = released(privatizer, BIG, BIG.H, n=3)
+    families = FAMILIES[privatizer.families]
+    items = [statistics(t, 10, 20, 5, families, grid=1000) for t in trajectories(BIG, 3)]
+    z = [found[i] - sum(items[: i + 1]) for i in range(3)]
+    if privatizer.model == "LDP":
+        return [z[0], z[1] - z[0], z[2] - z[1]]
+    return [z[0], z[1], z[2] - z[1]]
+
+
+LAWS = {
+    "central": dp.Central(1.0, "replace_one", "tuned", **SEEDED),
+    "local": dp.Local(1.0, "replace_one", "tuned", **SEEDED),
+    "gaussian_tree": dp.GaussianTree(20.0, **SEEDED),
+    "local_gaussian": dp.LocalGaussian(8.0, **SEEDED),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_released_noise_has_the_discrete_law_of_its_scale_and_no_other(name):
+    privatizer = LAWS[name]
+    gaussian = "gaussian" in name
+    noise = privatizer.exact_noise(BIG, BIG.H) if gaussian else privatizer.exact_noise(BIG)
+    assert noise.grid == 1000
+    pmf = gaussian_pmf if gaussian else laplace_pmf
+    M, R = float(noise.scale.M), float(noise.scale.R)
+    spread = math.sqrt if gaussian else float
+    drawn = added_by(privatizer)
+    for z in drawn:
+        assert (z[:1000] == 0).all()  # N(s,a) is not released
+        assert chi_square_p_value(z[1000:21_000], pmf, M, spread(M)) > ALARM
+        for wrong in (0.85, 1.15):
+            assert (
+                chi_square_p_value(z[1000:21_000], pmf, M * wrong ** (2 if gaussian else 1), spread(M)) < ALARM
+            )
+    rewards = np.concatenate([z[-1000:] for z in drawn])
+    assert chi_square_p_value(rewards, pmf, R, spread(R)) > ALARM
+    assert abs(np.corrcoef(drawn[0][1000:21_000], drawn[1][1000:21_000])[0, 1]) < 4.9 / math.sqrt(20_000)
+
+
+# --- what simulated noise gives away, and exact noise does not --------------------------------------------
+
+
+def first_release(noise, visited):
+    """One local user's N(s,a,s'), who was there or not, as the server gets them; 2,000 seeds."""
+    problem = dp.Problem(H=1, S=1, A=2, K=3, beta=0.05)
+    action = np.array([0 if visited else 1])
+    person = User(
+        Trajectory(np.zeros(2, dtype=np.int64), action, np.zeros(1)),
+        np.array([[0]]),
+        np.zeros(counters(1, 1, 2)),
+    )
+    privatizer = dp.Local(0.05, noise=noise, **({"words": SeededWords} if noise == "exact" else {}))
+    scale = privatizer.scales(problem).M
+    assert scale == 60.0
+    given = () if noise == "simulation" else (COMPILED,)
+    seen = []
+    for seed in range(2_000):
+        out = privatizer.release(problem, 1, seed_stream(seed, "privacy"), *given).release(person)
+        seen.append(as_counts(out, 1, 1, 2).N_sas[0, 0, 0, 0])
+    return np.array(seen)
+
+
+@pytest.mark.parametrize(("visited", "other"), [(1, 0), (0, 1)])
+def test_low_order_bits_of_simulated_counts_give_a_user_away(visited, other):
+    """The true count explains every release; the other one is ruled out by most (binomial: 10 sigma)."""
+    y = first_release("simulation", visited)
+    assert explains(visited, y, 60.0).all()
+    assert explains(other, y, 60.0).mean() < 0.33
+
+
+def test_exact_counts_leave_no_bits_to_read():
+    """Whole numbers: no fine bits, and each of them is possible for both counts; the same events, as often."""
+    here, away = first_release("exact", 1), first_release("exact", 0)
+    for y in (here, away):
+        assert (y == np.rint(y)).all() and fine_bits(y).sum() == 0
+    odds = [(y % 2).mean() for y in (here, away)]
+    assert abs(odds[0] - 0.5) < 0.06 and abs(odds[1] - 0.5) < 0.06  # 5 sigma; a parity attack sees nothing
+    np.testing.assert_array_equal(here - 1, away)  # the same words: noise does not look at the count
+
+
+# --- runs and refusals ------------------------------------------------------------------------------------
+
+EASY = dp.riverswim(S=2, H=2)
+LEARNER = dp.DPUCBVI(bonus_scale=0.01)
+
+
+def test_a_run_with_exact_noise_learns():
+    """With little noise (ε = 1,000) it learns what the run without noise learns."""
+    run = dp.run(EASY, LEARNER, dp.Central(1000.0, confidence_scale=0.01, **SEEDED), K=300)
+    assert run.regret[-1] - run.regret[149] < 0.5 * run.regret[149]
+    assert run.certificate.noise == "simulation"
+
+
+def test_words_of_the_system_repeat_nothing_and_seeded_ones_everything():
+    def final(seed=0, **how):
+        seen = []
+        dp.run(
+            EASY, LEARNER, dp.Central(5.0, noise="exact", **how), K=6, seed=seed,
+            watch=lambda k, plan, counts: seen.append(counts.N_sas.copy()),
+        )  # fmt: skip
+        return np.array(seen)
+
+    assert not np.array_equal(final(), final())
+    np.testing.assert_array_equal(final(words=SeededWords), final(words=SeededWords))
+    assert not np.array_equal(final(words=SeededWords), final(1, words=SeededWords))
+    assert dp.run(EASY, LEARNER, dp.Central(5.0, noise="exact"), K=6).certificate.noise == "release"
+
+
+@every_one
+def test_the_reference_runs_it_and_fast_says_that_it_cannot(name):
+    privatizer = BY_NAME[name](noise="exact")
+    agent = dp.DPUCBVI(pooled=True)
+    assert dp.run(EASY, agent, privatizer, K=6).certificate.noise == "release"
+    with pytest.raises(
+        InputError, match=r"^engine: fast has no compiled twin of exact noise; it takes engine=ref"
+    ):
+        dp.run(EASY, agent, privatizer, K=6, engine="fast")
+
+
+def test_wrong_choices_are_refused():
+    with pytest.raises(
+        InputError, match=r"^noise: exakt is not accepted; it must be one of simulation, exact$"
+    ):
+        dp.Central(1.0, noise="exakt")
+    with pytest.raises(InputError, match=r"^words: has no effect on simulated noise"):
+        dp.Local(1.0, words=SeededWords)
+    with pytest.raises(InputError, match=r"^epsilon: exact noise has no scale as large as this"):
+        dp.Local(1e-9, noise="exact").noise_of(PROBLEM, 3)
+    for kind in (dp.Honaker, dp.Toeplitz, dp.OneStep, dp.OneQuestion):
+        assert "Simulation only: " in " ".join(kind.__doc__.split())
+        with pytest.raises(TypeError, match="noise"):
+            kind(1.0, noise="exact")
+
+
+def test_the_noise_is_for_so_many_counters_and_no_other_number():
+    with pytest.raises(ValueError, match="for 48 counters, not for 3"):
+        dp.Local(1.0, **SEEDED).exact_noise(PROBLEM).draws((3, 2, 2), SystemWords(), COMPILED).draw(3)
