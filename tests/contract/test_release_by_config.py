@@ -1,0 +1,125 @@
+"""privatizer.noise=exact from the command line to the stored run, its provenance and its figure."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.errors import InputError
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.settings import canonical, run_settings, to_dict
+from dpucbvi.lab.store import Store, identity, run_id
+from dpucbvi.studies import draw
+from dpucbvi.studies.shared.arms import noise_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = ("engine=reference", "K=20", "runs=1", "env.S=3", "env.H=3", "runtime.workers=1")
+
+
+def command(folder, *more):
+    places = (f"runtime.results={folder}", f"runtime.figures={folder}/figures")
+    line = [sys.executable, "experiments/run.py", *SETTINGS, *places, *more]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A release and a simulation that differ in nothing else."""
+    folder = tmp_path_factory.mktemp("results")
+    for name, noise in (("released", "exact"), ("simulated", "simulation")):
+        done = command(folder, f"name={name}", f"privatizer.noise={noise}")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def stored(folder, name):
+    return Store(folder).load_experiment(name)
+
+
+def test_a_release_says_so_in_config_certificate_and_provenance(folder):
+    released, simulated = (stored(folder, name).arms[0].runs[0] for name in ("released", "simulated"))
+    assert released.config["privatizer"]["noise"] == "exact"
+    assert "noise" not in simulated.config["privatizer"]  # as in results that are older than the choice
+    assert (released.certificate.noise, simulated.certificate.noise) == ("release", "simulation")
+    assert released.provenance["noise"].startswith("release: words of the operating system's")
+    assert simulated.provenance["noise"] == "simulation: the seed determines it"
+    assert set(released.provenance["streams"]) == {"environment", "audit"}
+    assert set(simulated.provenance["streams"]) == {"environment", "privacy", "audit"}
+
+
+def test_figures_carry_it_and_are_drawn(folder, tmp_path):
+    assert noise_of(stored(folder, "released")) == "release: exact noise"
+    assert noise_of(stored(folder, "simulated")) == "seeded simulation"
+    both = stored(folder, "released")
+    both.arms.append(stored(folder, "simulated").arms[0])
+    assert noise_of(both) == "seeded simulation; release: dp_ucbvi"
+    one = stored(folder, "released")
+    assert all(path.stat().st_size > 0 for path in draw(one, tmp_path))
+
+
+def test_a_figure_has_the_line_in_its_corner(folder, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    said = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: (said.append(self), path.touch())[1])
+    draw(stored(folder, "released"), tmp_path)
+    assert [text.get_text() for text in said[0].texts][-1] == "release: exact noise"
+
+
+def test_older_certificates_are_read(folder, tmp_path):
+    """Those of before had no ρ."""
+    run = next((folder / "runs").iterdir())
+    provenance = json.loads((run / "provenance.json").read_text())
+    for key in ("rho_add_remove", "rho_replace_one"):
+        del provenance["certificate"][key]
+    older = tmp_path / "runs" / run.name
+    older.mkdir(parents=True)
+    for file in run.iterdir():
+        (older / file.name).write_bytes(file.read_bytes())
+    (older / "provenance.json").write_text(json.dumps(provenance))
+    assert Store(tmp_path).load(run.name).certificate == Store(folder).load(run.name).certificate
+
+
+REFUSED = {
+    "privatizer.noise=exakt": "privatizer.noise: exakt is not accepted; it must be one of simulation, exact",
+    "engine=fast": "engine.name: fast has no compiled twin of exact noise; it takes engine=reference",
+    "+privatizer.words=seeded": "privatizer.words: no such key",
+}
+
+
+@pytest.mark.parametrize("override", REFUSED)
+def test_what_cannot_be_is_refused_in_one_line(override, tmp_path):
+    done = command(tmp_path, "privatizer.noise=exact", override)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {REFUSED[override]}") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["honaker", "toeplitz", "one_step", "one_question"])
+def test_exact_noise_is_never_dropped_silently(name):
+    """A setting of another privatizer is dropped; this one is a promise."""
+    settings = run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "exact"}})
+    with pytest.raises(
+        InputError, match=rf"^privatizer\.noise: {name} has no exact noise; it takes simulation$"
+    ):
+        canonical(settings)
+    canonical(run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "simulation"}}))
+
+
+def test_without_privacy_there_is_no_noise_to_choose():
+    tree = {"privatizer": {"name": "non_private", "noise": "exact"}, "postprocess": {"name": "none"}}
+    assert to_dict(canonical(run_settings(tree)))["privatizer"] == {"name": "non_private"}
+
+
+def test_the_name_of_a_simulation_does_not_say_so():
+    """Results keep the names that they had before there was a choice."""
+
+    def name(**more):
+        tree = {"privatizer": {"name": "central", "epsilon": 1.0, **more}, "engine": {"name": "reference"}}
+        settings = canonical(run_settings(tree))
+        assert isinstance(assemble(settings).privatizer, dp.Central)
+        return run_id(identity(settings, dp.riverswim(), 0))
+
+    assert name() == name(noise="simulation") != name(noise="exact")
