@@ -733,12 +733,13 @@ assert np.allclose(
 print("calibration        noise scale b   certified: add/remove   replace one")
 for kind in ("paper", "replace_one"):
     calibrated = dp.Central(EPSILON, sensitivity=kind)
-    certificate = calibrated.certificate(problem)
-    b_kind, add_remove, replaced = calibrated.scale(problem), certificate.add_remove, certificate.replace_one
+    certificate, scales = calibrated.certificate(problem, H), calibrated.scales(problem)
+    assert scales.N == scales.M == scales.R  # one scale for the three families
+    b_kind, add_remove, replaced = scales.M, certificate.add_remove, certificate.replace_one
     print(f"{kind:12s} {b_kind:19.2f} {add_remove:23.0f} {replaced:13.0f}")
     assert np.isclose(replaced, 2 * add_remove)
 
-paper = dp.Central(EPSILON).certificate(problem)
+paper = dp.Central(EPSILON).certificate(problem, H)
 print(paper)
 assert np.isclose(paper.add_remove, EPSILON) and np.isclose(paper.replace_one, 2 * EPSILON)
 

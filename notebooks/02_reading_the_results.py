@@ -158,16 +158,16 @@ for ax, model in zip(axes, ("JDP", "LDP"), strict=True):
     ax.text(K * 1.1, 1.3 * K, "counter of a step:\nat most $k$", va="center", fontsize=9)
     for epsilon, hue in ((1.0, VERMILLION), (10.0, ORANGE), (100.0, GREEN), (500.0, BLUE)):
         if model == "JDP":
-            noise = np.full(len(k), dp.Central(epsilon).scale(problem) * np.sqrt(2 * levels(K)))
+            noise = np.full(len(k), dp.Central(epsilon).scales(problem).M * np.sqrt(2 * levels(K)))
         else:
-            noise = dp.Local(epsilon).scale(problem) * np.sqrt(2.0 * k)
+            noise = dp.Local(epsilon).scales(problem).M * np.sqrt(2.0 * k)
         ax.plot(k, noise, color=hue, lw=1.6)
         ax.text(K * 1.1, noise[-1], rf"$\epsilon={epsilon:g}$", color=hue, va="center", fontsize=9)
     ax.set(xscale="log", yscale="log", xlim=(1, K), xlabel="episode k", title=f"{model}: noise against counts")
 axes[0].set_ylabel("standard deviation of the noise, or visits")
 plt.show()
 
-jdp_noise = dp.Central(1.0).scale(problem) * np.sqrt(2 * levels(K))
+jdp_noise = dp.Central(1.0).scales(problem).M * np.sqrt(2 * levels(K))
 print(f"JDP, eps = 1: the noise of a full release has standard deviation {jdp_noise:,.0f}")
 assert 10 * jdp_noise > K  # a pair met in every tenth episode never rises above its noise
 

@@ -40,6 +40,13 @@ NOISE = {
     SIMULATION: "simulation: the seed determines it",
     RELEASE: "release: words of the operating system's cryptographic generator, which nothing repeats",
 }
+# Settings that are younger than the first stored results, with the value that every run had before them. At
+# that value they are no part of a run's name, so that it keeps the name it had.
+YOUNGER: dict[str, dict[str, Any]] = {
+    "agent": {"cap": "H"},
+    "privatizer": {"families": "paper", "every": 1},
+    "postprocess": {"zero": 0.0},
+}
 
 
 class StoredRun(NamedTuple):
@@ -78,6 +85,8 @@ class StoredExperiment(NamedTuple):
 def identity(settings: RunSettings, mdp: TabularMDP, seed: int) -> dict[str, Any]:
     """The canonical settings, the seed and, for an MDP from a file, what was in the file."""
     tree = {**to_dict(settings), "seed": seed}
+    for group, before in YOUNGER.items():
+        tree[group] = {key: value for key, value in tree[group].items() if before.get(key, ...) != value}
     if "path" in tree["env"]:
         content = b"".join(np.ascontiguousarray(array).tobytes() for array in (mdp.P, mdp.r, mdp.initial))
         tree["env"]["sha256"] = hashlib.sha256(repr(mdp.P.shape).encode() + content).hexdigest()

@@ -119,8 +119,10 @@ def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scale
 
     def epsilon(replaced: bool) -> float:
         change = l1(FAMILIES[families], H, replaced)
-        losses = [L * d / Fraction(b) for d, b in zip(change, scales, strict=True) if d]
-        return round_up(sum(losses, Fraction(0)))
+        moved = [(d, b) for d, b in zip(change, scales, strict=True) if d]
+        if not all(b for _, b in moved):
+            return math.inf  # a family without noise
+        return round_up(sum((L * d / Fraction(b) for d, b in moved), Fraction(0)))
 
     return Certificate(model, epsilon(False), epsilon(True))
 

@@ -94,7 +94,9 @@ class OneStep:
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:
             return nothing_released(self.model)
-        return Certificate(self.model, math.log1p(math.expm1(self.epsilon) / 2.0), self.epsilon)
+        # ln((1 + e^ε)/2), written so that no ε overflows
+        apart = self.epsilon + math.log1p(math.expm1(-self.epsilon) / 2.0)
+        return Certificate(self.model, apart, self.epsilon)
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "Reports":
         return Reports(self, problem, G, Coins(seed))

@@ -25,6 +25,7 @@ from dpucbvi.algorithm1 import bonuses, dp_ucbvi, private_estimates
 from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, log_iota, next_value_gap
 from dpucbvi.counts import PrivateCounts, counters
 from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.certificate import Scales
 from dpucbvi.privatizers.non_private import TrueCounts
 from dpucbvi.projection import closed_form, no_postprocess
 from dpucbvi.protocol import Noise
@@ -325,15 +326,15 @@ class Silent(dp.Central):
 
     amount = 0.0
 
-    def scale(self, problem):
-        return self.amount
+    def scales(self, problem):
+        return Scales(self.amount, self.amount, self.amount)
 
 
 class SilentLocal(dp.Local):
     amount = 0.0
 
-    def scale(self, problem):
-        return self.amount
+    def scales(self, problem):
+        return Scales(self.amount, self.amount, self.amount)
 
 
 class Whisper(Silent):

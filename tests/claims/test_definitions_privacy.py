@@ -5,6 +5,7 @@ its Δ is the largest change over all pairs of neighbours; here the largest is f
 Rewards enter linearly, so their extremes 0 and 1 are enough.
 """
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,9 @@ from scipy.stats import laplace
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.certificate import sensitivity
+from dpucbvi.privatizers.certificate import Scales
+from dpucbvi.privatizers.rational import round_up
+from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR
 from dpucbvi.privatizers.tree import BinaryMechanism, levels
 from dpucbvi.simulate import set_up
 
@@ -37,10 +40,10 @@ def certify(privatizer, scale, H, K=100):
     """What the privatizer certifies if its noise has this scale."""
 
     class WithScale(privatizer):
-        def scale(self, problem):
-            return scale
+        def scales(self, problem):
+            return Scales(scale, scale, scale)
 
-    return WithScale(epsilon=1.0).certificate(dp.Problem(H, 2, 2, K, 0.1))
+    return WithScale(epsilon=1.0).certificate(dp.Problem(H, 2, 2, K, 0.1), H)
 
 
 def families(G, S, A):
@@ -84,8 +87,9 @@ def test_local_certificate_is_the_enumerated_change_over_the_scale(H, S, A, pool
     sigma = all_statistics(H, S, A, 1 if pooled else H)
     certificate = certify(dp.Local, scale, H)
     assert certificate.model == "LDP"
-    assert certificate.add_remove == largest_change(sigma, np.zeros_like(sigma[:1])) / scale
-    assert certificate.replace_one == largest_change(sigma, sigma) / scale
+    b = Fraction(scale)  # exactly the quotient, rounded up to the next double
+    assert certificate.add_remove == round_up(Fraction(largest_change(sigma, np.zeros_like(sigma[:1]))) / b)
+    assert certificate.replace_one == round_up(Fraction(largest_change(sigma, sigma)) / b)
 
 
 def test_the_certified_epsilon_is_attained_and_never_exceeded():
@@ -187,15 +191,16 @@ def test_a_central_run_certifies_epsilon_at_every_length(K):
 
 
 def test_what_has_no_noise_certifies_nothing_and_what_releases_nothing_everything():
-    assert certificate(dp.NonPrivate()) == ("none", np.inf, np.inf)
+    assert certificate(dp.NonPrivate()) == dp.Certificate("none", np.inf, np.inf)
     assert certify(dp.Local, 0.0, 20).add_remove == certify(dp.Central, 0.0, 20).replace_one == np.inf
-    assert certificate(dp.Central(1.0), K=1) == ("JDP", 0.0, 0.0)
+    assert certificate(dp.Central(1.0), K=1) == dp.Certificate("JDP", 0.0, 0.0)
+    assert certificate(dp.Local(1.0), K=1) == dp.Certificate("LDP", 0.0, 0.0)
 
 
 def test_sensitivity_names():
-    assert (sensitivity("paper", 20), sensitivity("replace_one", 20)) == (20, 40)
+    assert {"paper": 1, "replace_one": 2} == SENSITIVITY_FACTOR
     with pytest.raises(KeyError):
-        sensitivity("add_remove", 20)
+        SENSITIVITY_FACTOR["add_remove"]
     for privatizer in (dp.Central, dp.Local):
         with pytest.raises(dp.InputError, match=r"^sensitivity: add_remove is not accepted; it must be one of"):
             privatizer(1.0, sensitivity="add_remove")

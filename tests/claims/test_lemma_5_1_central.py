@@ -255,7 +255,7 @@ def test_replace_one_doubles_the_noise():
     def scale(K, **settings):
         return set_up(RIVER, dp.DPUCBVI(), dp.Central(**settings), K).noise.scale
 
-    assert dp.Central(2.0).scale(dp.Problem(20, 6, 2, 8, 0.05)) == NODE_SCALE
+    assert dp.Central(2.0).scales(dp.Problem(20, 6, 2, 8, 0.05)) == (NODE_SCALE,) * 3
     assert scale(8, epsilon=2.0) == NODE_SCALE
     assert scale(8, epsilon=2.0, sensitivity="replace_one") == 2 * NODE_SCALE
     assert scale(50_000, epsilon=1.0) == 3 * 20 * 16

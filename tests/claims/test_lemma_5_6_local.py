@@ -54,10 +54,10 @@ class MarkedRandomizer:
 def test_a_user_is_shown_her_own_trajectory_and_the_server_her_answer_only():
     size = 1920
     randomizer = MarkedRandomizer(size)
-    both = BothSides(size, randomizer)
+    both = BothSides((20, 6, 2), randomizer, "paper", unit_sd=1.0)
     for k, trajectory in enumerate(users(RIVER, 7, seed=4), start=1):
         sigma = statistics(trajectory, 20, 6, 2)
-        released = both.release(sigma)
+        released = both.release(dp.User(trajectory, np.zeros((20, 6), dtype=np.int64), sigma))
         assert len(randomizer.shown) == k  # each user is asked once
         assert np.array_equal(randomizer.shown[-1], sigma)
         # Nothing of any σ is in the release: it is the sum of the answers.
@@ -153,7 +153,7 @@ def test_noise_is_independent_between_users_and_counters(user_noise):
 
 
 def test_the_scale_follows_the_sensitivity_and_not_the_pooling():
-    assert dp.Local(2.0).scale(dp.Problem(20, 6, 2, 5, 0.05)) == USER_SCALE
+    assert dp.Local(2.0).scales(dp.Problem(20, 6, 2, 5, 0.05)) == (USER_SCALE,) * 3
     for agent in (dp.DPUCBVI(), dp.DPUCBVI(pooled=True)):
         assert set_up(RIVER, agent, dp.Local(2.0), 5).noise.scale == USER_SCALE
         replaced = set_up(RIVER, agent, dp.Local(2.0, sensitivity="replace_one"), 5)

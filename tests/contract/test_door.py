@@ -41,7 +41,7 @@ def test_the_first_lines_run_as_they_stand(text):
     regret, certificate = eval(compile(ast.Expression(last.value), "first lines", "eval"), names)
     run = names["run"]
     assert isinstance(regret, float) and regret == run.regret[-1] and run.episodes[-1] == 20_000
-    assert certificate == ("JDP", pytest.approx(50.0), pytest.approx(100.0))
+    assert certificate == dp.Certificate("JDP", pytest.approx(50.0), pytest.approx(100.0))
     assert str(certificate).startswith("JDP: pure ε = 50 ")
     half = np.searchsorted(run.episodes, 10_000)
     assert 0 < regret < 2 * run.regret[half]  # it learns: the second half costs less
@@ -58,9 +58,21 @@ def test_the_readme_and_the_docstring_say_the_same():
 # --- what is offered -----------------------------------------------------------------------------------------
 
 PUBLIC = {
-    "environments": {"TabularMDP", "riverswim", "random_mdp", "hard_tree", "from_file"},
+    "environments": {"TabularMDP", "riverswim", "random_mdp", "hard_tree", "garnet", "from_file"},
     "values": {"optimal_values", "policy_values"},
-    "privatizers": {"Central", "Local", "NonPrivate", "Certificate", "Noise"},
+    "privatizers": {"Central", "Local", "NonPrivate", "Certificate", "Noise", "User"},
+    "privatizers with less noise": {
+        *(
+            "Batches",
+            "GaussianTree",
+            "Honaker",
+            "KaryTree",
+            "LocalGaussian",
+            "OneQuestion",
+            "OneStep",
+            "Toeplitz",
+        )
+    },
     "agents": {"DPUCBVI", "UCBVI", "UCBVICH", "PrivateUCBVI", "PrivateUCBPO", "PUCB", "LDPOBI", "DPNashVI"},
     "agents of one's own": {"planner", "Plan", "Counts", "Problem"},
     "runs": {"run", "Trace", "Traces", "InputError"},

@@ -5,15 +5,17 @@ summation numpy's BLAS chooses; the engine sums in the order of the states.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
+from dpucbvi.agents.dp_ucbvi import CAPS
 from dpucbvi.bonus import bernstein_bonus, bernstein_terms
 from dpucbvi.engine import fast
 from dpucbvi.engine.laplace import laplace_from_word, next_words
@@ -25,6 +27,7 @@ from dpucbvi.protocol import Setup
 from dpucbvi.simulate import episodes, set_up
 
 RIVER = dp.riverswim(S=4, H=6)
+slow = pytest.mark.slow
 Pair = tuple[str, str, str]
 PAIRS: list[Pair] = [
     ("dp_ucbvi", "central", "closed_form"),
@@ -48,6 +51,73 @@ PAIRS: list[Pair] = [
     ("dp_nash_vi", "non_private", "none"),
 ]
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+
+
+class Variant(NamedTuple):
+    """A pair with settings that are not the paper's."""
+
+    pair: Pair
+    private: dict[str, Any]
+    agent: dict[str, Any]
+    zero: float = 0.0
+    pooled: tuple[bool, ...] = (False, True)
+
+
+def dp_ucbvi_with(privatizer: str, zero: float = 0.0, cap: str = "H", **private: Any) -> Variant:
+    pooled = (True,) if "clip" in private else (False, True)
+    return Variant(("dp_ucbvi", privatizer, "closed_form"), private, {"cap": cap}, zero, pooled)
+
+
+LEFT: dict[str, Any] = {"zero": 2.0, "cap": "steps_left"}
+BATCHED: dict[str, Any] = {"first": 5, "growth": 1.2}
+VARIANTS = {
+    "central, left": dp_ucbvi_with("central", **LEFT),
+    "central, tuned": dp_ucbvi_with("central", families="tuned", sensitivity="replace_one", every=7),
+    "local, tuned": dp_ucbvi_with("local", **LEFT, families="tuned"),
+    "kary_tree": dp_ucbvi_with("kary_tree"),
+    "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
+    "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
+    "honaker": dp_ucbvi_with("honaker", **LEFT),
+    "honaker, paper": dp_ucbvi_with("honaker", families="paper", every=7),
+    "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
+    "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
+    "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
+    "toeplitz": dp_ucbvi_with("toeplitz", **LEFT),
+    "toeplitz, every 7": dp_ucbvi_with("toeplitz", families="paper", every=7),
+    "toeplitz, clip 2": dp_ucbvi_with("toeplitz", **LEFT, every=7, clip=2),
+    "batches": dp_ucbvi_with("batches", **LEFT, **BATCHED),
+    "batches, paper": dp_ucbvi_with("batches", families="paper", drop_empty=False, **BATCHED),
+    "batches, every cell": dp_ucbvi_with("batches", policy_cells=False, first=9, growth=1.0),
+    "batches, gaussian": dp_ucbvi_with("batches", **LEFT, delta=1e-6, **BATCHED),
+    "batches, clip 2": dp_ucbvi_with("batches", **LEFT, delta=1e-6, clip=2, **BATCHED),
+    "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
+    "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
+    "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
+    "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
+    "one_question, want 3": dp_ucbvi_with("one_question", want=3, transitions=0.7, first=4, growth=1.1),
+    "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
+    "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
+}
+OTHER_AGENTS = {
+    "private_ucb_po, batches": Variant(("private_ucb_po", "batches", "none"), BATCHED, {}),
+    "private_ucb_vi, toeplitz": Variant(("private_ucb_vi", "toeplitz", "none"), {"every": 7}, {}),
+    "private_ucb_vi, one_step": Variant(("private_ucb_vi", "one_step", "none"), BATCHED, {}),
+    "pucb, kary_tree": Variant(("pucb", "kary_tree", "none"), {}, {}),
+    "ldp_obi, one_step": Variant(("ldp_obi", "one_step", "none"), BATCHED, {}),
+    "dp_nash_vi, batches": Variant(("dp_nash_vi", "batches", "closed_form"), BATCHED, {}, zero=2.0),
+    "dp_nash_vi, honaker": Variant(("dp_nash_vi", "honaker", "closed_form"), {"every": 7}, {}),
+}
+every_variant = pytest.mark.parametrize(
+    ("variant", "pooled"),
+    [
+        pytest.param(
+            variant, pooled, id=f"{name}, {'pooled' if pooled else 'per step'}", marks=[] if quick else [slow]
+        )
+        for variants, quick in ((VARIANTS, True), (OTHER_AGENTS, False))
+        for name, variant in variants.items()
+        for pooled in variant.pooled
+    ],
+)
 pooled_or_not = pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
 
 
@@ -63,10 +133,27 @@ def setup_of(
     **changes: Any,
 ) -> Setup:
     """A run that learns within a few dozen episodes: large ε, small bonus, narrow band."""
-    agent, privatizer, postprocess = pair
+    return setup_of_variant(
+        Variant(pair, {}, {}), mdp, pooled=pooled, bonus=bonus, epsilon=epsilon, width=width, K=K, **changes
+    )
+
+
+def setup_of_variant(
+    variant: Variant,
+    mdp: dp.TabularMDP = RIVER,
+    *,
+    pooled: bool = False,
+    bonus: float = 0.001,
+    epsilon: float = 1000.0,
+    width: float = 1e-4,
+    K: int = 90,
+    **changes: Any,
+) -> Setup:
+    agent, privatizer, postprocess = variant.pair
     private = {} if privatizer == "non_private" else {"epsilon": epsilon, "confidence_scale": width}
-    options = {"postprocess": postprocess, "lp_checks": 20, **changes}
-    return set_up(mdp, AGENTS[agent](bonus, pooled), PRIVATIZERS[privatizer](**private), K, **options)
+    options = {"postprocess": postprocess, "lp_checks": 20, "zero": variant.zero, **changes}
+    made = PRIVATIZERS[privatizer](**private, **variant.private)
+    return set_up(mdp, AGENTS[agent](bonus, pooled, **variant.agent), made, K, **options)
 
 
 def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> dp.Trace:
@@ -80,6 +167,7 @@ def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> d
         engine=engine,
         watch=watch,
         postprocess=setup.postprocess,
+        zero=setup.zero,
         trace_points=setup.trace_points,
         lp_checks=setup.lp_checks,
     )
@@ -99,11 +187,22 @@ def assert_same(reference: dp.Trace, compiled: dp.Trace) -> None:
 # --- the same runs ------------------------------------------------------------------------------------
 
 
-def test_every_agent_is_compared_with_every_privatizer_it_takes() -> None:
+def test_every_agent_is_compared_with_every_privatizer_of_the_paper_that_it_takes() -> None:
     models = {"non_private": "none", "central": "JDP", "local": "LDP"}
-    assert set(models) == set(PRIVATIZERS)
-    takes = {(a, p) for a in AGENTS for p in PRIVATIZERS if models[p] in AGENTS[a]().models}
+    takes = {(a, p) for a in AGENTS for p in models if models[p] in AGENTS[a]().models}
     assert {pair[:2] for pair in PAIRS} == takes
+
+
+def test_dp_ucbvi_is_compared_with_every_privatizer() -> None:
+    """And with every parameter that changes a release, zeroed or not, under both caps."""
+    pairs = {*PAIRS, *(variant.pair for variant in VARIANTS.values())}
+    assert {privatizer for agent, privatizer, _ in pairs if agent == "dp_ucbvi"} == set(PRIVATIZERS)
+    assert {variant.zero > 0.0 for variant in VARIANTS.values()} == {False, True}
+    assert {variant.agent["cap"] for variant in VARIANTS.values()} == set(CAPS)
+    elsewhere = {"epsilon", "delta", "confidence_scale", "printed_constant", "sensitivity"}
+    for name in set(PRIVATIZERS) - {"non_private"}:
+        tried = {key for variant in VARIANTS.values() if variant.pair[1] == name for key in variant.private}
+        assert {field.name for field in fields(PRIVATIZERS[name])} - elsewhere <= tried, name
 
 
 @pooled_or_not
@@ -115,9 +214,17 @@ def test_engines_agree_on_riverswim(pair: Pair, pooled: bool) -> None:
     assert reference.policy_changes[-1] > 0, "a run that never changes its policy compares nothing"
 
 
+@every_variant
+def test_engines_agree_on_riverswim_without_the_papers_settings(variant: Variant, pooled: bool) -> None:
+    setup = setup_of_variant(variant, pooled=pooled)
+    reference = run(setup, "reference")
+    assert_same(reference, run(setup, "fast"))
+    assert reference.policy_changes[-1] > 0, "a run that never changes its policy compares nothing"
+
+
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
-    pair=st.sampled_from(PAIRS),
+    variant=st.sampled_from([*VARIANTS.values(), *(Variant(pair, {}, {}) for pair in PAIRS)]),
     S=st.integers(1, 5),
     A=st.integers(1, 3),
     H=st.integers(1, 5),
@@ -129,7 +236,7 @@ def test_engines_agree_on_riverswim(pair: Pair, pooled: bool) -> None:
     seed=st.integers(0, 10**6),
 )
 def test_engines_agree_on_random_mdps(
-    pair: Pair,
+    variant: Variant,
     S: int,
     A: int,
     H: int,
@@ -140,8 +247,11 @@ def test_engines_agree_on_random_mdps(
     bonus: float,
     seed: int,
 ) -> None:
-    mdp = dp.random_mdp(S, A, H, seed, rewards)
-    setup = setup_of(pair, mdp, epsilon=epsilon, width=width, bonus=bonus, K=K)
+    assume("clip" not in variant.private or H > 2)
+    only_pooled = False not in variant.pooled
+    mdp = (dp.garnet if only_pooled else dp.random_mdp)(S=S, A=A, H=H, seed=seed)
+    mdp = dp.TabularMDP(P=mdp.P, r=mdp.r, initial=mdp.initial, rewards=rewards)
+    setup = setup_of_variant(variant, mdp, pooled=only_pooled, epsilon=epsilon, width=width, bonus=bonus, K=K)
     assert_same(run(setup, "reference", seed), run(setup, "fast", seed))
 
 
@@ -203,7 +313,15 @@ def assert_same_arrays(one: Iterable[np.ndarray], other: Iterable[np.ndarray]) -
 @every_pair
 def test_engines_agree_in_every_episode(pair: Pair, pooled: bool) -> None:
     """Number, plan, the counts it was made on, what the user met and the infeasible LPs so far, bit for bit."""
-    setup = setup_of(pair, dp.riverswim(4, 6, rewards="bernoulli"), pooled=pooled)
+    compare_episodes(setup_of(pair, dp.riverswim(4, 6, rewards="bernoulli"), pooled=pooled))
+
+
+@every_variant
+def test_engines_agree_in_every_episode_without_the_papers_settings(variant: Variant, pooled: bool) -> None:
+    compare_episodes(setup_of_variant(variant, dp.riverswim(4, 6, rewards="bernoulli"), pooled=pooled))
+
+
+def compare_episodes(setup: Setup) -> None:
     compiled = fast.episodes(fast.start(setup, 4), 4)
     policies = set()
     for one, other in zip(episodes(setup, 4), compiled, strict=True):
@@ -281,6 +399,7 @@ class Twice:
     """A privatizer of one's own: Local with every report sent twice, and the ε that this costs."""
 
     model = "LDP"
+    families = "paper"
 
     def __init__(self, epsilon: float):
         self.each = dp.Local(epsilon / 2)
@@ -288,8 +407,8 @@ class Twice:
     def noise_of(self, problem: dp.Problem, G: int) -> dp.Noise:
         return self.each.noise_of(problem, G)
 
-    def certificate(self, problem: dp.Problem) -> dp.Certificate:
-        once = self.each.certificate(problem)
+    def certificate(self, problem: dp.Problem, G: int) -> dp.Certificate:
+        once = self.each.certificate(problem, G)
         return dp.Certificate("LDP", 2 * once.add_remove, 2 * once.replace_one)
 
     def release(self, problem: dp.Problem, G: int, seed: np.random.SeedSequence) -> "Twice.Mean":
@@ -299,8 +418,8 @@ class Twice:
         def __init__(self, releases: list[Any]):
             self.releases = releases
 
-        def release(self, sigma: Any) -> Any:
-            return np.mean([each.release(sigma) for each in self.releases], axis=0)
+        def release(self, user: dp.User) -> Any:
+            return np.mean([each.release(user) for each in self.releases], axis=0)
 
 
 def my_shift(N_sa: Any, N_sas: Any, E: float) -> Any:
@@ -380,8 +499,8 @@ def test_a_subclass_that_changes_nothing_gives_the_same_run() -> None:
 def test_a_privatizer_of_ones_own_brings_its_noise_and_its_certificate() -> None:
     run = dp.run(RIVER, dp.DPUCBVI(0.003), Twice(200.0), K=12)
     assert run.certificate.model == "LDP"
-    assert run.certificate[1:] == pytest.approx((200.0, 400.0))
-    assert run.noise_scale == dp.Local(100.0).scale(dp.Problem(6, 4, 2, 12, 0.05))
+    assert (run.certificate.add_remove, run.certificate.replace_one) == pytest.approx((200.0, 400.0))
+    assert run.noise_scale == dp.Local(100.0).scales(dp.Problem(6, 4, 2, 12, 0.05)).M
 
 
 def test_an_engine_that_is_not_there_is_refused() -> None:

@@ -9,6 +9,7 @@ from hand_worked import USERS, non_private, plans, table
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
+from dpucbvi.privatizers.certificate import Scales
 from dpucbvi.projection import no_postprocess
 from dpucbvi.simulate import episodes, set_up
 
@@ -47,7 +48,7 @@ class Fixed:
     def __init__(self, flat):
         self.flat = flat
 
-    def release(self, sigma):
+    def release(self, user):
         return self.flat
 
 
@@ -87,8 +88,8 @@ def hoeffding_formula(trajectories, problem, scale):
 class Silent(dp.Central):
     """Central without noise."""
 
-    def scale(self, problem):
-        return 0.0
+    def scales(self, problem):
+        return Scales(0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.02])

@@ -11,7 +11,13 @@ from dpucbvi.simulate import set_up
 from dpucbvi.sources import code
 
 SEED = 5
-PRIVATIZER = {"central": dp.Central(200.0), "local": dp.Local(200.0), "non_private": dp.NonPrivate()}
+GROWING = {"first": 6, "growth": 1.2}  # batches that end before the run is stopped, and after
+PARAMETERS = {"batches": GROWING, "one_question": GROWING, "one_step": GROWING}
+PRIVATIZER = {
+    name: PRIVATIZERS[name](epsilon=200.0, **PARAMETERS.get(name, {}))
+    for name in PRIVATIZERS
+    if name != "non_private"
+} | {"non_private": dp.NonPrivate()}
 
 
 def setup_with(privatizer="central"):

@@ -20,6 +20,7 @@ from dpucbvi.lab.settings import (
     to_dict,
 )
 from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.simulate import private_counts
 
 CENTRAL = {"name": "central", "epsilon": 1.0}
@@ -49,9 +50,15 @@ def test_the_default_is_canonical_up_to_what_it_does_not_read():
         "variant": "chowdhury_zhou",
         "rewards": "deterministic",
     }
-    assert settings.agent == {"name": "dp_ucbvi", "pooled": False}
-    assert settings.privatizer == {"name": "central", "epsilon": 1.0, "sensitivity": "paper"}
-    assert settings.postprocess == PostprocessSettings("closed_form", None, None)
+    assert settings.agent == {"name": "dp_ucbvi", "pooled": False, "cap": "H"}
+    assert settings.privatizer == {
+        "name": "central",
+        "epsilon": 1.0,
+        "sensitivity": "paper",
+        "families": "paper",
+        "every": 1,
+    }
+    assert settings.postprocess == PostprocessSettings("closed_form", 0.0, None, None)
     assert settings.confidence == ConfidenceSettings("proven", None, 1.0)
     assert settings.engine == EngineSettings("fast", 200)
 
@@ -70,8 +77,8 @@ SAME_RUN = {
         RunSettings(confidence=ConfidenceSettings("proven", 4.0, 0.5)),
     ),
     "the solver of the closed form": (
-        RunSettings(postprocess=PostprocessSettings("closed_form", "HIGHS", True)),
-        RunSettings(postprocess=PostprocessSettings("closed_form", "CLARABEL", False)),
+        RunSettings(postprocess=PostprocessSettings("closed_form", 0.0, "HIGHS", True)),
+        RunSettings(postprocess=PostprocessSettings("closed_form", 0.0, "CLARABEL", False)),
     ),
     "LP checks of the reference": (
         RunSettings(engine=EngineSettings("reference", 200)),
@@ -81,6 +88,8 @@ SAME_RUN = {
     "a default that is taken back": (with_env(), with_env(S=None, path=None)),
     "a sensitivity that is typed": (with_privatizer(), with_privatizer(sensitivity="paper")),
     "a pooling that is typed": (with_agent(), with_agent(pooled=False)),
+    "a cap that is typed": (with_agent(), with_agent(cap="H")),
+    "families that are typed": (with_privatizer(), with_privatizer(families="paper", every=1)),
     "an epsilon without a point": (with_privatizer(epsilon=2), with_privatizer(epsilon=2.0)),
 }
 
@@ -107,6 +116,10 @@ OTHER_RUN = {
     "trace": RunSettings(trace_points=10),
     "env": with_env(name="random"),
     "size": with_env(S=4),
+    "cap": with_agent(cap="steps_left"),
+    "families": with_privatizer(families="tuned"),
+    "every": with_privatizer(every=2),
+    "zero": RunSettings(postprocess=PostprocessSettings("closed_form", 2.0)),
 }
 
 
@@ -116,18 +129,23 @@ def test_what_a_run_reads_names_it(other):
 
 
 def test_cvxpy_reads_its_solver():
-    one = canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", "HIGHS", True)))
-    assert to_dict(one)["postprocess"] == {"name": "cvxpy", "solver": "HIGHS", "canonical": True}
+    one = canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, "HIGHS", True)))
+    assert to_dict(one)["postprocess"] == {
+        "name": "cvxpy",
+        "zero": 0.0,
+        "solver": "HIGHS",
+        "canonical": True,
+    }
     for solver, nearest in (("CLARABEL", True), ("HIGHS", False)):
-        assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", solver, nearest))) != one
+        assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, solver, nearest))) != one
 
 
 def test_to_dict_leaves_out_what_is_not_read():
     tree = to_dict(canonical(RunSettings(privatizer=NON_PRIVATE)))
     assert tree["privatizer"] == {"name": "non_private"}
-    assert tree["postprocess"] == {"name": "closed_form"}
+    assert tree["postprocess"] == {"name": "closed_form", "zero": 0.0}
     assert set(tree["env"]) == {"name", "S", "H", "variant", "rewards"}
-    assert tree["agent"] == {"name": "dp_ucbvi", "pooled": False}  # false is a value
+    assert tree["agent"] == {"name": "dp_ucbvi", "pooled": False, "cap": "H"}  # false is a value
     assert tree["confidence"] == {"name": "proven", "scale": 1.0}
 
 
@@ -164,7 +182,7 @@ REFUSED = {
     ),
     "privatizer": (
         with_privatizer(name="shuffle"),
-        "privatizer.name: 'shuffle' is not one of central, local, non_private",
+        f"privatizer.name: 'shuffle' is not one of {', '.join(PRIVATIZERS)}",
     ),
     "privatizer key": (with_privatizer(epsilom=1.0), "privatizer.epsilom: no such key; did you mean epsilon?"),
     "privatizer factor": (with_privatizer(confidence_scale=1.0), "privatizer.confidence_scale: no such key"),
@@ -291,7 +309,7 @@ def test_a_combination_that_makes_no_run_is_refused(settings, message):
 
 
 def test_an_unknown_solver_is_refused():
-    settings = RunSettings(postprocess=PostprocessSettings("cvxpy", "OSQP"), engine=REFERENCE, K=2)
+    settings = RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, "OSQP"), engine=REFERENCE, K=2)
     with pytest.raises(
         InputError, match=r"^postprocess\.solver: OSQP is not accepted; it must be one of HIGHS"
     ):
@@ -364,8 +382,9 @@ def test_every_setting_reaches_the_run():
     setup = assemble(
         RunSettings(
             env={"name": "riverswim", "S": 3, "H": 4},
-            agent={"name": "dp_ucbvi", "pooled": True},
-            privatizer={"name": "local", "epsilon": 2.0, "sensitivity": "replace_one"},
+            agent={"name": "dp_ucbvi", "pooled": True, "cap": "steps_left"},
+            privatizer={"name": "local", "epsilon": 2.0, "sensitivity": "replace_one", "families": "tuned"},
+            postprocess=PostprocessSettings("closed_form", 2.5),
             bonus=BonusSettings(0.25),
             confidence=ConfidenceSettings("printed", 3.0, 0.5),
             engine=EngineSettings("fast", 7),
@@ -377,9 +396,11 @@ def test_every_setting_reaches_the_run():
     assert setup.problem == (4, 3, 2, 100, 0.1)
     assert (setup.G, setup.postprocess, setup.trace_points, setup.lp_checks) == (1, "closed_form", 10, 7)
     assert (setup.agent.bonus_scale, setup.agent.pooled, setup.constants.scale) == (0.25, True, 0.25)
+    assert (setup.agent.cap, setup.zero) == ("steps_left", 2.5)
     assert asdict(setup.privatizer) == {
         "epsilon": 2.0,
         "sensitivity": "replace_one",
+        "families": "tuned",
         "confidence_scale": 0.5,
         "printed_constant": 3.0,
     }

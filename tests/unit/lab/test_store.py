@@ -16,7 +16,7 @@ from dpucbvi.lab.settings import (
     RunSettings,
     canonical,
 )
-from dpucbvi.lab.store import ARRAYS, UNREADABLE, Store, identity, run_id
+from dpucbvi.lab.store import ARRAYS, UNREADABLE, YOUNGER, Store, identity, run_id
 from dpucbvi.protocol import Setup
 from dpucbvi.trace import Trace
 
@@ -126,6 +126,37 @@ def test_the_name_of_a_run_is_the_one_it_always_had():
     """Results outlive the code that made them. These were stored before the settings moved into the lab."""
     assert run_id(named(RunSettings(), 0)) == "2a448f114edc38d3"
     assert run_id(named(PUBLIC, 4)) == "7b9ac939f8bf3627"
+
+
+YOUNGER_SETTINGS = {
+    "cap": replace(SETTINGS, agent={"name": "dp_ucbvi", "cap": "steps_left"}),
+    "families": replace(SETTINGS, privatizer={**CENTRAL, "families": "tuned"}),
+    "every": replace(SETTINGS, privatizer={**CENTRAL, "every": 2}),
+    "zero": replace(SETTINGS, postprocess=PostprocessSettings("closed_form", 2.0)),
+}
+
+
+def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
+    """At the value that all runs had before, they are left out; any other value is part of the name."""
+    assert {(group, key) for group, before in YOUNGER.items() for key in before} == {
+        ("agent", "cap"),
+        ("privatizer", "families"),
+        ("privatizer", "every"),
+        ("postprocess", "zero"),
+    }
+    assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
+    assert named()["privatizer"] == {**CENTRAL, "sensitivity": "paper"}
+    assert named()["postprocess"] == {"name": "closed_form"}
+    names = {run_id(named(settings)) for settings in (SETTINGS, *YOUNGER_SETTINGS.values())}
+    assert len(names) == 1 + len(YOUNGER_SETTINGS)
+
+
+def test_a_privatizer_whose_own_default_is_another_says_so():
+    """Left out always means the old value, never a default that differs from class to class."""
+    tuned = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0})
+    assert named(tuned)["privatizer"]["families"] == "tuned"
+    paper = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0, "families": "paper"})
+    assert "families" not in named(paper)["privatizer"] and run_id(named(paper)) != run_id(named(tuned))
 
 
 def test_settings_that_are_not_read_do_not_change_the_name():

@@ -26,6 +26,7 @@ class Uncertified:
     epsilon: float = 1.0
 
     model = "JDP"
+    families = "paper"
 
     def noise_of(self, problem, G):
         return dp.Noise(scale=1.0, E=1.0)
@@ -34,35 +35,50 @@ class Uncertified:
         return dp.NonPrivate().release(problem, G, seed)
 
 
+class WithoutFamilies:
+    """It does not say which counters it releases."""
+
+    model = "JDP"
+    noise, release = Uncertified.noise, Uncertified.release
+
+    def certificate(self, problem, G):
+        return dp.Certificate("JDP", 0.1, 0.2)
+
+
+class OtherFamilies(WithoutFamilies):
+    families = "mine"
+
+
 class SaysNothing(Uncertified):
-    def certificate(self, problem):
+    def certificate(self, problem, G):
         return None
 
 
 class SaysATuple(Uncertified):
-    def certificate(self, problem):
+    def certificate(self, problem, G):
         return ("JDP", 0.1, 0.2)
 
 
 class SaysAnotherModel(Uncertified):
-    def certificate(self, problem):
+    def certificate(self, problem, G):
         return dp.Certificate("LDP", 0.1, 0.2)
 
 
 class Invented(Uncertified):
     model = "perfect"
 
-    def certificate(self, problem):
+    def certificate(self, problem, G):
         return dp.Certificate("perfect", 0.0, 0.0)
 
 
-NEEDS = "is not accepted; it must be an object with model, noise, certificate, release"
+NEEDS = "is not accepted; it must be an object with model, families, noise, certificate, release"
 NONSENSE = {
     "nothing": (Nothing(), f"Nothing {NEEDS}"),
     "a name": ("central", f"str {NEEDS}"),
     "none": (None, f"NoneType {NEEDS}"),
     "a class": (dp.Central, f"Central {NEEDS}"),
     "no certificate": (Uncertified(), f"Uncertified {NEEDS}"),
+    "no families": (WithoutFamilies(), f"WithoutFamilies {NEEDS}"),
     "certificate None": (SaysNothing(), "SaysNothing says JDP, its certificate does not"),
     "certificate a tuple": (SaysATuple(), "SaysATuple says JDP, its certificate does not"),
     "another model": (SaysAnotherModel(), "SaysAnotherModel says JDP, its certificate does not"),
@@ -103,24 +119,29 @@ def test_a_name_in_the_registry_does_not_help(kind, engine, monkeypatch):
 
 def test_a_name_that_is_not_in_the_registry_is_refused():
     with pytest.raises(
-        dp.InputError, match=r"^privatizer\.name: 'nonsense' is not one of central, local, non_private$"
+        dp.InputError, match=rf"^privatizer\.name: 'nonsense' is not one of {', '.join(PRIVATIZERS)}$"
     ):
         assemble(RunSettings(privatizer={"name": "nonsense"}, K=5))
+
+
+def test_families_that_are_not_there_are_refused():
+    told = refusal(lambda: set_up(RIVER, dp.DPUCBVI(), OtherFamilies(), 5))
+    assert told == "families: 'mine' is not one of paper, tuned"
 
 
 class Complete(Uncertified):
     """All that is asked for; what it certifies is its author's affair."""
 
-    def certificate(self, problem):
+    def certificate(self, problem, G):
         return dp.Certificate("JDP", 7.0, 14.0)
 
 
 def test_what_has_everything_runs_on_the_reference_with_its_own_certificate(monkeypatch):
     """Control: the refusals above are about what is missing."""
     run = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5)
-    assert run.certificate == ("JDP", 7.0, 14.0)
+    assert run.certificate == dp.Certificate("JDP", 7.0, 14.0)
     monkeypatch.setitem(PRIVATIZERS._things, "complete", Complete)
     settings = RunSettings(privatizer={"name": "complete"}, engine=EngineSettings("reference"), K=5)
-    assert assemble(settings).certificate == ("JDP", 7.0, 14.0)
+    assert assemble(settings).certificate == dp.Certificate("JDP", 7.0, 14.0)
     told = refusal(lambda: dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast"))
     assert told == "engine: fast has no compiled twin of the privatizer Complete; it takes engine=reference"

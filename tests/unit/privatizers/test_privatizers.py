@@ -1,4 +1,4 @@
-"""Central, Local and NonPrivate: noise scale, E, certificate and release of each fit together."""
+"""Every privatizer has a name; noise scale, E, certificate and release of the paper's three fit together."""
 
 from itertools import product
 
@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.counts import counters
+from dpucbvi.counts import counters, statistics
+from dpucbvi.engine import fast
 from dpucbvi.engine.releases import release_for
-from dpucbvi.engine.twins import RELEASES
+from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.central import order_central, proven_central
+from dpucbvi.privatizers.central import order_central
 from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
-from dpucbvi.privatizers.local import order_local, proven_local
+from dpucbvi.privatizers.local import order_local
 from dpucbvi.privatizers.tree import levels
 from dpucbvi.simulate import set_up
 
@@ -28,11 +29,25 @@ def made(privatizer, K, pooled=False):
     return set_up(RIVER, dp.DPUCBVI(pooled=pooled), privatizer, K, beta=0.1)
 
 
+def user(sigma):
+    """A user of no steps, with the given statistics for a release that takes them as they are."""
+    nothing = Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    return dp.User(nothing, np.zeros((5, 4), dtype=np.int64), sigma)
+
+
 def test_every_privatizer_can_be_named():
     assert {name: PRIVATIZERS[name] for name in PRIVATIZERS} == {
+        "batches": dp.Batches,
         "central": dp.Central,
+        "gaussian_tree": dp.GaussianTree,
+        "honaker": dp.Honaker,
+        "kary_tree": dp.KaryTree,
         "local": dp.Local,
+        "local_gaussian": dp.LocalGaussian,
         "non_private": dp.NonPrivate,
+        "one_question": dp.OneQuestion,
+        "one_step": dp.OneStep,
+        "toeplitz": dp.Toeplitz,
     }
 
 
@@ -42,8 +57,9 @@ def test_central_fits_together(epsilon, sensitivity, K, pooled):
     setup = made(dp.Central(epsilon, sensitivity), K, pooled)
     change = FACTOR[sensitivity] * 5  # Δ, H = 5
     scale = 3 * change * levels(K) / epsilon
-    assert setup.noise.scale == setup.privatizer.scale(setup.problem) == pytest.approx(scale, rel=1e-12)
-    assert setup.noise.E == proven_central(setup.problem, setup.G, setup.noise.scale)
+    scales = setup.privatizer.scales(setup.problem)
+    assert scales == (setup.noise.scale,) * 3 and scales.M == pytest.approx(scale, rel=1e-12)
+    assert setup.noise.E == setup.privatizer.proven_E(setup.problem, setup.G, scales)
     assert (setup.noise.terms, setup.noise.printed) == (levels(K), None)
     assert setup.certificate.model == setup.privatizer.model == "JDP"
     assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
@@ -54,9 +70,10 @@ def test_central_fits_together(epsilon, sensitivity, K, pooled):
 def test_local_fits_together(epsilon, sensitivity, K, pooled):
     """b = 3Δ/ε, whatever K is."""
     setup = made(dp.Local(epsilon, sensitivity), K, pooled)
-    assert setup.noise.scale == setup.privatizer.scale(setup.problem)
+    scales = setup.privatizer.scales(setup.problem)
+    assert scales == (setup.noise.scale,) * 3
     assert setup.noise.scale == pytest.approx(3 * FACTOR[sensitivity] * 5 / epsilon, rel=1e-12)
-    assert setup.noise.E == proven_local(setup.problem, setup.G, setup.noise.scale)
+    assert setup.noise.E == setup.privatizer.proven_E(setup.problem, setup.G, scales)
     assert (setup.noise.terms, setup.noise.printed) == (K, None)
     assert setup.certificate.model == setup.privatizer.model == "LDP"
     assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
@@ -67,10 +84,10 @@ def test_local_fits_together(epsilon, sensitivity, K, pooled):
 def test_non_private_has_no_noise_no_e_and_no_certificate(pooled):
     setup = made(dp.NonPrivate(), 64, pooled)
     assert (setup.noise.scale, setup.noise.E) == (0.0, 0.0)
-    assert setup.certificate == ("none", np.inf, np.inf) and setup.privatizer.model == "none"
+    assert setup.certificate == dp.Certificate("none", np.inf, np.inf) and setup.privatizer.model == "none"
     release = setup.privatizer.release(setup.problem, setup.G, seed_stream(0, "privacy"))
     items = np.random.default_rng(0).random((5, counters(setup.G, 4, 2)))
-    released = [release.release(item) for item in items]
+    released = [release.release(user(item)) for item in items]
     assert np.array_equal(released, items.cumsum(axis=0))
 
 
@@ -85,13 +102,15 @@ def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity
     setup = made(kind(3.0, sensitivity), 64, pooled)
     size = counters(5 if not pooled else 1, 4, 2)
     release = setup.privatizer.release(setup.problem, setup.G, seed_stream(7, "privacy"))
-    noise = release.release(np.zeros(size))
+    noise = release.release(user(np.zeros(size)))
     expected = setup.noise.scale * LaplaceStream(seed_stream(7, "privacy")).draw(size)
     assert np.array_equal(noise, expected)
 
-    state, compiled = RELEASES[kind].start(setup, 7, size), np.zeros(size)
-    release_for(type(state))(state, 1, np.zeros(size), np.zeros(15, dtype=np.int64), compiled)
-    assert np.array_equal(compiled, expected)
+    run = fast.start(setup, 7)  # whose memory has a user who moved from 0 to 0 and earned nothing, H times
+    assert release_for(type(run.state))(run.state, 1, run.memory, run.private)
+    still = np.zeros(setup.mdp.H + 1, dtype=np.int64)
+    at_rest = Trajectory(still, still[1:], np.zeros(setup.mdp.H))
+    assert np.array_equal(run.private.flat, statistics(at_rest, setup.G, 4, 2) + expected)
 
     families = 3 * 5 * (levels(64) if kind is dp.Central else 1)
     assert setup.certificate.add_remove == pytest.approx(families / setup.noise.scale, rel=1e-12)
@@ -123,10 +142,10 @@ def test_k_minus_one_users_are_released_and_one_episode_has_none(kind):
     size = counters(5, 4, 2)
     release = setup.privatizer.release(setup.problem, 5, seed_stream(0, "privacy"))
     for _ in range(7):
-        assert release.release(np.zeros(size)).shape == (size,)
+        assert release.release(user(np.zeros(size))).shape == (size,)
     one = made(kind(1.0), 1)
     assert one.noise.E == 0.0
-    assert one.certificate.add_remove == (0.0 if kind is dp.Central else pytest.approx(1.0))
+    assert one.certificate.add_remove == one.certificate.replace_one == 0.0
 
 
 REFUSED = [
