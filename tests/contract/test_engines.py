@@ -94,7 +94,9 @@ VARIANTS = {
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
-    "one_question, want 3": dp_ucbvi_with("one_question", want=3, transitions=0.7, first=4, growth=1.1),
+    "one_question, want 3": dp_ucbvi_with(
+        "one_question", cap="steps_left", want=3, transitions=0.7, first=4, growth=1.1
+    ),
     "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
     "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
 }
