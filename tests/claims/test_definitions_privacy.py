@@ -211,7 +211,8 @@ def test_a_trace_carries_the_certificate_of_its_run_and_says_its_relations(engin
     run = dp.run(dp.riverswim(4, 5), dp.DPUCBVI(), dp.Central(2.0), K=20, engine=engine)
     assert run.certificate == certificate(dp.Central(2.0))
     assert str(run.certificate) == (
-        "JDP: pure ε = 2 if a user is added or removed, 4 if her trajectory is replaced"
+        "JDP: pure ε = 2 if a user is added or removed, 4 if her trajectory is replaced; "
+        "simulated with seeded noise"
     )
     nothing = dp.run(dp.riverswim(4, 5), dp.UCBVI(), K=20, engine=engine)
     assert str(nothing.certificate) == "no privacy is certified"

@@ -42,6 +42,8 @@ def test_statistics_of_one_user():
 class MarkedRandomizer:
     """In place of a user: notes what it is shown and answers something unrelated."""
 
+    dtype = np.float64
+
     def __init__(self, size):
         self.shown = []
         self.answers = np.random.default_rng(3).normal(size=(100, size))
@@ -76,7 +78,7 @@ def test_the_users_side_keeps_nothing():
     fresh = LocalRandomizer(60.0, fresh_stream)
     sigma = rng.random(32)
     assert np.array_equal(seasoned.perturb(sigma), fresh.perturb(sigma))
-    assert set(vars(seasoned)) == before == {"scale", "_stream"}
+    assert set(vars(seasoned)) == before == {"scale", "dtype", "_stream"}
 
 
 def test_perturbing_leaves_the_users_statistics_alone():

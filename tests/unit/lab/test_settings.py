@@ -21,6 +21,7 @@ from dpucbvi.lab.settings import (
 )
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.words import SystemWords
 from dpucbvi.simulate import private_counts
 
 CENTRAL = {"name": "central", "epsilon": 1.0}
@@ -397,7 +398,10 @@ def test_every_setting_reaches_the_run():
     assert (setup.G, setup.postprocess, setup.trace_points, setup.lp_checks) == (1, "closed_form", 10, 7)
     assert (setup.agent.bonus_scale, setup.agent.pooled, setup.constants.scale) == (0.25, True, 0.25)
     assert (setup.agent.cap, setup.zero) == ("steps_left", 2.5)
-    assert asdict(setup.privatizer) == {
+    given = asdict(setup.privatizer)
+    assert given.pop("words") is SystemWords  # never a setting
+    assert given == {
+        "noise": "simulation",
         "epsilon": 2.0,
         "sensitivity": "replace_one",
         "families": "tuned",

@@ -39,7 +39,7 @@ class WithoutFamilies:
     """It does not say which counters it releases."""
 
     model = "JDP"
-    noise, release = Uncertified.noise, Uncertified.release
+    noise_of, release = Uncertified.noise_of, Uncertified.release
 
     def certificate(self, problem, G):
         return dp.Certificate("JDP", 0.1, 0.2)
@@ -71,7 +71,7 @@ class Invented(Uncertified):
         return dp.Certificate("perfect", 0.0, 0.0)
 
 
-NEEDS = "is not accepted; it must be an object with model, families, noise, certificate, release"
+NEEDS = "is not accepted; it must be an object with model, families, noise_of, certificate, release"
 NONSENSE = {
     "nothing": (Nothing(), f"Nothing {NEEDS}"),
     "a name": ("central", f"str {NEEDS}"),
