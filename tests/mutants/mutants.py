@@ -377,7 +377,7 @@ MUTANTS = {
             "mechanisms.figure",
             "        style = look(first(experiment, of))\n",
             "        style = look(first(experiment, of))\n"
-            "        x = np.sort([certificate_of(a).add_remove for a in experiment.arms if a.of == of])\n",
+            "        x = np.sort([a.runs[0].certificate.add_remove for a in experiment.arms if a.of == of])\n",
         ),
         Mutant(
             "the other relation's ε is checked",

@@ -13,7 +13,6 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.epsilon.matching import EPSILON, series
 from dpucbvi.studies.mechanisms.places import COUNTS, MODELS, check_certified, first, members, printed_of
 from dpucbvi.studies.shared.arms import (
-    certificate_of,
     check_same_grid,
     config_of,
     episodes_of,
@@ -89,8 +88,9 @@ def draw(experiment: StoredExperiment) -> Figure:
 
 def look(arm: StoredArm) -> dict[str, Any]:
     """How an arm is drawn: dashed where its noise is Gaussian."""
-    gaussian = certificate_of(arm).delta > 0.0
-    hue, mark = LOOK[config_of(arm)["privatizer"]["name"], gaussian]
+    privatizer = config_of(arm)["privatizer"]
+    gaussian = privatizer.get("delta", 0.0) > 0.0
+    hue, mark = LOOK[privatizer["name"], gaussian]
     dashes = (0, (4, 1.5)) if gaussian else "-"
     return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.3, "label": arm.label, **MARKER}
 

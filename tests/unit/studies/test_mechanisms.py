@@ -221,6 +221,12 @@ def test_an_arm_that_certifies_something_else_is_refused(of, changes, tmp_path):
         STUDY.report(other, tmp_path, {}.get)
 
 
+def test_a_run_that_ended_before_a_release_is_drawn_as_all_of_its_mechanism():
+    figure = STUDY.draw(with_certificate("step_toeplitz", add_remove=0.0, replace_one=0.0, delta=0.0))
+    (line,) = curves(figure, 2)["Toeplitz, δ = 1e-6"]
+    np.testing.assert_array_equal(line.x, sorted(EPSILONS))
+
+
 def test_the_other_relation_is_free():
     STUDY.draw(with_certificate("step_kary_tree", add_remove=0.3))
 
