@@ -95,16 +95,16 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
-    figure = Figure(figsize=(9.6, 5.2))
+    figure = Figure(figsize=(10.6, 5.6))
     right = [max(len(panels["broken"]), 1), max(len(panels["actions"]), 1) + 1.5]
-    grid = figure.add_gridspec(1, 2, left=0.165, right=0.985, top=0.94, bottom=0.195, wspace=0.72)
+    grid = figure.add_gridspec(1, 2, left=0.155, right=0.945, top=0.945, bottom=0.215, wspace=0.95)
     beside = grid[1].subgridspec(2, 1, height_ratios=right, hspace=0.42)
     places = {"released": grid[0], "broken": beside[0], "actions": beside[1]}
     for panel, place in places.items():
         _draw_panel(figure.add_subplot(place), TITLES[panel], panels[panel])
     figure.axes[1].set_xscale("log")
-    figure.legend(handles=_handles(), loc="lower right", bbox_to_anchor=(0.99, 0.005), ncols=2, frameon=False)
-    figure.text(0.015, 0.02, _caption(made), fontsize=7, color=QUIET, linespacing=1.4)
+    figure.legend(handles=_handles(), loc="lower right", bbox_to_anchor=(0.99, 0.0), ncols=2, frameon=False)
+    figure.text(0.015, 0.015, _caption(made), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
