@@ -509,7 +509,7 @@ from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms,
 
 
 @cache
-def learn(epsilon, scale, seed):
+def trained(epsilon, scale, seed):
     """K episodes of Algorithm 1: the plans, the exact regret after each episode, the privatizer."""
     privatizer = counts_for(epsilon, seed)
     environment = np.random.default_rng(seed_stream(seed, "environment"))
@@ -525,10 +525,10 @@ def learn(epsilon, scale, seed):
 
 
 SCALE, SCALE_NON_PRIVATE = 3e-4, 0.02
-literal_non_private = learn(np.inf, 1.0, SEED)
-literal_central = learn(EPSILON, 1.0, SEED)
-scaled_non_private = learn(np.inf, SCALE_NON_PRIVATE, SEED)
-scaled_central = learn(EPSILON, SCALE, SEED)
+literal_non_private = trained(np.inf, 1.0, SEED)
+literal_central = trained(EPSILON, 1.0, SEED)
+scaled_non_private = trained(np.inf, SCALE_NON_PRIVATE, SEED)
+scaled_central = trained(EPSILON, SCALE, SEED)
 
 # %%
 EPISODES = [10, 25, 50, 100, 200, 400]
@@ -693,7 +693,7 @@ arms = [
     (rf"$\epsilon = 3000$, bonus times {SCALE:g}", 3000.0, SCALE, BLUE, (0, (6, 1))),
     (f"non-private, bonus times {SCALE_NON_PRIVATE:g}", np.inf, SCALE_NON_PRIVATE, BLACK, ":"),
 ]
-curves = {name: np.array([learn(eps, scale, seed)[1] for seed in SEEDS]) for name, eps, scale, *_ in arms}
+curves = {name: np.array([trained(eps, scale, seed)[1] for seed in SEEDS]) for name, eps, scale, *_ in arms}
 
 fig, ax = plt.subplots(figsize=(9, 4.2))
 k = np.arange(1, K + 1)

@@ -1,0 +1,181 @@
+"""From noisy counts to private ones by hand: zeroing, the sum over s', rewards put right; and the cap of a Q."""
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.counts import FAMILIES, PrivateCounts, as_counts, counters, statistics, zeroed
+from dpucbvi.mdp import Trajectory
+from dpucbvi.projection import closed_form, no_postprocess
+from dpucbvi.simulate import episodes, set_up
+
+USER = Trajectory(np.array([0, 1]), np.array([0]), np.array([1.0]))
+
+
+class Fixed:
+    """A release of counts chosen by hand; None stands for an episode in which nothing is released."""
+
+    def __init__(self, *flats, sd=None):
+        self.flats = list(flats)
+        self.sd = sd
+
+    def release(self, user):
+        return self.flats.pop(0)
+
+
+def flat(N_sa, N_sas, R):
+    """G = 1, S = 2, A = 1: rows (s) of N(s,a), N(s,a,s') and R(s,a) as one vector."""
+    vector = np.zeros(counters(1, 2, 1))
+    counts = as_counts(vector, 1, 2, 1)
+    counts.N_sa[0, :, 0], counts.N_sas[0, :, 0], counts.R[0, :, 0] = N_sa, N_sas, R
+    return vector
+
+
+def private(release, families="paper", zero=0.0, postprocess=no_postprocess, E=0.0):
+    return PrivateCounts(release, postprocess, E, 1, 2, 1, FAMILIES[families], zero)
+
+
+NOISY = flat([9.0, -4.0], [[5.0, 2.9], [-1.0, 3.0]], [2.0, -1.0])
+
+
+def test_cells_below_tau_standard_deviations_are_zeroed():
+    """τ = 2, sd 1.5 in state 0 and 1 in state 1: below 3 and below 2 goes, at the border stays."""
+    counts = private(Fixed(NOISY, sd=np.array([[[1.5], [1.0]]])), zero=2.0).update(USER)
+    assert counts.N_sas[0, :, 0].tolist() == [[5.0, 0.0], [0.0, 3.0]]
+    assert counts.N_sa[0, :, 0].tolist() == [9.0, -4.0]  # it has a counter of its own
+    assert counts.R[0, :, 0].tolist() == [2.0, -1.0]
+    assert zeroed(np.array([3.0]), np.array(1.5), 2.0).tolist() == [3.0]
+
+
+def test_without_a_counter_the_sum_over_next_states_takes_its_place_and_rewards_are_put_right():
+    """N̂ = 5 + 2.9 and -1 + 3; R̃ = R̂ + N/2."""
+    counts = private(Fixed(NOISY), families="tuned").update(USER)
+    assert counts.N_sa[0, :, 0] == pytest.approx([7.9, 2.0])
+    assert counts.R[0, :, 0] == pytest.approx([2.0 + 3.95, -1.0 + 1.0])
+
+
+def test_zeroing_comes_before_the_sum():
+    sd = np.full((1, 2, 1), 1.5)
+    counts = private(Fixed(NOISY, sd=sd), families="tuned", zero=2.0).update(USER)
+    assert counts.N_sa[0, :, 0] == pytest.approx([5.0, 3.0])
+    assert counts.R[0, :, 0] == pytest.approx([4.5, 0.5])
+
+
+def test_rewards_are_put_right_by_the_counts_after_the_lp():
+    """E = 4, S = 2: cells (5, 2.9) shift by E/(2S) = 1 each; Ñ = 9.9, R̃ = 2 + 4.95. State 1: the LP wants a sum
+    within 1 of 2 and max(-1, 0) + 3 = 3 is, so (0, 3) shifts to (1, 4): Ñ = 5, R̃ = -1 + 2.5."""
+    made = private(Fixed(NOISY), families="tuned", postprocess=closed_form, E=4.0)
+    counts = made.update(USER)
+    assert counts.N_sas[0, :, 0] == pytest.approx(np.array([[6.0, 3.9], [1.0, 4.0]]))
+    assert counts.N_sa[0, :, 0] == pytest.approx([9.9, 5.0])
+    assert counts.R[0, :, 0] == pytest.approx([6.95, 1.5])
+    assert made.N_hat.N_sa[0, :, 0] == pytest.approx([7.9, 2.0])
+
+
+def test_where_nothing_is_released_the_last_counts_stay():
+    made = private(Fixed(None, NOISY, None))
+    assert not any(family.any() for family in made.update(USER))
+    second = made.update(USER)
+    assert second.N_sa[0, :, 0].tolist() == [9.0, -4.0]
+    assert made.update(USER) is second
+
+
+def test_statistics_of_the_tuned_families():
+    """A user with rewards 1, 0, .25: no N(s,a); R sums r - ½."""
+    user = Trajectory(np.array([0, 0, 1, 1]), np.zeros(3, dtype=np.int64), np.array([1.0, 0.0, 0.25]))
+    counts = as_counts(statistics(user, 1, 2, 1, FAMILIES["tuned"]), 1, 2, 1)
+    assert not counts.N_sa.any()
+    assert counts.N_sas[0, :, 0].tolist() == [[1.0, 1.0], [0.0, 1.0]]
+    assert counts.R[0, :, 0].tolist() == [0.0, -0.25]
+    once = as_counts(statistics(user, 1, 2, 1, FAMILIES["tuned"], clip=1), 1, 2, 1)
+    assert once.N_sas[0, :, 0].tolist() == [[1.0, 0.0], [0.0, 1.0]] and once.R[0, 0, 0] == 0.5
+
+
+# --- the cap ------------------------------------------------------------------------------------------
+
+
+def test_the_cap_of_the_steps_left_by_hand():
+    """H = 3, one state, r = 0, bonus as printed: nothing is learned, so Q_h stays at H - h + 1 = 3, 2, 1, and
+    the cap H keeps 3 everywhere."""
+    mdp = dp.TabularMDP(P=np.ones((3, 1, 1, 1)), r=np.zeros((3, 1, 1)), initial=np.ones(1))
+    for cap, expected in (("H", [3.0, 3.0, 3.0]), ("steps_left", [3.0, 2.0, 1.0])):
+        for engine in ("reference", "fast"):
+            run = dp.run(mdp, dp.DPUCBVI(cap=cap), dp.Central(1.0), K=5, engine=engine)
+            assert run.Q.ravel().tolist() == expected
+
+
+def test_the_cap_bounds_every_plan_and_without_a_bonus_changes_nothing():
+    """Control: where Q is below both caps the plans are the same."""
+    mdp = dp.random_mdp(3, 2, 4, seed=1)
+    left = np.arange(4, 0, -1.0)[:, None, None]
+    made = {
+        cap: [e.plan for e in episodes(set_up(mdp, dp.DPUCBVI(0.01, cap=cap), dp.NonPrivate(), 60), seed=2)]
+        for cap in ("H", "steps_left")
+    }
+    assert all((plan.Q <= left).all() for plan in made["steps_left"])
+    assert any((plan.Q > left).any() for plan in made["H"])
+
+
+# --- refusals -----------------------------------------------------------------------------------------
+
+RIVER = dp.riverswim(3, 4)
+REFUSED = {
+    "clip per step": (
+        lambda: set_up(RIVER, dp.DPUCBVI(), dp.Toeplitz(1.0, clip=2), 9),
+        "clip: has no effect on counts per step; it is for pooled counts",
+    ),
+    "clip too large": (
+        lambda: set_up(RIVER, dp.DPUCBVI(pooled=True), dp.GaussianTree(1.0, clip=4), 9),
+        "clip: 4 has no effect; it must be an integer from 1 to H - 1 = 3",
+    ),
+    "clip of batches": (
+        lambda: set_up(RIVER, dp.DPUCBVI(), dp.Batches(1.0, delta=1e-6, clip=1), 9),
+        "clip: has no effect on counts per step; it is for pooled counts",
+    ),
+    "zero without noise": (
+        lambda: set_up(RIVER, dp.DPUCBVI(), dp.NonPrivate(), 9, zero=1.0),
+        "zero: only noisy counts that are post-processed can be zeroed; it must be 0 here",
+    ),
+    "zero of raw counts": (
+        lambda: set_up(RIVER, dp.PrivateUCBVI(), dp.Central(1.0), 9, zero=1.0),
+        "zero: only noisy counts that are post-processed can be zeroed; it must be 0 here",
+    ),
+    "zero negative": (
+        lambda: set_up(RIVER, dp.DPUCBVI(), dp.Central(1.0), 9, zero=-1.0),
+        "zero: -1.0 is not accepted; it must be a number >= 0",
+    ),
+    "cap": (lambda: dp.DPUCBVI(cap="2H"), "cap: '2H' is not one of H, steps_left"),
+    "families": (
+        lambda: dp.Central(1.0, families="mine"),
+        "families: mine is not accepted; it must be one of paper, tuned",
+    ),
+    "delta": (lambda: dp.Toeplitz(1.0, delta=0.0), "delta: 0.0 is not accepted; it must be a number in (0, 1)"),
+    "k even": (lambda: dp.KaryTree(1.0, k=4), "k: 4 is not accepted; it must be an odd integer >= 3"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_makes_no_sense_is_refused(make, message):
+    with pytest.raises(dp.InputError) as error:
+        make()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize("kind", [dp.OneQuestion, dp.OneStep])
+def test_a_policy_of_probabilities_is_refused_where_the_action_must_be_public(kind, engine):
+    with pytest.raises(
+        dp.InputError, match=r"^privatizer: one_\w+ takes policies that choose one action per state$"
+    ):
+        dp.run(RIVER, dp.PrivateUCBPO(), kind(1.0), K=9, engine=engine)
+
+
+def test_a_release_without_an_sd_cannot_be_zeroed():
+    class Silent(dp.NonPrivate):
+        model = "JDP"
+
+        def certificate(self, problem, G):
+            return dp.Certificate("JDP", 1.0, 2.0)
+
+    with pytest.raises(dp.InputError, match=r"^zero: the release of Silent has no sd, so nothing can be zeroed"):
+        dp.run(RIVER, dp.DPUCBVI(), Silent(), K=9, zero=1.0)
