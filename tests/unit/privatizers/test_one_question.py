@@ -1,0 +1,200 @@
+"""OneQuestion: the law of an answer is enumerated, so is its privacy; estimates have the right mean and noise.
+
+The coins of an answer are u (truthful or not) and v (which other answer). The answer is constant in u below p and
+above, and in v on each of d - 1 equal intervals: one point of each cell, with the cell's size, is the exact law.
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.counts import as_counts
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.batches import shown_pairs
+from dpucbvi.privatizers.coins import answer_odds, randomised_response
+from dpucbvi.privatizers.one_question import earned, first_visit, question, where_to
+
+SIZES = [(1, 2, 1), (2, 2, 2), (2, 3, 1), (3, 2, 1)]  # H, S, A
+EPSILONS = (0.5, 1.0, 2.0)
+
+
+def answers(truth, d, epsilon):
+    """P(answer | true answer), through the code that answers."""
+    p, _ = answer_odds(epsilon, d)
+    law = np.zeros(d)
+    law[randomised_response(truth, d, p, p / 2, 0.5)] += p
+    for i in range(d - 1):
+        law[randomised_response(truth, d, p, (1 + p) / 2, (i + 0.5) / (d - 1))] += (1 - p) / (d - 1)
+    return law
+
+
+def trajectories(H, S, A, rewards=(0.0, 0.5, 1.0)):
+    for s in product(range(S), repeat=H + 1):
+        for a in product(range(A), repeat=H):
+            for r in product(rewards, repeat=H):
+                yield Trajectory(np.array(s), np.array(a), np.array(r))
+
+
+def laws(H, S, A, G, epsilon):
+    """For every public coin (pair and kind): the distinct laws of the answer over all trajectories."""
+    for pair in product(range(G), range(S), range(A)):
+        where, what = set(), set()
+        for one in trajectories(H, S, A):
+            where.add(tuple(answers(where_to(one, pair, G, S, A), S + 1, epsilon)))
+            h = first_visit(one, pair, G)
+            mean = 0.0 if h is None else float(one.r[h])
+            below, above = earned(one, pair, G, mean / 2), earned(one, pair, G, (1 + mean) / 2)
+            mixed = mean * answers(below, 3, epsilon) + (1 - mean) * answers(above, 3, epsilon)
+            what.add(tuple(mixed))
+        yield np.array(sorted(where))
+        yield np.array(sorted(what))
+
+
+def worst(laws):
+    """The largest log-ratio of two laws at one answer."""
+    log = np.log(laws)
+    return float((log[:, None] - log[None]).max())
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize(("H", "S", "A"), SIZES)
+def test_the_worst_log_ratio_of_an_answer_is_epsilon(H, S, A, pooled, epsilon):
+    """Over all pairs of trajectories and all public coins; attained for every question that can be asked."""
+    found = [worst(each) for each in laws(H, S, A, 1 if pooled else H, epsilon)]
+    assert found == pytest.approx([epsilon] * len(found), abs=1e-12)
+    certificate = dp.OneQuestion(epsilon).certificate(dp.Problem(H, S, A, 500, 0.1), 1 if pooled else H)
+    assert certificate == dp.Certificate("LDP", epsilon, epsilon)
+
+
+def test_a_truth_that_is_told_too_often_is_noticed():
+    """Control: odds meant for fewer answers than there are give more than ε."""
+    d, (p, _) = 4, answer_odds(1.0, 2)
+    law = [[p if x == truth else (1 - p) / (d - 1) for x in range(d)] for truth in range(d)]
+    assert worst(np.array(law)) > 1.5
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_odds(d, epsilon):
+    p, q = answer_odds(epsilon, d)
+    assert p + (d - 1) * q == pytest.approx(1.0, abs=1e-15) and math.log(p / q) == pytest.approx(epsilon, abs=1e-14)
+    for truth in range(d):
+        assert answers(truth, d, epsilon) == pytest.approx([p if x == truth else q for x in range(d)], abs=1e-15)
+
+
+def test_the_first_visit_is_what_is_reported():
+    """(0,0) is met at steps 1 and 3: the report is of step 1, 0 -> 1 with reward 1."""
+    user = Trajectory(np.array([0, 1, 0, 0]), np.array([0, 1, 0]), np.array([1.0, 0.2, 0.0]))
+    assert first_visit(user, (0, 0, 0), 1) == 0 and where_to(user, (0, 0, 0), 1, 2, 2) == 1
+    assert earned(user, (0, 0, 0), 1, 0.99) == 1
+    assert first_visit(user, (2, 0, 0), 3) == 2 and where_to(user, (2, 0, 0), 3, 2, 2) == 0
+    assert where_to(user, (0, 1, 0), 1, 2, 2) == 2 and earned(user, (0, 1, 0), 1, 0.5) == 2  # no visit
+    assert [earned(user, (0, 1, 1), 1, u) for u in (0.1, 0.19, 0.2, 0.9)] == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("G", [1, 3])
+def test_only_pairs_that_the_policy_may_visit_are_asked_about(G):
+    """And of them those with few counts, each as likely; all of them if none has few."""
+    rng = np.random.default_rng(1)
+    problem = dp.Problem(3, 3, 2, 500, 0.1)
+    server = dp.OneQuestion(1.0, want=10).release(problem, G, np.random.SeedSequence(0))
+    for _ in range(20):
+        pi = rng.integers(2, size=(3, 3))
+        server.N_hat = rng.choice([0.0, 9.9, 10.0, 50.0], size=(G, 3, 2))
+        shown = shown_pairs(pi, G, 3, 2)
+        few = shown & (server.N_hat < 10)
+        asked = server.pairs(pi)
+        assert np.array_equal(asked, few if few.any() else shown)
+        n = int(asked.sum())
+        every = [question(asked, (i + 0.5) / n) for i in range(n)]
+        assert len(set(every)) == n and all(asked[pair] for pair in every)
+    server.N_hat[:] = 99.0
+    assert np.array_equal(server.pairs(pi), shown)
+
+
+@pytest.mark.parametrize("S", [2, 3])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_estimates_have_the_right_mean_exactly(S, epsilon):
+    """The estimate is linear in the tallies: at their expectation it is the truth. One user asked about (0,0)."""
+    problem = dp.Problem(1, S, 1, 500, 0.1)
+    privatizer = dp.OneQuestion(epsilon)
+    share = privatizer.transitions
+    for s_next, reward in product([*range(S), None], (0, 1)):
+        server = privatizer.release(problem, 1, np.random.SeedSequence(0))
+        truth = (S, 2) if s_next is None else (s_next, reward)
+        server.where[0, 0, 0] = share * answers(truth[0], S + 1, epsilon)
+        server.earned[0, 0, 0] = (1 - share) * answers(truth[1], 3, epsilon)
+        counts = as_counts(server.estimates(), 1, S, 1)
+        assert counts.N_sas[0, 0, 0] == pytest.approx([float(s == s_next) for s in range(S)], abs=1e-12)
+        assert counts.R[0, 0, 0] == pytest.approx(0.0 if s_next is None else reward - 0.5, abs=1e-12)
+        assert server.N_hat[0, 0, 0] == pytest.approx(float(s_next is not None), abs=1e-12)
+
+
+def test_estimates_of_many_users_through_the_whole_class():
+    """20,000 users who all go 0 -> 1 with reward .25 and then rest: means within five standard deviations.
+
+    The variance of a cold cell is n q(1-q)/((p-q) share)²; of 400 cold cells' mean squares the relative
+    deviation is √(2/400) = 7%. False alarms: below 1e-5 in all; seeded.
+    """
+    S, n, epsilon = 3, 20_000, 1.0
+    problem, pi = dp.Problem(2, S, 1, n + 1, 0.1), np.zeros((2, S), dtype=np.int64)
+    user = dp.User(Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([0.25, 1.0])), pi, None)
+    privatizer = dp.OneQuestion(epsilon, first=n, growth=1.0, want=0)
+    release = privatizer.release(problem, 2, np.random.SeedSequence(8))
+    released = [release.release(user) for _ in range(n)]
+    assert all(one is None for one in released[:-1])
+    counts, asked = as_counts(released[-1], 2, S, 1), release.where.sum(axis=-1)
+    users_asked = n / 6  # six pairs [h, s], each as likely
+    b = privatizer.factors(S)[1]
+    for h, s in np.ndindex(2, S):
+        visited = s == h
+        truth = np.array([0.0, float(visited), 0.0]) * users_asked
+        # all the randomness of one asked user: an estimate that is a·1[answer] - a q, kind and answer drawn
+        spread = privatizer.factors(S)[0] * math.sqrt(users_asked)
+        assert np.abs(counts.N_sas[h, s, 0] - truth).max() < 5 * spread
+        reward = {0: 0.25, 1: 1.0}[h] - 0.5 if visited else 0.0
+        assert abs(counts.R[h, s, 0] - reward * users_asked) < 5 * b / 2 * math.sqrt(users_asked)
+    assert release.sd[..., 0] == pytest.approx(privatizer.cell_sd(S) * np.sqrt(asked[..., 0]), rel=1e-12)
+    assert abs(asked.sum() - 0.8 * n) < 5 * math.sqrt(0.16 * n)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
+    """Exactly: 1[answer = s'] has variance q(1-q) for an s' that is not the truth."""
+    S = 3
+    privatizer = dp.OneQuestion(epsilon)
+    a, (_, q) = privatizer.factors(S)[0], answer_odds(epsilon, S + 1)
+    law = answers(0, S + 1, epsilon)
+    cold = a * (np.eye(S + 1)[:, 2] - q)  # the estimate of s' = 2 by answer
+    mean = law @ cold
+    assert mean == pytest.approx(0.0, abs=1e-12)
+    assert law @ (cold - mean) ** 2 == pytest.approx(privatizer.cell_sd(S) ** 2, rel=1e-12)
+    assert privatizer.cell_sd(S) ** 2 == pytest.approx(q * (1 - q) * a**2, rel=1e-12)
+
+
+def test_cold_cells_have_that_noise_in_the_whole_class():
+    """400 runs of 60 users who stay in state 0: mean square of the noise of cold cells, within five deviations.
+
+    Relative deviation of the mean square of 400 nearly normal noises: √(2/400) < 7.1%, so 36% at five; twice the
+    variance is refused.
+    """
+    S, n = 2, 60
+    problem, pi = dp.Problem(1, S, 1, n + 1, 0.1), np.zeros((1, S), dtype=np.int64)
+    user = dp.User(Trajectory(np.array([0, 0]), np.zeros(1, dtype=np.int64), np.zeros(1)), pi, None)
+    privatizer = dp.OneQuestion(1.0, first=n, growth=1.0)
+    ratios = []
+    for seed in range(400):
+        release = privatizer.release(problem, 1, np.random.SeedSequence(seed))
+        counts = as_counts([release.release(user) for _ in range(n)][-1], 1, S, 1)
+        ratios.append((counts.N_sas[0, 0, 0, 1] / release.sd[0, 0, 0]) ** 2)
+    assert abs(np.mean(ratios) - 1) < 0.36 < abs(np.mean(ratios) / 2 - 1)
+
+
+def test_nothing_is_certified_by_what_is_never_released():
+    few = dp.Problem(2, 2, 2, 100, 0.1)  # 99 users, a release after 100
+    assert dp.OneQuestion(1.0).certificate(few, 2) == dp.Certificate("LDP", 0.0, 0.0)
+    assert not dp.OneQuestion(1.0).noise_of(few, 2).proven
