@@ -134,7 +134,10 @@ def gaussian_certificate(
 
     def mu(replaced: bool) -> float:
         change = l2_squared(FAMILIES[families], V, replaced)
-        return C * math.sqrt(sum(float(d2) / sigma**2 for d2, sigma in zip(change, scales, strict=True) if d2))
+        moved = [(float(d2), sigma) for d2, sigma in zip(change, scales, strict=True) if d2]
+        if not all(sigma for _, sigma in moved):
+            return math.inf  # a family without noise
+        return C * math.sqrt(sum(d2 / sigma**2 for d2, sigma in moved))
 
     apart, replaced = mu(False), mu(True)
     epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)

@@ -36,11 +36,14 @@ def assumption_3_1(tilde, true, E):
 
 
 def assumption_3_1_holds(setup, seed):
-    """One run of Algorithm 1: is Assumption 3.1 true at every (h, s, a, s') and in every episode k ≥ 2?"""
-    sizes = setup.G, setup.mdp.S, setup.mdp.A
+    """One run of Algorithm 1: is Assumption 3.1 true at every (h, s, a, s') and in every episode k ≥ 2?
+
+    If counts are released after every so many users, from the first release on: before it there are none.
+    """
+    sizes, first = (setup.G, setup.mdp.S, setup.mdp.A), getattr(setup.privatizer, "every", 1)
     true = np.zeros(counters(*sizes))
     for episode in episodes(setup, seed):
-        if episode.k > 1 and not assumption_3_1(episode.counts, as_counts(true, *sizes), setup.noise.E):
+        if episode.k > first and not assumption_3_1(episode.counts, as_counts(true, *sizes), setup.noise.E):
             return False
         true += statistics(episode.trajectory, *sizes)
     return True

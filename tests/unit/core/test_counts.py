@@ -1,4 +1,4 @@
-"""From noisy counts to private ones by hand: zeroing, the sum over s', rewards put right; the cap of a Q."""
+"""From noisy counts to private ones by hand: zeroing, the sum over s', rewards put right. And the cap of Q."""
 
 import numpy as np
 import pytest
@@ -177,5 +177,7 @@ def test_a_release_without_an_sd_cannot_be_zeroed():
         def certificate(self, problem, G):
             return dp.Certificate("JDP", 1.0, 2.0)
 
-    with pytest.raises(dp.InputError, match=r"^zero: the release of Silent has no sd, so nothing"):
+    with pytest.raises(
+        dp.InputError, match=r"^zero: the release of Silent has no sd, so nothing can be zeroed"
+    ):
         dp.run(RIVER, dp.DPUCBVI(), Silent(), K=9, zero=1.0)

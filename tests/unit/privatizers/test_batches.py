@@ -226,7 +226,8 @@ def test_empty_rows_are_left_out_with_all_that_belongs_to_them():
 
 
 def test_the_noise_of_a_batch_has_the_scale_of_its_certificate():
-    """b = Δ/(share ε), Δ = 2H for N(s,a,s') and H for centred rewards, whatever K is: nothing composes."""
+    """b = Δ/(share ε), Δ = 2H for N(s,a,s') and H for centred rewards, whatever K is: no composition over
+    time."""
     for long in (K, 50_000):
         scales = dp.Batches(1.0).scales(PROBLEM._replace(K=long), 1)
         assert scales == pytest.approx((0.0, 2 * H / 0.75, H / 0.25), rel=1e-12)

@@ -1,7 +1,8 @@
 """OneQuestion: the law of an answer is enumerated, so is its privacy; estimates have the right mean and noise.
 
-The coins of an answer are u (truthful or not) and v (which other answer). The answer is constant in u below p and
-above, and in v on each of d - 1 equal intervals: one point of each cell, with the cell's size, is the exact law.
+The coins of an answer are u (truthful or not) and v (which other answer). The answer is constant in u below p
+and above, and in v on each of d - 1 equal intervals: one point of each cell, with the cell's size, is the exact
+law.
 """
 
 import math
@@ -81,9 +82,13 @@ def test_a_truth_that_is_told_too_often_is_noticed():
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_odds(d, epsilon):
     p, q = answer_odds(epsilon, d)
-    assert p + (d - 1) * q == pytest.approx(1.0, abs=1e-15) and math.log(p / q) == pytest.approx(epsilon, abs=1e-14)
+    assert p + (d - 1) * q == pytest.approx(1.0, abs=1e-15) and math.log(p / q) == pytest.approx(
+        epsilon, abs=1e-14
+    )
     for truth in range(d):
-        assert answers(truth, d, epsilon) == pytest.approx([p if x == truth else q for x in range(d)], abs=1e-15)
+        assert answers(truth, d, epsilon) == pytest.approx(
+            [p if x == truth else q for x in range(d)], abs=1e-15
+        )
 
 
 def test_the_first_visit_is_what_is_reported():
@@ -119,7 +124,8 @@ def test_only_pairs_that_the_policy_may_visit_are_asked_about(G):
 @pytest.mark.parametrize("S", [2, 3])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_estimates_have_the_right_mean_exactly(S, epsilon):
-    """The estimate is linear in the tallies: at their expectation it is the truth. One user asked about (0,0)."""
+    """The estimate is linear in the tallies: at their expectation it is the truth. One user asked about
+    (0,0)."""
     problem = dp.Problem(1, S, 1, 500, 0.1)
     privatizer = dp.OneQuestion(epsilon)
     share = privatizer.transitions
@@ -142,7 +148,9 @@ def test_estimates_of_many_users_through_the_whole_class():
     """
     S, n, epsilon = 3, 20_000, 1.0
     problem, pi = dp.Problem(2, S, 1, n + 1, 0.1), np.zeros((2, S), dtype=np.int64)
-    user = dp.User(Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([0.25, 1.0])), pi, None)
+    user = dp.User(
+        Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([0.25, 1.0])), pi, None
+    )
     privatizer = dp.OneQuestion(epsilon, first=n, growth=1.0, want=0)
     release = privatizer.release(problem, 2, np.random.SeedSequence(8))
     released = [release.release(user) for _ in range(n)]
@@ -179,8 +187,8 @@ def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
 def test_cold_cells_have_that_noise_in_the_whole_class():
     """400 runs of 60 users who stay in state 0: mean square of the noise of cold cells, within five deviations.
 
-    Relative deviation of the mean square of 400 nearly normal noises: √(2/400) < 7.1%, so 36% at five; twice the
-    variance is refused.
+    Relative deviation of the mean square of 400 nearly normal noises: √(2/400) < 7.1%, so 36% at five; twice
+    the variance is refused.
     """
     S, n = 2, 60
     problem, pi = dp.Problem(1, S, 1, n + 1, 0.1), np.zeros((1, S), dtype=np.int64)

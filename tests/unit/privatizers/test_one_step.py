@@ -54,8 +54,8 @@ def law(chance):
 def test_the_worst_log_ratio_of_a_report_is_epsilon(S, epsilon):
     """Over all pairs of what two users may have at the public step and all reports, for both kinds.
 
-    A user's part in a report is the hot bit alone: (s_h, s_{h+1}) or (s_h, reward), all of which some trajectory
-    has. Against a user who is not there (no hot bit) the ratio is the certified (1 + e^ε)/2.
+    A user's part in a report is the hot bit alone: (s_h, s_{h+1}) or (s_h, reward), all of which some
+    trajectory has. Against a user who is not there (no hot bit) the ratio is the certified (1 + e^ε)/2.
     """
     for width in (S, 2):
         hots = list(product(range(S), range(width)))
@@ -82,7 +82,8 @@ def test_a_large_epsilon_has_a_certificate():
 
 
 def test_which_bit_is_hot_and_which_step_is_asked():
-    """H = 2, S = 3. Coins: step .7 -> h = 1; kind; rounding; then bits of 0.45: hot ones are sent, cold ones not."""
+    """H = 2, S = 3. Coins: step .7 -> h = 1; kind; rounding; then bits of 0.45: hot ones are sent, cold ones
+    not."""
     user = dp.User(Trajectory(np.array([0, 2, 1]), np.zeros(2, dtype=np.int64), np.array([0.0, 0.6])), PI, None)
     mid = 0.45
     moved = reports(3.0, 3, Chosen([0.7, 0.1, 0.0, *[mid] * 9]), G=2)
@@ -99,7 +100,8 @@ def test_which_bit_is_hot_and_which_step_is_asked():
 @pytest.mark.parametrize("S", [2, 3])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_estimates_have_the_right_mean_exactly(S, epsilon, G):
-    """Linear in the tallies: at their expectation over step, kind and bits they are the user's own statistics."""
+    """Linear in the tallies: at their expectation over step, kind and bits they are the user's own
+    statistics."""
     H, share = 2, dp.OneStep(epsilon).transitions
     for s in product(range(S), repeat=H + 1):
         server = reports(epsilon, S, Chosen([]), H, G)
@@ -148,4 +150,6 @@ def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
     privatizer, H = dp.OneStep(epsilon), 4
     q = 1 / (math.exp(epsilon) + 1)
     assert privatizer.cold() == pytest.approx(q, rel=1e-12)
-    assert privatizer.cell_sd(H) ** 2 == pytest.approx(q * (1 - q) / (0.5 - q) ** 2 * (H / 0.75) ** 2, rel=1e-12)
+    assert privatizer.cell_sd(H) ** 2 == pytest.approx(
+        q * (1 - q) / (0.5 - q) ** 2 * (H / 0.75) ** 2, rel=1e-12
+    )

@@ -168,7 +168,8 @@ def test_the_largest_sd_is_attained(name):
 
 
 def test_what_the_other_trees_and_the_toeplitz_noise_gain():
-    """At the figure's size, tuned, ε = 1, replace-one: a table of deviations (δ = 1e-6 if Gaussian)."""
+    """At the figure's size, tuned, ε = 1, replace-one: the table of standard deviations (δ = 1e-6 if
+    Gaussian)."""
     figure = dp.Problem(20, 6, 2, 50_000, 0.05)
     central = dp.Central(1.0, families="tuned", sensitivity="replace_one")
     sds = {
@@ -184,7 +185,9 @@ def test_what_the_other_trees_and_the_toeplitz_noise_gain():
     assert sds["central"] > sds["honaker"] > sds["kary"] > sds["gaussian tree"] > sds["toeplitz"]
     blt, scale = parameters(49_999), dp.Toeplitz(1.0).scales(figure, 20).M
     mean_square = np.mean([error(blt, t) ** 2 for t in range(1, 50_000, 97)])
-    assert scale * math.sqrt(mean_square) == pytest.approx(134, rel=0.01)  # the largest is at the end
+    assert scale * math.sqrt(mean_square) == pytest.approx(
+        134, rel=0.01
+    )  # over time; the largest is at the end
     assert sds["toeplitz"] == pytest.approx(scale * error(blt, 49_999), rel=1e-12)
     pooled = dp.Toeplitz(1.0).noise_of(figure, 1).sd
     assert pooled == pytest.approx(math.sqrt(20) * sds["toeplitz"], rel=1e-9)
