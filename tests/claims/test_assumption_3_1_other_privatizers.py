@@ -81,7 +81,7 @@ def rows(draw, summed):
     cell, reward = draw(st.floats(0.01, 50.0)), draw(st.floats(0.01, 50.0))
     N_sas = np.array(draw(st.lists(st.integers(0, 60), min_size=S, max_size=S)), dtype=float)
     cells = cell * np.array(draw(st.lists(signed, min_size=S, max_size=S)))
-    row = draw(st.floats(0.01, 50.0))
+    row = draw(st.just(0.01) | st.floats(0.01, 50.0))
     if summed:
         row = max(row, abs(float(cells.sum())) * (1 + 1e-9), 1e-6)
     given_reward = draw(st.floats(0.0, 1.0)) * N_sas.sum()
@@ -123,13 +123,15 @@ def test_zeroed_counts_keep_assumption_3_1_with_the_widened_e(name):
 
 
 def test_zeroing_needs_the_wider_e():
-    """Control: S = 4, cells of noise ±5 whose sum is 0, τ → 0. Zeroing leaves +10: Ñ = 10 + E/2 > E if E =
-    4."""
+    """Control: S = 4, no visits, cells of noise ±5 whose sum is 0, τ near 0. Zeroing leaves (5, 5, 0, 0),
+    so that Ñ = 10 + E/2; with E = 80/7 that is more than N + E."""
     row = Row(np.zeros(4), 0.0, np.array([5.0, 5.0, -5.0, -5.0]), 0.0, 0.0)
     E = bound_to_E(4, True, 5.0, 1.0, 0.1)
     assert E == pytest.approx(4 * 4 / 7 * 5)
     assert assumption_3_1(*private(row, FAMILIES["tuned"], E), E)
     assert not assumption_3_1(*private(row, FAMILIES["tuned"], E, zero=1e-9, sd=1.0), E)
+    wide = dp.Noise(1.0, E, cell=5.0, sd=1.0).widened(4, 1e-9).E
+    assert assumption_3_1(*private(row, FAMILIES["tuned"], wide, zero=1e-9, sd=1.0), wide)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -175,11 +175,11 @@ def test_shown_pairs():
 @pytest.mark.parametrize("G", [1, H])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_only_pairs_that_a_policy_of_the_batch_could_visit_have_noise(G, delta):
-    """Batch 1 has one policy, batch 2 two; the rest is exactly 0, in counts and in sd."""
+    """Batch 1 has two policies, batch 2 one of them; the rest is exactly 0, in counts and in sd."""
     always_0 = np.zeros((H, S), dtype=np.int64)
     in_state_1 = always_0.copy()
     in_state_1[1, 1] = 1
-    policies = [always_0] * 10 + [always_0] * 5 + [in_state_1] * 5
+    policies = [always_0] * 5 + [in_state_1] * 5 + [always_0] * 10
     privatizer = dp.Batches(1.0, delta=delta, drop_empty=False, **TEN)
     release = privatizer.release(PROBLEM, G, np.random.SeedSequence(4))
     variance = np.zeros((G, S, A))
@@ -190,7 +190,7 @@ def test_only_pairs_that_a_policy_of_the_batch_could_visit_have_noise(G, delta):
             continue
         shown = np.zeros((G, S, A), dtype=bool)
         shown[:, :, 0] = True
-        variance += cell * (shown if t == 10 else shown | shown_pairs(in_state_1, G, S, A))
+        variance += cell * (shown | shown_pairs(in_state_1, G, S, A) if t == 10 else shown)
         counts = as_counts(released, G, S, A)
         for family in (counts.N_sas, counts.R[..., None]):
             noisy = (family % 0.5 != 0.0).all(axis=-1)
