@@ -97,20 +97,23 @@ def test_the_mechanisms_that_are_run_are_those_calibrated():
 
 @pytest.mark.parametrize("key", exp("calibrate_mechanisms").arms)
 def test_a_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated(key):
-    found, least = points(key), chosen(key)
-    assert found[least][0] == min(value for value, _ in found.values())
+    """Of the points within 10% of the least, the one with the largest factors."""
+    found, at = points(key), chosen(key)
+    least = min(value for value, _ in found.values())
+    good = [point for point, (value, _) in found.items() if value <= 1.1 * least + 0.1]
+    assert at in good and not any(b * c > 1.001 * at[0] * at[1] for b, c in good)
     run, calibrated = exp("mechanisms").arms[key], exp("calibrate_mechanisms").arms[key]
-    assert factors(run) == least
-    other = {name: value for name, value in run.items() if name not in ("bonus", "confidence")}
-    assert other == dict(calibrated)
+    assert factors(run) == at
+    for name in ("panel", "label", "agent", "privatizer", "postprocess"):
+        assert run.get(name) == calibrated.get(name)
 
 
-def test_every_mechanism_has_the_same_25_points():
+def test_every_mechanism_has_the_same_12_points():
     grid = exp("calibrate_mechanisms").grid
     wanted = {(b, c) for b in grid["bonus.scale"] for c in grid["confidence.scale"]}
-    assert len(wanted) == 25
+    assert len(wanted) == 12
     for key, arm in exp("calibrate_mechanisms").arms.items():
-        assert set(points(key)) == wanted and "grid" not in arm
+        assert set(points(key)) == wanted and set(arm.get("grid", {})) <= {"privatizer.epsilon"}
 
 
 @pytest.mark.parametrize("name", FILES)

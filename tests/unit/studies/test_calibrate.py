@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import study
 from dpucbvi.studies.calibrate import STUDY
-from dpucbvi.studies.calibrate.rule import Calibration, around, calibrations, geometric_mean, in_use
+from dpucbvi.studies.calibrate.rule import WITHIN, Calibration, around, calibrations, geometric_mean, in_use
 
 BONUSES, CONFIDENCES = (0.01, 0.1, 1.0), (0.001, 0.01, 0.1, 1.0)
 SETTINGS = {"x": ("central", 100.0), "y": ("local", 500.0)}
@@ -278,3 +278,11 @@ def test_a_variant_is_run_with_its_agents_first_choice():
 
 def test_a_zero_makes_the_mean_zero():
     assert geometric_mean([0.0, 5.0]) == 0.0 and geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+
+
+def test_in_a_flat_valley_the_mechanisms_take_the_largest_factors():
+    """Within 10% of the least; 1e-3 · 1e-5 and 1e-4 · 1e-4 are equal products: the larger bonus wins."""
+    objective = {(1e-3, 1e-6): 100.0, (1e-3, 1e-5): 109.0, (1e-4, 1e-4): 105.0, (1e-3, 1e-4): 111.0}
+    assert Calibration("dp_ucbvi", "x", objective).choice == (1e-3, 1e-6)
+    assert Calibration("dp_ucbvi", "x", objective, 1.1).choice == (1e-3, 1e-5)
+    assert WITHIN == {"calibrate_mechanisms": 1.1}
