@@ -9,8 +9,8 @@ and the choice is the point with the least objective. The geometric mean lets ev
 that a setting in which all regrets are large does not decide alone.
 
 The study calibrate_mechanisms has flat valleys in which small factors are as good as larger ones in a few runs
-and fail in one of many. There, of the points within 10% of the least objective, the one with the largest factors is
-chosen, that is, the one nearest to the paper's: largest product, then largest bonus.
+and fail in one of many. There, of the points within 10% of the least objective, the one with the largest is
+chosen, nearest to the paper's: largest product of the factors, then largest bonus.
 """
 
 import math
