@@ -155,13 +155,13 @@ def _name(group: str, given: Group) -> str:
 
 
 def _canonical_privatizer(given: Group) -> Group:
-    """Exact noise is never dropped without a word; simulated noise goes without saying, as in older results."""
+    """Exact noise is a promise: where there is none, it is refused and not dropped."""
     complete = _complete(PRIVATIZERS, "privatizer", given, CONFIDENCE)
     name = complete["name"]
     simulated = given.get("noise") in (None, SIMULATION)
     if not (simulated or takes(name, "noise") or name == "non_private"):
         raise InputError(f"privatizer.noise: {name} has no exact noise; it takes simulation")
-    return {key: value for key, value in complete.items() if (key, value) != ("noise", SIMULATION)}
+    return complete
 
 
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:

@@ -44,7 +44,7 @@ NOISE = {
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
     "agent": {"cap": "H"},
-    "privatizer": {"families": "paper", "every": 1},
+    "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION},
     "postprocess": {"zero": 0.0},
 }
 

@@ -58,6 +58,7 @@ def test_the_default_is_canonical_up_to_what_it_does_not_read():
         "sensitivity": "paper",
         "families": "paper",
         "every": 1,
+        "noise": "simulation",
     }
     assert settings.postprocess == PostprocessSettings("closed_form", 0.0, None, None)
     assert settings.confidence == ConfidenceSettings("proven", None, 1.0)

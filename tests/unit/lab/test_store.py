@@ -132,6 +132,7 @@ YOUNGER_SETTINGS = {
     "cap": replace(SETTINGS, agent={"name": "dp_ucbvi", "cap": "steps_left"}),
     "families": replace(SETTINGS, privatizer={**CENTRAL, "families": "tuned"}),
     "every": replace(SETTINGS, privatizer={**CENTRAL, "every": 2}),
+    "noise": replace(SETTINGS, privatizer={**CENTRAL, "noise": "exact"}),
     "zero": replace(SETTINGS, postprocess=PostprocessSettings("closed_form", 2.0)),
 }
 
@@ -142,6 +143,7 @@ def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
         ("agent", "cap"),
         ("privatizer", "families"),
         ("privatizer", "every"),
+        ("privatizer", "noise"),
         ("postprocess", "zero"),
     }
     assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
