@@ -77,9 +77,9 @@ def draw(experiment: StoredExperiment) -> Figure:
             bbox_to_anchor=(0.075 + 0.46 * i, 0.152),
             ncols=2,
             frameon=False,
-            fontsize=7,
-            handlelength=2.2,
-            columnspacing=1.2,
+            fontsize=6.4,
+            handlelength=1.8,
+            columnspacing=0.8,
             labelspacing=0.35,
         )
     figure.text(0.085, 0.01, _caption(experiment), fontsize=6.6, color=QUIET, linespacing=1.4)

@@ -1,5 +1,6 @@
 """Panel c: the ε of the printed legend, certified for a user who is replaced, with other privatizers."""
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from dpucbvi.lab.stats import three_digits
@@ -36,6 +37,9 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
             draw_printed(axes, arm)
             labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
     set_log_axes(axes, experiment, "c", 50)
+    low, high = axes.get_ylim()
+    printed = [float(np.max(line.get_ydata())) for line in axes.lines if line.get_linestyle() == "--"]
+    axes.set_ylim(low, max(high, 1.15 * max(printed, default=0.0)))
     set_ticks(axes)
     axes.set_ylabel("cumulative regret", labelpad=1)
     if labels:
