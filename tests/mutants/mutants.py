@@ -272,7 +272,10 @@ MUTANTS = {
             "add(certificate.replace_one)",
         ),
         Mutant(
-            "the greatest is chosen", "calibrate.rule", "return min(self.objective", "return max(self.objective"
+            "the greatest is chosen",
+            "calibrate.rule",
+            "self.within * min(self.objective",
+            "self.within * max(self.objective",
         ),
         Mutant(
             "another point marked as chosen in the CSV",
