@@ -9,7 +9,8 @@ from dpucbvi import sources
 from dpucbvi.lab.provenance import PACKAGES, ROOT, provenance
 
 IMPORTS = """
-import sys, dpucbvi, dpucbvi.engine.fast, dpucbvi.lab.assemble
+import sys, dpucbvi, dpucbvi.engine.fast, dpucbvi.engine.exact, dpucbvi.audit.run, dpucbvi.audit.structure
+import dpucbvi.lab.assemble
 print(*(module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "dpucbvi"), sep="\\n")
 """
 
@@ -23,7 +24,7 @@ def fresh():
 
 
 def test_the_sources_are_those_that_a_run_imports():
-    """All that is loaded to run from settings, but for the file that only says what the lab is."""
+    """All that is loaded to run or to audit from settings, but for the file that only says what the lab is."""
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split()) - {str(ROOT / "dpucbvi" / "lab" / "__init__.py")}
     assert {str(source) for source in sources.sources()} == loaded
