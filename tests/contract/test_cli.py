@@ -96,7 +96,7 @@ BAD = {
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
-    "study=pie": "study: 'pie' is not accepted; it must be one of calibrate",
+    "study=pie": "study: 'pie' is not accepted; it must be one of audit, calibrate",
     "figure.x=cubic": "figure.x: 'cubic' is not accepted; it must be one of log, linear",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
     "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
@@ -308,7 +308,7 @@ def test_its_signature_is_its_config(own_environment, cli):
     _, out, _ = cli("--cfg", "job", "--package", "env", "env=corridor")
     told = yaml.safe_load(out)
     assert told == {"name": "corridor", "goal": "???", "length": 3, "H": 4, "rewards": "deterministic"}
-    assert re.search(r"^env: corridor, file, hard_tree", cli("--help")[1], re.MULTILINE)
+    assert re.search(r"^env: corridor, file, garnet, hard_tree", cli("--help")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize(
