@@ -252,7 +252,7 @@ def test_engines_agree_on_random_mdps(
 ) -> None:
     assume("clip" not in variant.private or H > 2)
     only_pooled = False not in variant.pooled
-    mdp = (dp.garnet if only_pooled else dp.random_mdp)(S=S, A=A, H=H, seed=seed)
+    mdp = dp.garnet(S, A, H, min(3, S), seed) if only_pooled else dp.random_mdp(S, A, H, seed)
     mdp = dp.TabularMDP(P=mdp.P, r=mdp.r, initial=mdp.initial, rewards=rewards)
     setup = setup_of_variant(variant, mdp, pooled=only_pooled, epsilon=epsilon, width=width, bonus=bonus, K=K)
     assert_same(run(setup, "reference", seed), run(setup, "fast", seed))
