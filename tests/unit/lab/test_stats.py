@@ -1,10 +1,19 @@
-"""The interval over runs: the textbook formula, the bootstrap, their coverage, and a single run."""
+"""Intervals over runs and comparisons of arms: against worked numbers, scipy, and their error rates."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpucbvi.lab.stats import bootstrap, summarise
+from dpucbvi.lab.stats import (
+    bootstrap,
+    clopper_pearson,
+    holm,
+    interquartile_mean,
+    paired,
+    permutation_p,
+    probability_of_improvement,
+    summarise,
+)
 
 
 def test_worked_by_hand():
@@ -112,3 +121,82 @@ def test_bootstrap_coverage():
 
 def test_bootstrap_of_one_run_is_that_run():
     assert [part.tolist() for part in bootstrap(np.array([[1.0, 2.0]]))] == [[1.0, 2.0]] * 3
+
+
+# --- robust statistics and comparisons ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [4, 5, 8, 20])
+def test_interquartile_mean_is_scipys_trimmed_mean(n):
+    values = np.random.default_rng(n).standard_cauchy(size=(3, n, 2))
+    np.testing.assert_allclose(interquartile_mean(values), stats.trim_mean(values, 0.25, axis=1), rtol=1e-12)
+
+
+def test_bootstrap_of_the_interquartile_mean_ignores_an_extreme_run():
+    values = np.array([1.0, 2.0, 3.0, 4.0, 1e6])[:, None]
+    found = bootstrap(values, statistic=interquartile_mean)
+    assert found.mean == 3.0
+    assert bootstrap(values).mean > 1e5
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (3, 20), (20, 20), (190, 200)])
+def test_clopper_pearson_is_scipys(k, n):
+    wanted = stats.binomtest(k, n).proportion_ci(0.95, method="exact")
+    assert clopper_pearson(k, n) == pytest.approx((wanted.low, wanted.high), rel=1e-6)
+
+
+def test_probability_of_improvement():
+    assert probability_of_improvement([1, 2], [3, 4]) == 1.0  # all runs of a have less regret
+    assert probability_of_improvement([3, 4], [1, 2]) == 0.0
+    assert probability_of_improvement([1, 2], [2, 3]) == 3.5 / 4  # a tie counts half
+    a, b = np.random.default_rng(0).normal(size=(2, 9))
+    u = stats.mannwhitneyu(b, a).statistic
+    assert probability_of_improvement(a, b) == pytest.approx(u / 81)
+
+
+def difference(x, y, axis):
+    return np.mean(x - y, axis=axis)
+
+
+@pytest.mark.parametrize("n", [5, 11, 14])
+def test_permutation_p_is_exact_for_few_pairs(n):
+    a, b = np.random.default_rng(n).gamma(2.0, size=(2, n))
+    wanted = stats.permutation_test((a, b), difference, permutation_type="samples", n_resamples=2**n)
+    assert permutation_p(a, b) == pytest.approx(wanted.pvalue, abs=1e-12)
+
+
+def test_the_least_p_is_two_in_all_sign_flips():
+    assert permutation_p(np.arange(5.0), np.arange(5.0) + 1) == 2 / 32  # so five runs never reach 0.05
+    assert permutation_p([1.0, 2.0], [1.0, 2.0]) == 1.0
+
+
+def test_permutation_p_rejects_as_often_as_it_says():
+    """Exchangeable pairs with a heavy tail: p <= 0.05 in 5% of 2,000; 0.07 is 4 standard deviations off."""
+    a, b = np.random.default_rng(3).standard_t(2, size=(2, 2000, 8))
+    rate = np.mean([permutation_p(x, y) <= 0.05 for x, y in zip(a, b, strict=True)])
+    assert 0.03 < rate < 0.07
+    shifted = np.mean([permutation_p(x, y + 4.0) <= 0.05 for x, y in zip(a[:200], b[:200], strict=True)])
+    assert shifted > 0.5
+
+
+def test_permutation_p_of_many_pairs_is_sampled():
+    a, b = np.random.default_rng(4).normal(size=(2, 20))
+    b += 0.4
+    assert 0.0 < permutation_p(a, b) < 1.0
+    wanted = stats.permutation_test((a, b), difference, permutation_type="samples", rng=1)
+    assert permutation_p(a, b) == pytest.approx(wanted.pvalue, abs=0.02)  # 4 standard deviations
+
+
+def test_holm_by_hand():
+    np.testing.assert_allclose(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06])
+    np.testing.assert_allclose(holm([0.9, 0.6]), [1.0, 1.0])
+
+
+def test_paired_differences_hide_what_the_seeds_share():
+    """Seeds that move both arms alike widen neither the interval nor p."""
+    shared, small = np.random.default_rng(5).normal(size=(2, 8))
+    a = 1000.0 * shared
+    found = paired(a, a + 1.0 + 0.1 * small)
+    assert found.low < found.difference < found.high < -0.8
+    assert found.p == 2 / 2**8
+    assert 0.4 < found.improvement < 0.6  # which pairs the runs at random
