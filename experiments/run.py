@@ -14,7 +14,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from dpucbvi.lab.command_line import check_flags, is_bad_input, one_line
+from dpucbvi.lab.command_line import changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,8 +36,11 @@ def run(config: DictConfig) -> None:
 
     try:
         start = perf_counter()
-        experiment = experiment_from(_with_job_name(config), ROOT, names(), printed_curves())
-        check_effect(HydraConfig.get().overrides.task, experiment)
+        overrides = HydraConfig.get().overrides.task
+        changed = changes(overrides)
+        named = _with_own_name(config, changed)
+        experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
+        check_effect(overrides, experiment)
         if certify:
             print(aligned(certified(experiment)))
             return
@@ -82,12 +85,13 @@ def stop(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _with_job_name(config: DictConfig) -> DictConfig:
-    """In a multirun, number the experiments, or each would overwrite the figure of the last."""
+def _with_own_name(config: DictConfig, changed: tuple[str, ...]) -> DictConfig:
+    """A changed experiment gets a name of its own, and in a multirun a number: none overwrites another."""
     job = HydraConfig.get()
-    named = any(override.startswith("name=") for override in job.overrides.task)
-    if job.mode == hydra.types.RunMode.MULTIRUN and not named:
-        config.name = f"{config.name}-{job.job.num}"
+    if not any(override.startswith("name=") for override in job.overrides.task):
+        config.name = own_name(config.name, changed)
+        if job.mode == hydra.types.RunMode.MULTIRUN:
+            config.name = f"{config.name}-{job.job.num}"
     return config
 
 

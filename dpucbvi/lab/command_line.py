@@ -1,5 +1,7 @@
 """Hydra's and OmegaConf's complaints about the command line, each in one line that names the key."""
 
+import hashlib
+from collections.abc import Iterable, Sequence
 from traceback import walk_tb
 from typing import NoReturn
 
@@ -24,6 +26,26 @@ def check_flags() -> None:
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
     parser.parse_args()
+
+
+def changes(overrides: Iterable[str]) -> tuple[str, ...]:
+    """What these settings of the command line (`key=value`) change of an experiment of conf/exp.
+
+    Nothing, if none is named: then there is nothing to change. Neither a name of one's own nor how runs are
+    computed is a change.
+    """
+    keys = {override: override.lstrip("+~").partition("=")[0] for override in overrides}
+    if "exp" not in keys.values():
+        return ()
+    kept = ("exp", "name", "runtime", "hydra")
+    return tuple(o for o, key in keys.items() if key.partition(".")[0].partition("/")[0] not in kept)
+
+
+def own_name(name: str, changed: Sequence[str]) -> str:
+    """The name of the experiment that has these changes: the paper's results are only the paper's."""
+    if not changed:
+        return name
+    return f"{name}-{hashlib.sha256(' '.join(sorted(changed)).encode()).hexdigest()[:6]}"
 
 
 def one_line(error: Exception) -> str:

@@ -86,10 +86,15 @@ class Experiment:
     figures: Path
     workers: int
     progress: bool
+    changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
 
 
 def experiment_from(
-    config: DictConfig, root: Path, studies: Iterable[str], curves: Iterable[str] = ()
+    config: DictConfig,
+    root: Path,
+    studies: Iterable[str],
+    curves: Iterable[str] = (),
+    changed: tuple[str, ...] = (),
 ) -> Experiment:
     """The experiment that a composed config describes; relative folders lie in `root`.
 
@@ -113,6 +118,7 @@ def experiment_from(
         root / Path(settings.runtime.figures).expanduser(),
         settings.runtime.workers,
         settings.runtime.progress,
+        changed,
     )
 
 

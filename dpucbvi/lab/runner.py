@@ -58,7 +58,15 @@ def run_experiment(experiment: Experiment) -> Tally:
     stored = {id for id in tasks if store.has(id)}
     missing = [task for id, task in tasks.items() if id not in stored]
     _compute(experiment, missing)
-    arms = {
+    figure = asdict(experiment.figure)
+    store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
+    here = code()
+    return Tally(len(missing), len(stored), sum(store.code(id) != here for id in stored))
+
+
+def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
+    """Every arm by its key: what it is, and the ids of its runs."""
+    return {
         arm.key: {
             "of": arm.of,
             "point": arm.point,
@@ -69,9 +77,6 @@ def run_experiment(experiment: Experiment) -> Tally:
         }
         for arm in experiment.arms
     }
-    store.save_experiment(experiment.name, experiment.study, asdict(experiment.figure), arms)
-    here = code()
-    return Tally(len(missing), len(stored), sum(store.code(id) != here for id in stored))
 
 
 def _make_folders(experiment: Experiment) -> None:

@@ -16,13 +16,14 @@ import math
 import os
 import shutil
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
+import yaml
 from omegaconf import OmegaConf
-from yaml import YAMLError
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.settings import RunSettings, to_dict
@@ -31,7 +32,8 @@ from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.laplace import STREAMS
 from dpucbvi.trace import Trace
 
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error, YAMLError)
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error, yaml.YAMLError)
+YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where PyYAML was built with it
 PER_EPISODE = ("episodes", "regret", "policy_changes", "fallbacks")
 ARRAYS = (*PER_EPISODE, "N_sa", "Q")
 ID_LENGTH = 16
@@ -80,6 +82,7 @@ class StoredExperiment(NamedTuple):
     study: str
     figure: dict[str, Any]
     arms: list[StoredArm]
+    changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
 
 
 def identity(settings: RunSettings, mdp: TabularMDP, seed: int) -> dict[str, Any]:
@@ -130,7 +133,7 @@ class Store:
     def load(self, id: str) -> StoredRun:
         """Read a run; one of UNREADABLE is raised if it is not complete."""
         folder = self.run_folder(id)
-        config: Any = OmegaConf.to_container(OmegaConf.load(folder / "config.yaml"))
+        config = yaml.load((folder / "config.yaml").read_bytes(), YAML)
         if run_id(config) != id:
             raise ValueError(f"{folder}: config.yaml is not the one that names this folder")
         provenance = json.loads((folder / "provenance.json").read_text())
@@ -163,13 +166,19 @@ class Store:
                 shutil.rmtree(leftover, ignore_errors=True)
 
     def save_experiment(
-        self, name: str, study: str, figure: dict[str, Any], arms: dict[str, dict[str, Any]]
+        self,
+        name: str,
+        study: str,
+        figure: dict[str, Any],
+        arms: dict[str, dict[str, Any]],
+        changed: Sequence[str] = (),
     ) -> None:
         """Write the index: which study it is, and for every arm its label, printed curve and run ids."""
         final = self.index(name)
         final.parent.mkdir(parents=True, exist_ok=True)
         partial = final.with_name(f".{name}-{os.getpid()}")
-        _write_json(partial, {"name": name, "study": study, "figure": figure, "arms": arms})
+        tree = {"name": name, "study": study, "changed": list(changed), "figure": figure, "arms": arms}
+        _write_json(partial, tree)
         os.replace(partial, final)
 
     def load_experiment(self, name: str) -> StoredExperiment:
@@ -180,7 +189,8 @@ class Store:
                 StoredArm(key, **{**arm, "runs": [self.load(id) for id in arm["runs"]]})
                 for key, arm in index["arms"].items()
             ]
-            return StoredExperiment(index["name"], index["study"], index["figure"], arms)
+            changed = tuple(index.get("changed", ()))
+            return StoredExperiment(index["name"], index["study"], index["figure"], arms, changed)
         except UNREADABLE as error:
             raise InputError(
                 f"{name}: not (completely) stored in {self.folder}; run it again ({error})"

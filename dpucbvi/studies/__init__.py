@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.shared.arms import noise_of
+from dpucbvi.studies.shared.arms import changes_of, noise_of
 from dpucbvi.studies.shared.files import aligned
 from dpucbvi.studies.shared.finals import finals
 
@@ -61,7 +61,8 @@ def study(name: str) -> Study:
 
 def table(experiment: StoredExperiment) -> str:
     """What a run says of itself in the end."""
-    return aligned(study(experiment.study).table(experiment))
+    rows = aligned(study(experiment.study).table(experiment))
+    return f"{changes_of(experiment)}\n\n{rows}" if experiment.changed else rows
 
 
 def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
@@ -71,7 +72,8 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with house_style():
         figure = study(experiment.study).draw(experiment)
-        figure.text(0.995, 0.995, noise_of(experiment), ha="right", va="top", fontsize=6, color=QUIET)
+        corner = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)
+        figure.text(0.995, 0.995, corner, ha="right", va="top", fontsize=6, color=QUIET)
         # No dates inside: the same results give the same files.
         return [
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),

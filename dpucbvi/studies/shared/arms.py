@@ -4,6 +4,7 @@ The runs of an arm differ in nothing but their seed (`check_same_grid`), so the 
 settings of all of them.
 """
 
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ def noise_of(experiment: StoredExperiment) -> str:
     if len(released) == len(private):
         return "release: exact noise"
     return f"seeded simulation; release: {', '.join(dict.fromkeys(released))}"
+
+
+def changes_of(experiment: StoredExperiment) -> str:
+    """`changed: K=200, runs=2`, cut to a line; nothing for an experiment that is as its file says."""
+    return shorten(f"changed: {', '.join(experiment.changed)}", 120, placeholder=" ...") * bool(
+        experiment.changed
+    )
 
 
 def episodes_of(arm: StoredArm) -> int:
