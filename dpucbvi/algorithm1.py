@@ -24,22 +24,27 @@ def dp_ucbvi(
     constants: BernsteinConstants,
     bonus: Bonus = bernstein_bonus,
     ceiling: Floats | None = None,
+    minimum: bool = True,
 ) -> Algorithm:
     """DP-UCBVI: optimistic value iteration on private counts with a Bernstein bonus.
 
     `problem` holds H, S, A, K and β; ε lives in the privatizer; the constants are those of line 7, with
     ι = log(30HSAT/β), E_{ε,β} and a factor on the bonus multiplied in (bonus.bernstein_constants). `ceiling[h]`
-    is Q̃⁰_h: H in the paper [D18], or anything else that no Q exceeds [D31].
+    is Q̃⁰_h: H in the paper [D18], or anything else that no Q exceeds [D31]. Without `minimum`, line 9
+    forgets the Q̃ of the last episode [D32].
     """
     H, S, A, K = problem.H, problem.S, problem.A, problem.K  # [Alg.1 L1]
     counts = zero_counts(privatizer.G, S, A)  # [Alg.1 L2]
     Q_tilde = np.full((H, S, A), float(H))  # Q̃⁰, so that line 9 has a minimum to start from
     if ceiling is not None:
         Q_tilde[:] = ceiling[:, None, None]
+    Q_tilde_0 = Q_tilde.copy()
     V_tilde = np.zeros((H + 1, S))
     pi = np.zeros((H, S), dtype=np.int64)
     for _k in range(1, K + 1):  # [Alg.1 L3]
         V_tilde[H] = 0.0  # [Alg.1 L4]
+        if not minimum:
+            Q_tilde[:] = Q_tilde_0
         for h in reversed(range(H)):  # [Alg.1 L5]
             P_tilde, r_tilde = private_estimates(counts, h)  # [Alg.1 L6]
             b = bonuses(counts, P_tilde, V_tilde[h + 1], h, H, constants, bonus)  # [Alg.1 L7]

@@ -8,8 +8,9 @@
                                  + 1000² H⁶ S⁴ A² ι⁴    / Ñ_{h+1}(s')², H² } / Ñ )    next value
 
 with Ñ = Ñ_h(s,a), Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a) and ι = log(30HSAT/β). `scale` multiplies the whole
-bonus and is 1 in the paper. The functions of single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are
-the formulas themselves: the reference calls them, and the engine compiles them.
+bonus and is 1 in the paper; `without` leaves one term out, which the paper never does [D32]. The functions of
+single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are the formulas themselves: the reference calls
+them, and the engine compiles them.
 
 Where the formula is undefined (paper/DEVIATIONS.md): Ñ = 0 makes the bonus infinite [D1];
 Ñ_{h+1}(s') = 0 makes the minimum H²; at h = H there is no Ñ_{H+1}, and since V_{H+1} = 0 has no error
@@ -34,6 +35,7 @@ class BernsteinConstants(NamedTuple):
     """Line 7's constants with everything that does not change during a run multiplied in."""
 
     iota: float
+    variance: float  # 2
     reward: float  # 2ι
     privacy: float  # 20HSEι
     next_value: float  # 4√ι
@@ -57,11 +59,14 @@ def log_iota(problem: Problem) -> float:
     return math.log(IOTA * problem.H * problem.S * problem.A * problem.T / problem.beta)
 
 
-def bernstein_constants(problem: Problem, E: float, scale: float = 1.0) -> BernsteinConstants:
-    """The constants of line 7 for one run."""
+def bernstein_constants(
+    problem: Problem, E: float, scale: float = 1.0, without: str | None = None
+) -> BernsteinConstants:
+    """The constants of line 7 for one run; `without` is a term of BonusTerms that is left out [D32]."""
     H, S, A, iota = problem.H, problem.S, problem.A, log_iota(problem)
-    return BernsteinConstants(
+    constants = BernsteinConstants(
         iota=iota,
+        variance=VARIANCE,
         reward=REWARD * iota,
         privacy=PRIVACY * H * S * E * iota,
         next_value=NEXT_VALUE * math.sqrt(iota),
@@ -70,6 +75,7 @@ def bernstein_constants(problem: Problem, E: float, scale: float = 1.0) -> Berns
         gap_most=float(H**2),
         scale=scale,
     )
+    return constants if without is None else constants._replace(**{without: 0.0})
 
 
 def next_value_gap(N_next: float, c: BernsteinConstants) -> float:
@@ -82,7 +88,7 @@ def next_value_gap(N_next: float, c: BernsteinConstants) -> float:
 def terms_of(N: float, variance: float, gap: float, c: BernsteinConstants) -> BonusTerms:
     """The four terms of line 7, from Var_{P̃}(Ṽ_{h+1}) and the mean of min{...} under P̃."""
     return BonusTerms(
-        VARIANCE * math.sqrt(variance * c.iota / N),
+        c.variance * math.sqrt(variance * c.iota / N),
         math.sqrt(c.reward / N),
         c.privacy / N,
         c.next_value * math.sqrt(gap / N),

@@ -112,7 +112,8 @@ class PrivateCounts:
     """A release and its post-processing at work: what line 17 of Algorithm 1 calls the Privatizer.
 
     `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them, `fallbacks` the
-    number of infeasible LPs so far (projection.py). `zero` is the τ of `zeroed`.
+    number of infeasible LPs so far (projection.py). `zero` is the τ of `zeroed`. With `rewards`, r(s,a) is
+    known and R̃ = r Ñ: what was released of R is not read [D32].
     """
 
     def __init__(
@@ -125,12 +126,13 @@ class PrivateCounts:
         A: int,
         families: Families = FAMILIES["paper"],
         zero: float = 0.0,
+        rewards: Floats | None = None,
     ):
         self.E, self.G, self.S, self.A = E, G, S, A
         self.fallbacks = 0
         self.counts = self.N_hat = zero_counts(G, S, A)
         self._release, self._postprocess = release, postprocess
-        self._families, self._zero = families, zero
+        self._families, self._zero, self._rewards = families, zero, rewards
         self._pi = np.zeros(0)
 
     def show(self, pi: np.ndarray) -> None:
@@ -145,9 +147,13 @@ class PrivateCounts:
             self.N_hat = self.noisy(as_counts(released, self.G, self.S, self.A))
             N_tilde = self._postprocess(self.N_hat.N_sa, self.N_hat.N_sas, self.E)
             self.fallbacks += N_tilde.fallbacks
-            R = uncentred(self.N_hat.R, N_tilde.N_sa) if self._families.centred else self.N_hat.R
-            self.counts = Counts(N_tilde.N_sa, N_tilde.N_sas, R)
+            self.counts = Counts(N_tilde.N_sa, N_tilde.N_sas, self._rewards_of(N_tilde.N_sa))
         return self.counts
+
+    def _rewards_of(self, N_sa: Floats) -> Floats:
+        if self._rewards is not None:
+            return self._rewards * N_sa
+        return uncentred(self.N_hat.R, N_sa) if self._families.centred else self.N_hat.R
 
     def noisy(self, released: Counts) -> Counts:
         """N̂ as the LP gets it: small cells zeroed if asked for, N̂(s,a) summed if it has no counter."""

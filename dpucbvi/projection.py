@@ -24,8 +24,11 @@ s(t) > s(λ) = n + w (for n + w = 0 too, where the least such λ is max y); if t
 Feasibility. F is empty exactly when n + w < 0. Then x = 0, the point of x ≥ 0 whose sum is nearest to the
 band; it is counted as a fallback [D7]. With the proven E this has probability at most β/3 over a whole run.
 Raising n to max(n, -w) turns the empty F into {0}, so one formula serves all.
+
+`clip` is Eq.4 without its band, w = ∞: x = max(y, 0), whatever n. It is there to see what the LP is for [D32].
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -42,11 +45,25 @@ def no_postprocess(N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocess
 
 def closed_form(N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
     """[Eq.4] by the closed form above, row by row, then [Eq.5]."""
+    return _projected(N_hat_sa, N_hat_sas, E, band(E, "closed_form"))
+
+
+def clip(N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
+    """Negative cells cut to 0 in place of [Eq.4], then [Eq.5]."""
+    return _projected(N_hat_sa, N_hat_sas, E, band(E, "clip"))
+
+
+def band(E: float, postprocess: str) -> float:
+    """w of Eq.4."""
+    return math.inf if postprocess == "clip" else E / 4
+
+
+def _projected(N_hat_sa: Floats, N_hat_sas: Floats, E: float, w: float) -> Postprocessed:
     S = N_hat_sas.shape[-1]
     x = np.zeros_like(N_hat_sas)
     for index in np.ndindex(N_hat_sa.shape):
-        x[index] = project_row(N_hat_sas[index], float(N_hat_sa[index]), E / 4)
-    return shift(x, E, S, N_hat_sa)
+        x[index] = project_row(N_hat_sas[index], float(N_hat_sa[index]), w)
+    return shift(x, E, w, S, N_hat_sa)
 
 
 def project_row(y: Floats, n: float, w: float) -> Floats:
@@ -80,12 +97,12 @@ def threshold(y: Floats, target: float) -> float:
         value, active = (total - target) / count, count
 
 
-def shift(x: Floats, E: float, S: int, N_hat_sa: Floats) -> Postprocessed:
-    """[Eq.5] Ñ(s,a,s') = x + E/(2S), Ñ(s,a) = Σ x + E/2; counts the rows with N̂(s,a) < -E/4."""
+def shift(x: Floats, E: float, w: float, S: int, N_hat_sa: Floats) -> Postprocessed:
+    """[Eq.5] Ñ(s,a,s') = x + E/(2S), Ñ(s,a) = Σ x + E/2; counts the rows with N̂(s,a) < -w."""
     total = np.zeros(x.shape[:-1])
     for s in range(S):
         total += x[..., s]
-    return Postprocessed(total + E / 2, x + E / (2 * S), int((N_hat_sa < -E / 4).sum()))
+    return Postprocessed(total + E / 2, x + E / (2 * S), int((N_hat_sa < -w).sum()))
 
 
 LP_OPTIONS: dict[str, dict[str, float]] = {
@@ -116,7 +133,7 @@ class CvxpyPostprocess:
     def __call__(self, N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
         S = N_hat_sas.shape[-1]
         x, _ = self.solve(N_hat_sas.reshape(-1, S), N_hat_sa.reshape(-1), E / 4)
-        return shift(x.reshape(N_hat_sas.shape), E, S, N_hat_sa)
+        return shift(x.reshape(N_hat_sas.shape), E, E / 4, S, N_hat_sa)
 
     def solve(self, y: Floats, n: Floats, w: float) -> tuple[Floats, Floats]:
         """Minimisers x[row, s'] and optimal values t[row] of Eq.6 for rows y[row, s'], n[row]."""
@@ -149,10 +166,10 @@ class CvxpyPostprocess:
         self._w = cp.Parameter(rows, nonneg=True)
         self._x, self._t = cp.Variable((rows, S), nonneg=True), cp.Variable(rows)
         off = cp.sum(self._x, axis=1) - self._n
-        band = off == 0 if exact_sum else cp.abs(off) <= self._w  # a band of width 0 has no interior
+        near = off == 0 if exact_sum else cp.abs(off) <= self._w  # a band of width 0 has no interior
         move = cp.abs(self._x - self._y) <= cp.reshape(self._t, (rows, 1), order="C") @ np.ones((1, S))
-        self._lp = cp.Problem(cp.Minimize(cp.sum(self._t)), [move, band])
-        self._qp = cp.Problem(cp.Minimize(cp.sum_squares(self._x - self._y)), [band])
+        self._lp = cp.Problem(cp.Minimize(cp.sum(self._t)), [move, near])
+        self._qp = cp.Problem(cp.Minimize(cp.sum_squares(self._x - self._y)), [near])
 
 
 def _solution(variable: Any) -> Floats:
@@ -165,5 +182,6 @@ def _solution(variable: Any) -> Floats:
 POSTPROCESSES: dict[str, Callable[[], Postprocess]] = {
     "none": lambda: no_postprocess,
     "closed_form": lambda: closed_form,
+    "clip": lambda: clip,
     "cvxpy": CvxpyPostprocess,
 }

@@ -187,6 +187,7 @@ class Setup(NamedTuple):
     G: int  # steps counted apart: H, or 1 if pooled
     postprocess: str | Postprocess  # a name of projection.POSTPROCESSES, or a function of one's own
     zero: float  # τ: noisy N(s,a,s') below τ standard deviations are set to 0 first
+    known_rewards: bool
     noise: Noise
     constants: Any
     certificate: "Certificate"

@@ -112,6 +112,7 @@ def set_up(
     beta: float = 0.05,
     postprocess: str | Postprocess | None = None,
     zero: float = 0.0,
+    known_rewards: bool = False,
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Setup:
@@ -120,7 +121,8 @@ def set_up(
     `beta` is the failure probability of the confidence bounds. `postprocess` is a name of
     projection.POSTPROCESSES or a function of one's own; if none is given, the closed form of the LP where an
     agent wants post-processed counts of a private release, else none. Before it, noisy N(s,a,s') below `zero`
-    standard deviations of their noise are set to 0; none are in the paper. Every episode is recorded if K is at
+    standard deviations of their noise are set to 0; none are in the paper. `known_rewards` hands r(s,a) to the
+    agent, which in the paper learns them. Every episode is recorded if K is at
     most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
     """
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
@@ -148,6 +150,7 @@ def set_up(
         G,
         postprocess,
         zero,
+        known_rewards,
         noise,
         chosen.constants(problem, noise),
         _certificate(privatizer, problem, G),
@@ -193,7 +196,7 @@ def why_not_compiled(setup: Setup) -> str | None:
         return f"the privatizer {_name(setup.privatizer)}"
     if is_exact(setup.privatizer):
         return "exact noise"
-    if setup.postprocess not in ("none", "closed_form"):
+    if setup.postprocess not in ("none", "closed_form", "clip"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
     return None
@@ -258,7 +261,8 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     if setup.zero > 0.0 and not hasattr(release, "sd"):
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
-    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A, families, setup.zero)
+    known = setup.mdp.r[:G] if setup.known_rewards else None
+    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A, families, setup.zero, known)
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
@@ -311,7 +315,7 @@ def _check_parts(
     if agent.raw and postprocess != "none":
         raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
     if not agent.raw and private and postprocess == "none":
-        raise InputError(f"postprocess: {name} takes closed_form or cvxpy when counts are noisy")
+        raise InputError(f"postprocess: {name} takes closed_form, clip or cvxpy when counts are noisy")
     if privatizer.families not in tuple(FAMILIES):
         raise InputError(f"families: {privatizer.families!r} is not one of {', '.join(FAMILIES)}")
     if zero > 0.0 and not (private and postprocess != "none"):

@@ -13,7 +13,7 @@ from dpucbvi.agents.private_ucb_po import PrivateUCBPO
 from dpucbvi.agents.private_ucb_vi import PrivateUCBVI
 from dpucbvi.agents.pucb import PUCB
 from dpucbvi.agents.register import AGENTS
-from dpucbvi.agents.ucbvi import UCBVI, UCBVICH
+from dpucbvi.agents.ucbvi import UCBVI, UCBVICH, UCBVIRefined
 from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
@@ -28,5 +28,6 @@ __all__ = [
     "DPNashVI",
     "PrivateUCBPO",
     "PrivateUCBVI",
+    "UCBVIRefined",
     "planner",
 ]

@@ -1,10 +1,11 @@
 """The algorithms by name (each file here ends in its entry), and what those with a bonus have in common."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from dpucbvi.errors import check_number
+from dpucbvi.errors import InputError, check_number
 from dpucbvi.protocol import Agent, Floats
 from dpucbvi.registry import Registry
 
@@ -21,14 +22,21 @@ ANY = ("none", "JDP", "LDP")
 class Optimistic:
     """An algorithm with a bonus. `bonus_scale` multiplies the bonus and is 1 in the algorithm's paper.
 
-    `pooled`: counts of all steps together, for an MDP whose P and r do not depend on h.
+    `pooled`: counts of all steps together, for an MDP whose P and r do not depend on h. `bonus_without` leaves
+    one term of the bonus out (of `terms`), to see what it is there for [D32].
     """
 
     bonus_scale: float = 1.0
     pooled: bool = False
+    bonus_without: str | None = None
+
+    terms: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_number("bonus_scale", self.bonus_scale, lambda scale: scale > 0.0, "a number > 0")
+        if self.bonus_without is not None and self.bonus_without not in self.terms:
+            accepted = f"one of {', '.join(self.terms)}, or null" if self.terms else "null for this algorithm"
+            raise InputError(f"bonus_without: {self.bonus_without!r} is not accepted; it must be {accepted}")
 
     def ceiling(self, H: int) -> Floats:
         """Q⁰ of every step: what a Q is before anything is known."""

@@ -6,9 +6,13 @@
     bonus 2 (UCBVI-BF, Bernstein)   b = √(8 L Var_{P̂}(V_{h+1})/N) + 14 H L/(3N)            [Alg.4]
                                       + √( 8 Σ_{s'} P̂(s') min{100² H³ S² A L²/N_{h+1}(s'), H²} / N )
 
-with L = ln(5SAT/β) and N = N_h(s,a). The original knows the rewards and pools the counts over h (its P does
-not depend on h); here rewards are estimated as DP-UCBVI does, and pooling is a choice [D9]. `scale` multiplies
-the bonus, 1 in the paper.
+    refined (Drago, Mussi & Metelli, 2025, arXiv 2502.17370)
+                                    b = √(4 L Var_{P̂}(V_{h+1})/N) + 7 H L/(3(N-1))
+                                      + √( 4 Σ_{s'} P̂(s') min{84² H³ S² A L²/N_{h+1}(s'), H²} / N )
+
+with L = ln(5SAT/β) and N = N_h(s,a); at N = 1 the refined bonus is infinite. The original knows the rewards
+and pools the counts over h (its P does not depend on h); here rewards are estimated as DP-UCBVI does, and
+pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
 """
 
 import math
@@ -35,7 +39,8 @@ class UcbviBernsteinConstants(NamedTuple):
     """Bonus 2's constants with everything that does not change during a run multiplied in."""
 
     variance: float  # 8L
-    correction: float  # 14HL/3
+    correction: float  # 14HL/3, over N - `less`
+    less: float  # 0
     next_value: float  # 8
     gap: float  # 100²H³S²AL², over N_{h+1}(s')
     gap_most: float  # H²
@@ -49,13 +54,32 @@ def hoeffding_constants(problem: Problem, scale: float = 1.0) -> HoeffdingConsta
     return HoeffdingConstants(7.0 * problem.H * log_term(problem), scale)
 
 
-def ucbvi_bernstein_constants(problem: Problem, scale: float = 1.0) -> UcbviBernsteinConstants:
+def ucbvi_bernstein_constants(
+    problem: Problem, scale: float = 1.0, without: str | None = None
+) -> UcbviBernsteinConstants:
+    """Those of bonus 2; `without` is a term that is left out [D32]."""
     H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
-    return UcbviBernsteinConstants(
+    constants = UcbviBernsteinConstants(
         variance=8.0 * L,
         correction=14.0 * H * L / 3.0,
+        less=0.0,
         next_value=8.0,
         gap=100.0**2 * H**3 * S**2 * A * L**2,
+        gap_most=float(H**2),
+        scale=scale,
+    )
+    return constants if without is None else constants._replace(**{without: 0.0})
+
+
+def refined_constants(problem: Problem, scale: float = 1.0) -> UcbviBernsteinConstants:
+    """Those of the refined bonus."""
+    H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
+    return UcbviBernsteinConstants(
+        variance=4.0 * L,
+        correction=7.0 * H * L / 3.0,
+        less=1.0,
+        next_value=4.0,
+        gap=84.0**2 * H**3 * S**2 * A * L**2,
         gap_most=float(H**2),
         scale=scale,
     )
@@ -120,9 +144,8 @@ def bonus_1(N: float, c: HoeffdingConstants) -> float:
 
 def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -> float:
     """The three terms of bonus 2, times the scale, from Var_{P̂}(V_{h+1}) and the mean of min{...} under P̂."""
-    return c.scale * (
-        math.sqrt(c.variance * variance / N) + c.correction / N + math.sqrt(c.next_value * gap / N)
-    )
+    correction = c.correction / (N - c.less) if N > c.less else math.inf
+    return c.scale * (math.sqrt(c.variance * variance / N) + correction + math.sqrt(c.next_value * gap / N))
 
 
 @dataclass(frozen=True)
@@ -131,9 +154,10 @@ class UCBVI(Optimistic):
 
     raw = False
     models = NONE
+    terms = ("variance", "correction", "next_value")
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale)
+        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without)
 
     def algorithm(
         self, problem: Problem, private: PrivateCounts, constants: UcbviBernsteinConstants
@@ -155,5 +179,22 @@ class UCBVICH(Optimistic):
         return ucbvi(problem, private, constants)
 
 
+@dataclass(frozen=True)
+class UCBVIRefined(Optimistic):
+    """UCBVI-BF with the constants of Drago, Mussi & Metelli (2025); not private."""
+
+    raw = False
+    models = NONE
+
+    def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
+        return refined_constants(problem, self.bonus_scale)
+
+    def algorithm(
+        self, problem: Problem, private: PrivateCounts, constants: UcbviBernsteinConstants
+    ) -> Algorithm:
+        return ucbvi(problem, private, constants)
+
+
 AGENTS.add("ucbvi_bf", UCBVI)
+AGENTS.add("ucbvi_refined", UCBVIRefined)
 AGENTS.add("ucbvi_ch", UCBVICH)

@@ -18,9 +18,8 @@ from dpucbvi.audit.attack import Verdict, verdict
 from dpucbvi.audit.drive import Tape, generators, on_tape
 from dpucbvi.audit.released import is_gaussian
 from dpucbvi.audit.scores import Score, count, learn
-from dpucbvi.counts import FAMILIES
 from dpucbvi.engine.compiled import jit
-from dpucbvi.engine.fast import FastRun, processed, start
+from dpucbvi.engine.fast import FastRun, processing, start
 from dpucbvi.engine.kernel import deploy, process
 from dpucbvi.engine.plans import plan
 from dpucbvi.engine.projection import Rows
@@ -98,8 +97,7 @@ def policies(
     """The policy shown to every user of every trial, [trial, user, h·s]; that of the attacked user is 0."""
     setup = run.setup
     H, S, _, K, _ = setup.problem
-    families = FAMILIES[setup.privatizer.families]
-    steps = Processing(setup.noise.E, processed(setup), setup.zero, families.summed, families.centred)
+    steps = processing(setup)
     out = np.zeros((trials, K, H * S), dtype=np.int8)
     width = uniforms_per_episode(H)
     play(

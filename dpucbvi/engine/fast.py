@@ -21,6 +21,7 @@ from dpucbvi.engine.twins import PLANS, RELEASES
 from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Ints, Plan, Setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace, recorded_episodes
@@ -106,7 +107,7 @@ def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
     (H, S, A), K, mdp = setup.mdp.r.shape, setup.problem.K, setup.mdp
     plan, release = PLANS[type(setup.agent)], RELEASES[type(setup.privatizer)]
-    private = _no_counts(setup)
+    private, Q = _no_counts(setup), np.repeat(setup.agent.ceiling(H)[:, None], S * A, axis=1)  # type: ignore[attr-defined]
     V_star = optimal_values(mdp)[0][0]
     return FastRun(
         setup,
@@ -114,7 +115,8 @@ def start(setup: Setup, seed: int) -> FastRun:
         release.start(setup, seed, private.flat.size),
         private,
         Memory(
-            Q=np.repeat(setup.agent.ceiling(H)[:, None], S * A, axis=1),  # type: ignore[attr-defined]
+            Q=Q,
+            ceiling=np.zeros((0, 0)) if getattr(setup.agent, "minimum", True) else Q.copy(),
             V=np.zeros((H + 1, S)),
             pi=np.full((H, S, A), 1.0 / A) if plan.stochastic else np.zeros((H, S), dtype=np.int64),
             V_pi=np.zeros((H + 1, S)),
@@ -130,12 +132,20 @@ def start(setup: Setup, seed: int) -> FastRun:
         ),
         plan.scratch(S, A),
         _no_record(recorded_episodes(K, setup.trace_points)),
-        LpSample.empty(setup.lp_checks if processed(setup) else 0, S, K),
+        LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, S, K),
     )
 
 
 def processed(setup: Setup) -> bool:
     return setup.postprocess != "none"
+
+
+def processing(setup: Setup) -> Processing:
+    """What happens between N̂ and Ñ."""
+    families, E = FAMILIES[setup.privatizer.families], setup.noise.E
+    known = setup.mdp.r[: setup.G].ravel() if setup.known_rewards else np.zeros(0)
+    w = band(E, str(setup.postprocess))
+    return Processing(E, processed(setup), w, setup.zero, families.summed, families.centred, known)
 
 
 def _no_counts(setup: Setup) -> Private:
@@ -156,9 +166,7 @@ def _no_record(episodes: Ints) -> Record:
 def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int]:
     """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
-    families = FAMILIES[setup.privatizer.families]
-    steps = Processing(setup.noise.E, processed(setup), setup.zero, families.summed, families.centred)
-    lazy = PLANS[type(setup.agent)].lazy
+    steps, lazy = processing(setup), PLANS[type(setup.agent)].lazy
     width, S = uniforms_per_episode(setup.mdp.H), setup.mdp.S
     uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))

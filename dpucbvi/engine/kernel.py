@@ -97,9 +97,12 @@ def process(c: Processing, private: Private, rows: Rows) -> int:
                 N_hat_sa[row] += N_hat_sas[s, row]
     N_sa, fallbacks = private.N_sa.ravel(), 0
     if c.lp:
-        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, N_sa, flat_rows(private.N_sas), rows)
-    if c.centred:
-        R = private.R.ravel()
+        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, c.w, N_sa, flat_rows(private.N_sas), rows)
+    R = private.R.ravel()
+    if c.rewards.size > 0:
+        for row in range(R.size):
+            R[row] = c.rewards[row] * N_sa[row]
+    elif c.centred:
         for row in range(R.size):
             R[row] += CENTRE * N_sa[row]
     return fallbacks
@@ -129,6 +132,8 @@ def run_episodes(
         k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
         changed = False
         if k == 1 or not lazy or tally[PLANNED] < tally[RELEASED]:
+            if memory.ceiling.size > 0:  # no minimum with the last Q [D32]
+                memory.Q[:] = memory.ceiling
             changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
             tally[PLANNED] = tally[RELEASED]
         if changed or k == 1:

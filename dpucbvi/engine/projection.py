@@ -27,10 +27,10 @@ class Rows(NamedTuple):
 
 
 @jit
-def closed_form(n: Floats, y: Floats, E: float, N_sa: Floats, x: Floats, work: Rows) -> int:
+def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Floats, work: Rows) -> int:
     """From N̂(s,a) = n, N̂(s,a,s') = y[s'] to Ñ(s,a), Ñ(s,a,s') = x[s']; returns how many LPs were infeasible."""
     S, rows = y.shape
-    if start_rows(n, y, E / 4, work):
+    if start_rows(n, y, w, work):
         while michelot_step(y, work):
             pass
     threshold = work.threshold
@@ -44,7 +44,7 @@ def closed_form(n: Floats, y: Floats, E: float, N_sa: Floats, x: Floats, work: R
     fallbacks = 0
     for row in range(rows):
         N_sa[row] += E / 2  # [Eq.5]
-        fallbacks += n[row] < -E / 4
+        fallbacks += n[row] < -w
     return fallbacks
 
 

@@ -42,15 +42,18 @@ class Processing(NamedTuple):
 
     E: float
     lp: bool
+    w: float  # the band of Eq.4
     zero: float  # τ
     summed: bool
     centred: bool
+    rewards: Floats  # r(s,a) of all rows if they are known; else empty
 
 
 class Memory(NamedTuple):
     """Everything else that lasts from one episode to the next."""
 
     Q: Floats  # [h, row]
+    ceiling: Floats  # Q⁰ [h, row] if every plan starts from it; else empty
     V: Floats  # [h, s]
     pi: Ints | Floats  # actions [h, s], or probabilities [h, s, a]
     V_pi: Floats  # [h, s]

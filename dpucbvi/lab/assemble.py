@@ -18,6 +18,7 @@ T = TypeVar("T")
 # What the parts of a run call a value, and which setting it is.
 SETTINGS = {
     "bonus_scale": "bonus.scale",
+    "bonus_without": "bonus.without",
     "confidence_scale": "confidence.scale",
     "printed_constant": "confidence.constant",
     "epsilon": "privatizer.epsilon",
@@ -38,7 +39,8 @@ def assemble(settings: RunSettings) -> Setup:
     """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
     c = canonical(settings)
     mdp = environment(c.env)
-    agent: Agent = _told("agent", AGENTS[c.agent["name"]], bonus_scale=c.bonus.scale, **_parameters(c.agent))
+    bonus = {"bonus_scale": c.bonus.scale, "bonus_without": c.bonus.without}
+    agent: Agent = _told("agent", AGENTS[c.agent["name"]], **bonus, **_parameters(c.agent))
     options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
     setup: Setup = _told(
         "",
@@ -50,6 +52,7 @@ def assemble(settings: RunSettings) -> Setup:
         beta=c.beta,
         postprocess=_postprocess(c.postprocess),
         zero=c.postprocess.zero,
+        known_rewards=c.postprocess.known_rewards,
         trace_points=c.trace_points,
         **options,
     )

@@ -23,27 +23,29 @@ from dpucbvi.registry import Registry
 Group = dict[str, Any]
 
 # Parameters of agents and privatizers that stand in groups of their own, bonus and confidence.
-BONUS = ("bonus_scale",)
+BONUS = ("bonus_scale", "bonus_without")
 CONFIDENCE = ("confidence_scale", "printed_constant")
 ENGINES = ("reference", "fast", "audit")
 
 
 @dataclass
 class PostprocessSettings:
-    """How noisy counts become private counts; cells below `zero` standard deviations go first; the rest is
-    cvxpy's."""
+    """How noisy counts become private counts; cells below `zero` standard deviations go first; rewards are
+    learnt, or known; the rest is cvxpy's."""
 
     name: str = "closed_form"
     zero: float = 0.0
+    known_rewards: bool = False
     solver: str | None = "HIGHS"
     canonical: bool | None = True
 
 
 @dataclass
 class BonusSettings:
-    """One factor on the whole bonus; 1 is the paper."""
+    """One factor on the whole bonus; 1 is the paper. `without` leaves one of its terms out."""
 
     scale: float = 1.0
+    without: str | None = None
 
 
 @dataclass
@@ -166,7 +168,7 @@ def _canonical_privatizer(given: Group) -> Group:
 
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:
     if c.name != "cvxpy":
-        return PostprocessSettings(c.name, c.zero, None, None)
+        return replace(c, solver=None, canonical=None)
     _one_of("postprocess.solver", c.solver, LP_OPTIONS)
     if c.canonical is None:
         raise InputError("postprocess.canonical: null is not accepted; it must be true or false")

@@ -45,9 +45,9 @@ NOISE = {
 # Settings that are younger than the first stored results, with the value that every run had before them. At
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
-    "agent": {"cap": "H"},
+    "agent": {"cap": "H", "minimum": True},
     "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION},
-    "postprocess": {"zero": 0.0},
+    "postprocess": {"zero": 0.0, "known_rewards": False},
 }
 
 

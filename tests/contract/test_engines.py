@@ -37,6 +37,7 @@ PAIRS: list[Pair] = [
     ("ucbvi_ch", "non_private", "none"),
     ("ucbvi_bf", "non_private", "none"),
     ("private_ucb_vi", "central", "none"),
+    ("ucbvi_refined", "non_private", "none"),
     ("private_ucb_vi", "local", "none"),
     ("private_ucb_vi", "non_private", "none"),
     ("private_ucb_po", "central", "none"),
@@ -61,6 +62,7 @@ class Variant(NamedTuple):
     agent: dict[str, Any]
     zero: float = 0.0
     pooled: tuple[bool, ...] = (False, True)
+    known_rewards: bool = False
 
 
 def dp_ucbvi_with(privatizer: str, zero: float = 0.0, cap: str = "H", **private: Any) -> Variant:
@@ -70,6 +72,12 @@ def dp_ucbvi_with(privatizer: str, zero: float = 0.0, cap: str = "H", **private:
 
 LEFT: dict[str, Any] = {"zero": 2.0, "cap": "steps_left"}
 BATCHED: dict[str, Any] = {"first": 5, "growth": 1.2}
+
+
+def ablated(privatizer: str, postprocess: str = "closed_form", known: bool = False, **agent: Any) -> Variant:
+    return Variant(("dp_ucbvi", privatizer, postprocess), {}, {"cap": "H", **agent}, known_rewards=known)
+
+
 VARIANTS = {
     "central, left": dp_ucbvi_with("central", **LEFT),
     "central, tuned": dp_ucbvi_with("central", families="tuned", sensitivity="replace_one", every=7),
@@ -99,6 +107,13 @@ VARIANTS = {
     ),
     "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
     "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
+    "redrawn": dp_ucbvi_with("redrawn", **LEFT),
+    "shared": dp_ucbvi_with("shared", **LEFT),
+    **{f"central without {term}": ablated("central", bonus_without=term) for term in dp.DPUCBVI.terms},
+    "central, no minimum": ablated("central", minimum=False),
+    "local, clip": ablated("local", "clip"),
+    "central, known rewards": ablated("central", known=True),
+    "batches, known rewards": dp_ucbvi_with("batches", **LEFT, **BATCHED)._replace(known_rewards=True),
 }
 OTHER_AGENTS = {
     "private_ucb_po, batches": Variant(("private_ucb_po", "batches", "none"), BATCHED, {}),
@@ -107,6 +122,10 @@ OTHER_AGENTS = {
     "pucb, kary_tree": Variant(("pucb", "kary_tree", "none"), {}, {}),
     "ldp_obi, one_step": Variant(("ldp_obi", "one_step", "none"), BATCHED, {}),
     "dp_nash_vi, batches": Variant(("dp_nash_vi", "batches", "closed_form"), BATCHED, {}, zero=2.0),
+    **{
+        f"ucbvi without {t}": Variant(("ucbvi_bf", "non_private", "none"), {}, {"bonus_without": t})
+        for t in dp.UCBVI.terms
+    },
     "dp_nash_vi, honaker": Variant(("dp_nash_vi", "honaker", "closed_form"), {"every": 7}, {}),
 }
 every_variant = pytest.mark.parametrize(
@@ -154,6 +173,7 @@ def setup_of_variant(
     agent, privatizer, postprocess = variant.pair
     private = {} if privatizer == "non_private" else {"epsilon": epsilon, "confidence_scale": width}
     options = {"postprocess": postprocess, "lp_checks": 20, "zero": variant.zero, **changes}
+    options["known_rewards"] = variant.known_rewards
     made = PRIVATIZERS[privatizer](**private, **variant.private)
     return set_up(mdp, AGENTS[agent](bonus, pooled, **variant.agent), made, K, **options)
 
@@ -170,6 +190,7 @@ def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> d
         watch=watch,
         postprocess=setup.postprocess,
         zero=setup.zero,
+        known_rewards=setup.known_rewards,
         trace_points=setup.trace_points,
         lp_checks=setup.lp_checks,
     )

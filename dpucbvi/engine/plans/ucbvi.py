@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents import UCBVI, UCBVICH, ucbvi
+from dpucbvi.agents import UCBVI, UCBVICH, UCBVIRefined, ucbvi
 from dpucbvi.agents.ucbvi import HoeffdingConstants, UcbviBernsteinConstants
 from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.dp_ucbvi import Scratch, scratch
@@ -84,4 +84,5 @@ def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory, 
 
 
 add_plan(UCBVI, UcbviBernsteinConstants, plan_ucbvi_bf, scratch, lazy=True)
+add_plan(UCBVIRefined, UcbviBernsteinConstants, plan_ucbvi_bf, scratch, lazy=True)
 add_plan(UCBVICH, HoeffdingConstants, plan_ucbvi_ch, hoeffding_scratch, lazy=True)
