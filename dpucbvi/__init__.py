@@ -23,6 +23,7 @@ from dpucbvi.agents import (
     DPNashVI,
     PrivateUCBPO,
     PrivateUCBVI,
+    UCBVIRefined,
     planner,
 )
 from dpucbvi.environments import from_file, garnet, hard_tree, random_mdp, riverswim
@@ -78,6 +79,7 @@ __all__ = [
     "Toeplitz",
     "Trace",
     "Traces",
+    "UCBVIRefined",
     "User",
     "from_file",
     "garnet",

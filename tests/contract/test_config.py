@@ -26,6 +26,7 @@ EXPERIMENTS = sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
 # What an option needs beside it to be a run.
 NEEDS = {
     "ucbvi_ch": ["privatizer=non_private", "postprocess=none"],
+    "ucbvi_refined": ["privatizer=non_private", "postprocess=none"],
     "ucbvi_bf": ["privatizer=non_private", "postprocess=none"],
     "private_ucb_vi": ["postprocess=none"],
     "private_ucb_po": ["postprocess=none"],

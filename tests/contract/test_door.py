@@ -73,7 +73,17 @@ PUBLIC = {
             "Toeplitz",
         )
     },
-    "agents": {"DPUCBVI", "UCBVI", "UCBVICH", "PrivateUCBVI", "PrivateUCBPO", "PUCB", "LDPOBI", "DPNashVI"},
+    "agents": {
+        "DPUCBVI",
+        "UCBVI",
+        "UCBVICH",
+        "UCBVIRefined",
+        "PrivateUCBVI",
+        "PrivateUCBPO",
+        "PUCB",
+        "LDPOBI",
+        "DPNashVI",
+    },
     "agents of one's own": {"planner", "Plan", "Counts", "Problem"},
     "runs": {"run", "Trace", "Traces", "InputError"},
 }

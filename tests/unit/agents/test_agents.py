@@ -29,6 +29,7 @@ def test_every_agent_can_be_named():
         "dp_ucbvi": dp.DPUCBVI,
         "ucbvi_bf": dp.UCBVI,
         "ucbvi_ch": dp.UCBVICH,
+        "ucbvi_refined": dp.UCBVIRefined,
         "private_ucb_vi": dp.PrivateUCBVI,
         "private_ucb_po": dp.PrivateUCBPO,
         "pucb": dp.PUCB,
@@ -118,12 +119,14 @@ MODELS = {
     "ldp_obi": {NON_PRIVATE, LOCAL},
     "ucbvi_bf": {NON_PRIVATE},
     "ucbvi_ch": {NON_PRIVATE},
+    "ucbvi_refined": {NON_PRIVATE},
 }
 TAKES = {
     "pucb": "PUCB takes none or JDP and Local is LDP",
     "ldp_obi": "LDPOBI takes none or LDP and Central is JDP",
     "ucbvi_bf": "UCBVI takes none and ",
     "ucbvi_ch": "UCBVICH takes none and ",
+    "ucbvi_refined": "UCBVIRefined takes none and ",
 }
 
 

@@ -346,6 +346,7 @@ ACCEPTED = {
     "dp_ucbvi": RunSettings(privatizer=NON_PRIVATE, postprocess=NONE, K=9),
     "dp_ucbvi printed": RunSettings(confidence=ConfidenceSettings("printed", 2.0), K=9),
     "ucbvi_ch": RunSettings(agent={"name": "ucbvi_ch"}, privatizer=NON_PRIVATE, K=9),
+    "ucbvi_refined": RunSettings(agent={"name": "ucbvi_refined"}, privatizer=NON_PRIVATE, K=9),
     "ucbvi_bf": RunSettings(agent={"name": "ucbvi_bf"}, privatizer=NON_PRIVATE, K=9),
     "private_ucb_vi": RunSettings(agent={"name": "private_ucb_vi"}, postprocess=NONE, K=9),
 }

@@ -12,6 +12,7 @@ from dpucbvi.engine.releases import release_for
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.central import order_central
+from dpucbvi.privatizers.earlier_code import Redrawn, Shared
 from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.local import order_local
 from dpucbvi.privatizers.tree import levels
@@ -47,6 +48,8 @@ def test_every_privatizer_can_be_named():
         "non_private": dp.NonPrivate,
         "one_question": dp.OneQuestion,
         "one_step": dp.OneStep,
+        "redrawn": Redrawn,
+        "shared": Shared,
         "toeplitz": dp.Toeplitz,
     }
 

@@ -1,0 +1,66 @@
+"""The habits of published code do what their file says, and certify no more than they keep."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, laplace
+
+import dpucbvi as dp
+from dpucbvi.counts import counters
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.earlier_code import Redrawn, Shared, terms_at
+from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.simulate import set_up
+
+SIZES = dp.Problem(H=5, S=4, A=2, K=64, beta=0.1)
+NOBODY = dp.User(
+    Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)),
+    np.zeros((5, 4), dtype=np.int64),
+    np.zeros(counters(5, 4, 2)),
+)
+
+
+def releases(privatizer, n, seed=0):
+    made = privatizer.release(SIZES, 5, seed_stream(seed, "privacy"))
+    return np.array([made.release(NOBODY) for _ in range(n)])
+
+
+def test_noise_is_redrawn_in_every_release():
+    """The first two releases have one Lap(1/ε) each, and they are independent. Each KS test and the correlation
+    fail by chance with probability 1e-4."""
+    noise = releases(Redrawn(2.0), 2)
+    for one in noise:
+        assert kstest(one, laplace(scale=0.5).cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(noise)[0, 1]) < 3.9 / math.sqrt(noise.shape[1])
+    assert terms_at(63) == 5 and terms_at(1) == 1 and terms_at(0) == 0
+
+
+def test_the_noise_of_a_later_release_is_a_sum_of_so_many():
+    """Variance 2·5/ε² after 63 users; its estimate from 240 counters is within 5 standard errors of it."""
+    noise = releases(Redrawn(2.0), 63)[-1]
+    assert noise.var() == pytest.approx(2 * 5 / 4, rel=5 * math.sqrt((2 + 3 / 5) / len(noise)))
+
+
+def test_shared_noise_is_the_same_everywhere_and_adds_up():
+    noise = releases(Shared(2.0), 10)
+    assert (noise == noise[:, :1]).all() and (np.diff(noise[:, 0]) != 0.0).all()
+
+
+def test_what_they_certify():
+    """3H/b in each of K-1 releases; nothing where the difference of two counters is the truth."""
+    redrawn, shared = Redrawn(2.0).certificate(SIZES, 5), Shared(2.0).certificate(SIZES, 5)
+    assert redrawn.add_remove == pytest.approx(3 * 5 * 2.0 * 63)
+    assert redrawn.replace_one == pytest.approx(2 * redrawn.add_remove)
+    assert shared.add_remove == shared.replace_one == math.inf
+    assert Redrawn(2.0).certificate(SIZES._replace(K=1), 5).add_remove == 0.0
+
+
+@pytest.mark.parametrize("privatizer", [Redrawn(2.0), Shared(2.0)])
+def test_E_covers_the_noise(privatizer):
+    """|noise| ≤ E/4 in all releases of 50 runs; each fails with probability at most β/3, so half of them would
+    be far beyond chance (< 1e-20)."""
+    E = set_up(dp.riverswim(4, 5), dp.DPUCBVI(), privatizer, 64, beta=0.1).noise.E
+    inside = [np.abs(releases(privatizer, 63, seed)).max() <= E / 4 for seed in range(50)]
+    assert sum(inside) >= 45
+    assert E < 4 * 40 * np.abs(releases(privatizer, 63)).max()  # and no wider than it must be
