@@ -1,8 +1,8 @@
-"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven, as matched, and certified.
+"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven, as explained, and certified.
 
-Panel a has the ε of the printed legend. Panel b has the ε at which the regret is the printed one, which
-+exp=epsilon finds on other seeds. Panel c has the ε of the printed legend again, certified for a user who is
-replaced, with privatizers that are not in the paper.
+Panel a has the ε of the printed legend. Panel b has the noise and the factors that are nearest to the printed
+curves, which +exp=explain_fit finds on other seeds. Panel c has the ε of the printed legend again, certified
+for a user who is replaced, with privatizers that are not in the paper.
 """
 
 from dpucbvi.studies import Study

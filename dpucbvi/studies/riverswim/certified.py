@@ -6,11 +6,12 @@ from matplotlib.axes import Axes
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import OTHERS, find
-from dpucbvi.studies.riverswim.curves import HUES, draw_all, draw_printed, set_log_axes, set_ticks
+from dpucbvi.studies.riverswim.curves import draw_all, draw_printed, set_log_axes
 from dpucbvi.studies.riverswim.proven import LEGEND
 from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.finals import as_regret
+from dpucbvi.studies.shared.style import HUES, set_ticks
 
 POINTS_A_LABEL = 36.0  # three lines of text and some air
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpucbvi.lab.stats import summarise, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
@@ -19,9 +18,8 @@ from dpucbvi.studies.riverswim.comparison import (
 )
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, regret_of
 from dpucbvi.studies.shared.printed import printed_beside
-from dpucbvi.studies.shared.style import DASHED, colour, thousands
+from dpucbvi.studies.shared.style import DASHED, HUES
 
-HUES = {"non_private": colour(0), "jdp_eps2": colour(4), "jdp_eps1": colour(1), "ldp_eps2": colour(3)}
 LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
     PER_STEP.private: (1.6, "-"),
     POOLED.private: (1.1, (0, (4, 1.2, 1, 1.2))),
@@ -54,14 +52,6 @@ def draw_printed(axes: Axes, arm: StoredArm) -> None:
     printed = printed_beside(arm)
     if printed is not None:
         axes.plot(*printed, color=HUES[str(arm.printed)], linestyle=DASHED, linewidth=1.3, zorder=5)
-
-
-def set_ticks(axes: Axes) -> None:
-    """A few round numbers on both axes."""
-    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter(FuncFormatter(thousands))
-        axis.set_minor_formatter(NullFormatter())
 
 
 def set_log_axes(axes: Axes, experiment: StoredExperiment, panel: str, shown: float) -> None:

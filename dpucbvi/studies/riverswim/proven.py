@@ -8,10 +8,10 @@ from matplotlib.ticker import NullLocator
 
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, find, regret
-from dpucbvi.studies.riverswim.curves import HUES, certified, draw_all, set_log_axes
-from dpucbvi.studies.shared.arms import mean_of
-from dpucbvi.studies.shared.style import QUIET
+from dpucbvi.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, find
+from dpucbvi.studies.riverswim.curves import certified, draw_all, set_log_axes
+from dpucbvi.studies.shared.arms import half_and_full, mean_of
+from dpucbvi.studies.shared.style import HUES, QUIET
 
 LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}
 ALONE = ((PER_STEP, "non_private"), (POOLED, "jdp_eps2"))  # curves that lie apart
@@ -33,7 +33,8 @@ def nothing_learnt(experiment: StoredExperiment) -> bool:
         for curve in HUES
         if variant is LITERAL or curve != "non_private"
     ]
-    shares = [np.mean(r.half) / np.mean(r.full) for r in (regret(arm) for arm in straight if arm is not None)]
+    ends = [half_and_full(arm) for arm in straight if arm is not None]
+    shares = [np.mean(half) / np.mean(full) for half, full in ends]
     return bool(shares) and all(abs(share - 0.5) < 0.03 for share in shares)
 
 

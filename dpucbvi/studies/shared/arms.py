@@ -70,6 +70,13 @@ def finals_of(arm: StoredArm) -> Floats:
     return np.array([run.trace.regret[-1] for run in arm.runs])
 
 
+def half_and_full(arm: StoredArm) -> tuple[Floats, Floats]:
+    """The regret of every run at half its episodes and at the end."""
+    episodes = arm.runs[0].trace.episodes
+    half = [np.interp(episodes[-1] / 2, episodes, run.trace.regret) for run in arm.runs]
+    return np.array(half), finals_of(arm)
+
+
 def mean_of(arm: StoredArm) -> float:
     """The mean regret after the last episode."""
     return float(finals_of(arm).mean())

@@ -8,10 +8,13 @@ import matplotlib
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # Okabe and Ito (2008), the pale yellow left out.
 PALETTE = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 BLACK, BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE = PALETTE
+# What stands for a printed curve has its colour, in every figure.
+HUES = {"non_private": BLACK, "jdp_eps2": GREEN, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKER: dict[str, Any] = {"markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.6}
 QUIET = "#5A5A5A"
@@ -73,6 +76,14 @@ def colour(index: int) -> str:
 
 def marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
+
+
+def set_ticks(axes: Axes) -> None:
+    """A few round numbers on two logarithmic axes."""
+    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(thousands))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def thousands(value: float, _: int | None) -> str:

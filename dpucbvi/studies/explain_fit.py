@@ -1,0 +1,76 @@
+"""The factors of every hypothesis about the printed figure: those whose curves are nearest to it.
+
+The non-private curve has the hypothesis' factor on the bonus too; E is 0 there.
+"""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import Rows, Stored, Study
+from dpucbvi.studies.explain.distance import at_printed, counting, distance, hypotheses
+from dpucbvi.studies.shared.files import write_csv
+from dpucbvi.studies.shared.style import BLUE, DOTTED, QUIET, new_figure
+
+Factors = tuple[float, float]
+HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
+
+
+def distances(experiment: StoredExperiment) -> dict[str, dict[Factors, float]]:
+    """D of every hypothesis at every point of its grid."""
+    return {name: _points(experiment, name) for name in hypotheses(experiment)}
+
+
+def chosen(points: dict[Factors, float]) -> Factors:
+    return min(points, key=lambda factors: points[factors])
+
+
+def _points(experiment: StoredExperiment, hypothesis: str) -> dict[Factors, float]:
+    arms = [arm for arm in experiment.arms if arm.panel == hypothesis]
+    free = {arm.point["bonus.scale"]: arm for arm in experiment.arms if arm.panel == counting(hypothesis)}
+    found: dict[Factors, list[StoredArm]] = {}
+    for arm in arms:
+        found.setdefault((arm.point["bonus.scale"], arm.point["confidence.scale"]), []).append(arm)
+    return {
+        factors: distance(
+            {str(arm.printed): at_printed(arm).mean(axis=0) for arm in (free[factors[0]], *private)}
+        )
+        for factors, private in found.items()
+    }
+
+
+def table(experiment: StoredExperiment) -> Rows:
+    rows: Rows = [("hypothesis", "factor on the bonus", "factor on E", "distance")]
+    for name, points in distances(experiment).items():
+        bonus, confidence = chosen(points)
+        rows.append((name, f"{bonus:g}", f"{confidence:g}", f"{points[bonus, confidence]:.3f}"))
+    return rows
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """Every point of the grid as a dot, the chosen one filled."""
+    found = distances(experiment)
+    figure, axes = new_figure(6.4, 0.6 + 0.28 * len(found))
+    for y, points in enumerate(found.values()):
+        axes.plot(list(points.values()), [y] * len(points), "o", color=QUIET, markersize=3, fillstyle="none")
+        axes.plot(min(points.values()), y, "o", color=BLUE, markersize=5)
+    axes.set_yticks(range(len(found)), [name.replace("_", " ") for name in found])
+    axes.invert_yaxis()
+    axes.axvline(0.1, color=QUIET, linestyle=DOTTED)
+    axes.set_xscale("log")
+    axes.set_xlabel("distance to the printed curves (0.1: about 10%); filled: the chosen factors")
+    figure.tight_layout()
+    return figure
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    rows = [
+        (name, *factors, f"{value:.4f}", int(factors == chosen(points)))
+        for name, points in distances(experiment).items()
+        for factors, value in points.items()
+    ]
+    return [write_csv(folder / "explain_fit.csv", HEADER, rows)]
+
+
+STUDY = Study(draw, table=table, report=write, printed_size=True, keeps_figure=False)

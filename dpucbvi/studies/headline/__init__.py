@@ -1,0 +1,11 @@
+"""The comparisons that the README quotes, with enough runs for their tails.
+
+Every run is a dot; beside the mean stand the median and the interquartile mean, intervals are bootstrapped, and
+every private arm is compared with UCBVI and with itself without privacy.
+"""
+
+from dpucbvi.studies import Study
+from dpucbvi.studies.headline.figure import draw
+from dpucbvi.studies.headline.report import table, write
+
+STUDY = Study(draw, table=table, report=write, printed_size=True)

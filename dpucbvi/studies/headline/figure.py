@@ -1,0 +1,97 @@
+"""Every run of every arm as a dot, with mean and its interval, median and interquartile mean."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.headline.numbers import PANELS, numbers
+from dpucbvi.studies.headline.report import certified
+from dpucbvi.studies.shared.arms import check_same_grid, finals_of, runs_text
+from dpucbvi.studies.shared.printed import final_regrets
+from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, thousands
+
+TITLES = {
+    "matched": "ε matched to the printed regret, counts per step",
+    "pooled": "the same, pooled counts",
+    "explained": "the nearest hypothesis about the printed figure",
+    "certified": "ε as printed, certified, other privatizers",
+}
+ROW = 0.21  # inches
+JITTER = 0.28
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    check_same_grid(experiment)
+    panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
+    panels = [(name, arms) for name, arms in panels if arms]
+    rows = [len(arms) + 1.2 for _, arms in panels]
+    height = ROW * sum(rows) + 0.9
+    figure = Figure(figsize=(7.2, height))
+    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=rows)
+    figure.subplots_adjust(left=0.33, right=0.9, top=1 - 0.2 / height, bottom=0.75 / height, hspace=0.32)
+    for axes, (name, arms) in zip(grid[:, 0], panels, strict=True):
+        axes.set_title(TITLES[name], loc="left", fontsize=8.5)
+        for y, arm in enumerate(arms):
+            _draw_arm(axes, arm, y)
+        _finish(axes, arms)
+    grid[-1, 0].set_xlabel(f"cumulative regret after 50,000 episodes, {runs_text(experiment)} each", labelpad=1)
+    figure.legend(
+        handles=_legend(), loc="lower center", ncols=4, frameon=False, fontsize=7, bbox_to_anchor=(0.5, 0.0)
+    )
+    return figure
+
+
+def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
+    hue = HUES.get(str(arm.printed), QUIET)
+    finals, found = finals_of(arm), numbers(arm)
+    jitter = np.random.default_rng(0).uniform(-JITTER, JITTER, len(finals))
+    axes.plot(finals, y + jitter, "o", color=hue, markersize=2, alpha=0.35, markeredgewidth=0)
+    axes.plot([found.mean.low, found.mean.high], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
+    axes.plot(found.mean.mean, y, "o", color=hue, markersize=4.5, markeredgecolor="white", markeredgewidth=0.6)
+    axes.plot(found.median, y, "|", color=hue, markersize=9, markeredgewidth=1.3)
+    axes.plot(found.middle.mean, y, "d", color="white", markeredgecolor=hue, markersize=4, markeredgewidth=0.9)
+    printed = final_regrets(arm.runs[0].config).get(str(arm.printed))
+    if printed is not None:
+        axes.plot(printed, y, "x", color=BLACK, markersize=4.5, markeredgewidth=1.1)
+    share = f"{found.tail.unsettled} of {found.tail.runs}"
+    axes.annotate(share, (1.01, y), xycoords=("axes fraction", "data"), fontsize=7, va="center", color=QUIET)
+
+
+def _finish(axes: Axes, arms: list[StoredArm]) -> None:
+    names = [f"{arm.label}, {certified(arm)}" if arm.printed else arm.label for arm in arms]
+    names = [
+        name.replace(", not private, not private", ", not private").replace(" (added or removed)", "")
+        for name in names
+    ]
+    axes.set_yticks(range(len(arms)), [name.replace(" (replaced)", "") for name in names], fontsize=7)
+    axes.set_ylim(len(arms) - 0.5, -0.5)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(thousands))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(True, axis="x")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.annotate(
+        "never settle",
+        (1.01, 1),
+        xycoords="axes fraction",
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize=6.6,
+        color=QUIET,
+    )
+
+
+def _legend() -> list[Line2D]:
+    dot: Any = {"color": QUIET, "linestyle": ""}
+    return [
+        Line2D([], [], marker="o", markersize=4.5, color=QUIET, linewidth=2.2, label="mean, 95%"),
+        Line2D([], [], marker="|", markersize=9, markeredgewidth=1.3, label="median", **dot),
+        Line2D([], [], marker="d", markersize=4, markerfacecolor="white", label="interquartile mean", **dot),
+        Line2D([], [], marker="x", markersize=4.5, color=BLACK, linestyle="", label="printed"),
+    ]

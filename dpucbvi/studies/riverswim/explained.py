@@ -1,0 +1,48 @@
+"""Panel b: one set of constants and the noise that explain the printed curves, which are dashed beside ours."""
+
+from matplotlib.axes import Axes
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.riverswim.comparison import PER_STEP, find
+from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes
+from dpucbvi.studies.shared.arms import config_of, episodes_of, mean_of
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.style import HUES, set_ticks
+
+POINTS_A_LABEL = 27.0  # two lines of text and some air
+
+
+def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
+    axes.set_title(f"(b) {_factors(experiment)} for all curves", loc="left", fontsize=9)
+    draw_all(axes, experiment, "b", (PER_STEP,))
+    labels = []
+    for curve, hue in HUES.items():
+        arm = find(experiment, "b", PER_STEP, curve)
+        if arm is not None:
+            draw_printed(axes, arm)
+            labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
+    set_log_axes(axes, experiment, "b", 50)
+    set_ticks(axes)
+    axes.set_ylabel("cumulative regret", labelpad=1)
+    if labels:
+        draw_end_labels(axes, labels, POINTS_A_LABEL)
+
+
+def _factors(experiment: StoredExperiment) -> str:
+    """The factors that all arms of the panel share; E has none without privacy."""
+    configs = [config_of(arm) for arm in experiment.arms if arm.panel == "b"]
+    private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
+    bonus = _all({config["bonus"]["scale"] for config in configs})
+    return f"bonus × {bonus}, $E$ × {_all({config['confidence']['scale'] for config in private})}"
+
+
+def _all(values: set[float]) -> str:
+    return ", ".join(f"{value:g}" for value in sorted(values))
+
+
+def _names(arm: StoredArm) -> tuple[str, str]:
+    """What the arm certifies; below, the printed ε."""
+    curve = str(arm.printed)
+    if curve == "non_private":
+        return "DP-UCBVI", "not private"
+    return certified(arm), f"printed as ε = {curve[-1]}"

@@ -1,0 +1,77 @@
+"""The ablation, on runs that are made up: every ratio is known."""
+
+import csv
+
+import numpy as np
+import pytest
+from made_up import stored_arm, stored_experiment
+
+from dpucbvi.studies.ablation import STUDY, ratio, variants, verdict
+
+RUNS = 16
+
+
+def made(panel: str, label: str, level: float, noise: float):
+    arm = stored_arm(f"{panel}_{label}", level, panel=panel, label=label, runs=1)
+    rng, first = np.random.default_rng(0), arm.runs[0]  # the same environment in every arm
+    both = rng.normal(0, 0.05, RUNS) + noise * np.random.default_rng(len(label)).normal(0, 1, RUNS)
+    runs = [
+        first._replace(
+            config={**first.config, "seed": seed},
+            trace=first.trace._replace(regret=np.array([level * (1 + x)])),
+        )
+        for seed, x in enumerate(both)
+    ]
+    return arm._replace(runs=runs)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    arms = [
+        made("JDP", "everything", 5000, 0.0),
+        made("JDP", "no LP", 10_000, 0.01),
+        made("JDP", "open", 5000, 0.3),
+    ]
+    return stored_experiment(
+        "ablation", [*arms, made("LDP", "everything", 9000, 0.0), made("LDP", "no LP", 4500, 0.01)]
+    )
+
+
+def test_every_variant_is_compared_with_the_whole_of_its_panel(experiment):
+    found = {(one.panel, one.label): one for one in variants(experiment)}
+    assert found["JDP", "no LP"].ratio == pytest.approx(2.0, rel=0.02) and found["JDP", "no LP"].p < 0.01
+    assert found["LDP", "no LP"].ratio == pytest.approx(0.5, rel=0.02) and found["LDP", "no LP"].p < 0.01
+    assert found["JDP", "open"].p > 0.05
+    assert found["JDP", "everything"][3:6] == (1.0, 1.0, 1.0)
+    low, high = found["JDP", "no LP"].low, found["JDP", "no LP"].high
+    assert low < found["JDP", "no LP"].ratio < high
+
+
+def test_the_interval_of_a_ratio_keeps_pairs_together():
+    """A variant that is always twice as bad has no uncertainty, however much both vary."""
+    a = np.random.default_rng(1).lognormal(0, 1, 30)
+    assert ratio(2 * a, a) == pytest.approx((2.0, 2.0, 2.0))
+
+
+def test_the_verdict_names_what_can_be_told(experiment):
+    said = verdict(variants(experiment))
+    assert said.splitlines() == ["- JDP: worse: no LP (× 2).", "- LDP: better: no LP (× 0.5)."]
+    same = experiment._replace(arms=[experiment.arms[0], experiment.arms[2]])
+    assert verdict(variants(same)) == "- JDP: no difference can be told."
+
+
+def test_report_and_figure(experiment, tmp_path):
+    text, table = STUDY.report(experiment, tmp_path, {}.get)
+    assert "### JDP" in text.read_text() and "16 runs each" in text.read_text()
+    rows = list(csv.DictReader(table.open()))
+    assert [float(row["ratio"]) for row in rows] == pytest.approx(
+        [one.ratio for one in variants(experiment)], abs=1e-4
+    )
+    axes = STUDY.draw(experiment).axes[0]
+    drawn = [
+        float(line.get_xdata()[0])
+        for line in axes.lines
+        if line.get_marker() in "osD" and len(line.get_xdata()) == 1
+    ]
+    assert drawn == [one.ratio for one in variants(experiment) if one.label != "everything"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["no LP", "open"]

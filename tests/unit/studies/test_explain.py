@@ -1,0 +1,161 @@
+"""The explanation of the printed figure, on runs that are made up so that the answer is known."""
+
+import csv
+
+import numpy as np
+import pytest
+from made_up import grid, stored_arm, stored_experiment
+
+from dpucbvi.studies.explain import STUDY
+from dpucbvi.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
+from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
+from dpucbvi.studies.explain_fit import STUDY as FIT
+from dpucbvi.studies.explain_fit import chosen, distances
+from dpucbvi.studies.shared.printed import printed_curves
+
+EPISODES = grid(50_000)
+JDP = ("jdp_eps1", "jdp_eps2")
+
+
+def shape(curve: str, level: float = 1.0, tilt: float = 0.0) -> np.ndarray:
+    """The printed curve times the level, bent by (k/K)^tilt."""
+    printed = printed_curves()[curve]
+    values = np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
+    return level * values * (EPISODES / 50_000) ** tilt
+
+
+def arms(panel: str, level: float, epsilon: float = 960.0, bonus: float = 0.01, **changes):
+    made = [
+        stored_arm(
+            f"{panel}_np",
+            shape("non_private", level),
+            panel=panel,
+            printed="non_private",
+            bonus=bonus,
+            model="non_private",
+            runs=4,
+            **changes,
+        )
+    ]
+    for curve in JDP:
+        made.append(
+            stored_arm(
+                f"{panel}_{curve}",
+                shape(curve, level),
+                panel=panel,
+                printed=curve,
+                bonus=bonus,
+                confidence=0.0001,
+                epsilon=epsilon * int(curve[-1]),
+                runs=4,
+                **changes,
+            )
+        )
+    return made
+
+
+def local(name: str, level: float, noise: float):
+    arm = stored_arm(name, shape("ldp_eps2", level), panel="ldp", printed="ldp_eps2", model="local", runs=4)
+    runs = [run._replace(trace=run.trace._replace(noise_scale=noise)) for run in arm.runs]
+    return arm._replace(runs=runs)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    """One hypothesis right, one 40% off; of three LDP noises the middle one is right."""
+    return stored_experiment(
+        "explain",
+        [
+            *arms("step_bare", 0.985),
+            *arms("pooled_proven", 1.4, epsilon=1.0),
+            local("much", 1.5, 3.0),
+            local("right", 0.99, 0.06),
+            local("little", 0.6, 0.01),
+        ],
+    )
+
+
+def test_distance_is_the_root_mean_square_of_the_log():
+    printed = {curve: printed_curves()[curve].regret for curve in JDP}
+    assert distance(printed) == 0.0
+    assert distance({curve: 1.1 * regret for curve, regret in printed.items()}) == pytest.approx(np.log(1.1))
+    half = {"jdp_eps1": printed["jdp_eps1"], "jdp_eps2": np.e * printed["jdp_eps2"]}
+    assert distance(half) == pytest.approx(np.sqrt(0.5))
+
+
+def test_regret_is_read_where_the_printed_curves_were(experiment):
+    arm = experiment.arms[0]
+    read = at_printed(arm)
+    assert read.shape == (4, len(printed_curves()["jdp_eps1"].episodes))
+    np.testing.assert_allclose(read[:, -1], [run.trace.regret[-1] for run in arm.runs])
+
+
+def test_a_figure_by_chance_is_as_far_off_as_five_runs_and_the_bitmap_make_it():
+    """Without spread, only the reading is left: uniform on ±100, whose log is off by about 100/(√3·regret)."""
+    flat = {"jdp_eps1": np.tile(printed_curves()["jdp_eps1"].regret, (6, 1))}
+    found = fit(flat)
+    regret = printed_curves()["jdp_eps1"].regret
+    wanted = np.sqrt(np.mean((DIGITISATION / np.sqrt(3) / regret) ** 2))
+    assert np.sqrt(np.mean(found.by_chance**2)) == pytest.approx(wanted, rel=0.03)
+    assert found.distance == 0.0 and found.p == 1.0
+    off = fit({"jdp_eps1": 1.2 * flat["jdp_eps1"]})
+    assert off.p == pytest.approx(1 / 5001)
+
+
+def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
+    found = {one.hypothesis: one for one in findings(experiment)}
+    assert list(found) == hypotheses(experiment) == ["step_bare", "pooled_proven"]
+    assert found["step_bare"].verdict == POSSIBLE and found["pooled_proven"].verdict == RULED_OUT
+    assert best(list(found.values())).hypothesis == "step_bare"
+    assert found["step_bare"].factors == (0.01, 0.0001) and found["step_bare"].certified == (960.0, 1920.0)
+    assert best_local(experiment).key == "right"
+
+
+def test_the_report(experiment, tmp_path):
+    text, table = STUDY.report(experiment, tmp_path, {}.get)
+    said = text.read_text()
+    assert "1 of 2 hypotheses are ruled out" in said and "certifies ε = 960 where the legend says 1" in said
+    assert "| " + " | ".join(in_words("step_bare")) + " | 960 | 0.01 | 0.0001 |" in said
+    assert "| Lap(0.06) | 1 |" in said
+    rows = list(csv.DictReader(table.open()))
+    assert [row["verdict"] for row in rows] == [POSSIBLE, RULED_OUT]
+    assert float(rows[1]["distance"]) == pytest.approx(np.log(1.4 * (1 + 0.015)), abs=0.02)
+
+
+def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
+    left, right = STUDY.draw(experiment).axes
+    assert "bonus × 0.01, E × 0.0001" in left.get_title(loc="left")
+    dashed = [line for line in left.lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 4 and len(left.lines) == 8
+    dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]
+    assert dots == [one.fit.distance for one in findings(experiment)]
+    styles = [line.get_fillstyle() for line in right.lines if line.get_marker() == "o"]
+    assert styles == ["full", "none"]
+
+
+def fitted(of: str, curve: str, bonus: float, confidence: float | None, level: float):
+    point = {"bonus.scale": bonus} | ({} if confidence is None else {"confidence.scale": confidence})
+    panel = "step" if curve == "non_private" else "step_bare"
+    model = "non_private" if curve == "non_private" else "central"
+    return stored_arm(of, shape(curve, level), panel=panel, printed=curve, point=point, model=model)
+
+
+def test_the_fit_takes_the_nearest_point_and_the_non_private_curve_of_its_bonus(tmp_path):
+    """At bonus 0.02 the private curves are right and the non-private one is not, so it is further off."""
+    made = stored_experiment(
+        "explain_fit",
+        [
+            fitted("np", "non_private", 0.01, None, 0.99),
+            fitted("np", "non_private", 0.02, None, 2.0),
+            *(fitted(c, c, 0.01, 0.1, 1.1) for c in JDP),
+            *(fitted(c, c, 0.01, 0.3, 1.3) for c in JDP),
+            *(fitted(c, c, 0.02, 0.1, 0.99) for c in JDP),
+        ],
+    )
+    points = distances(made)["step_bare"]
+    assert set(points) == {(0.01, 0.1), (0.01, 0.3), (0.02, 0.1)} and chosen(points) == (0.01, 0.1)
+    (path,) = FIT.report(made, tmp_path, {}.get)
+    rows = list(csv.DictReader(path.open()))
+    assert [row["chosen"] for row in rows] == ["1", "0", "0"]
+    assert FIT.table(made)[1][:3] == ("step_bare", "0.01", "0.1")
+    assert len(FIT.draw(made).axes[0].lines) == 3  # all points, the chosen one, the guide

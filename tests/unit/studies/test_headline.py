@@ -1,0 +1,112 @@
+"""The headline comparisons, on runs that are made up: dots, intervals, tails and verdicts are theirs."""
+
+import csv
+
+import numpy as np
+import pytest
+from made_up import grid, stored_arm, stored_experiment
+from scipy.stats import binomtest, trim_mean
+
+from dpucbvi.studies.headline import STUDY
+from dpucbvi.studies.headline.numbers import numbers, settled, tail
+from dpucbvi.studies.headline.report import columns, contrast_count
+from dpucbvi.studies.shared.printed import printed_curves
+
+EPISODES = grid(50_000)
+CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
+RUNS = 20
+
+
+def spread(arm, runs: int = RUNS):
+    """More runs than made_up has: the first one times 1 ± 10%, other in every arm."""
+    factors = 1.0 + 0.1 * np.random.default_rng(len(arm.key)).uniform(-1, 1, runs)
+    first = arm.runs[0]
+    made = [
+        first._replace(
+            config={**first.config, "seed": seed},
+            trace=first.trace._replace(regret=factor * first.trace.regret),
+        )
+        for seed, factor in enumerate(factors)
+    ]
+    return arm._replace(runs=made)
+
+
+def shape(curve: str, level: float) -> np.ndarray:
+    printed = printed_curves()[curve]
+    return level * np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
+
+
+def made(panel: str, curve: str, label: str, level: float = 1.0, model: str = "central"):
+    model = "non_private" if curve == "non_private" else model
+    values = shape(curve, level)
+    return spread(
+        stored_arm(f"{panel}_{curve}_{label}", values, panel=panel, printed=curve, label=label, model=model)
+    )
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    arms = [
+        made("matched", "non_private", "UCBVI"),
+        made("matched", "non_private", "DP-UCBVI, not private", 0.05),
+    ]
+    arms += [made("matched", curve, "DP-UCBVI") for curve in CURVES[1:]]
+    arms += [made("certified", "non_private", "DP-UCBVI, not private")]
+    arms += [made("certified", curve, "DP-UCBVI", 0.9, "batches") for curve in CURVES[1:]]
+    return stored_experiment("headline", arms)
+
+
+def test_the_numbers_of_an_arm(experiment):
+    arm = experiment.arms[2]
+    finals, found = np.array([run.trace.regret[-1] for run in arm.runs]), numbers(arm)
+    assert found.mean.mean == pytest.approx(finals.mean()) and found.median == pytest.approx(np.median(finals))
+    assert found.middle.mean == pytest.approx(trim_mean(finals, 0.25)) and found.largest == finals.max()
+    assert found.mean.low < finals.mean() < found.mean.high
+
+
+@pytest.mark.parametrize(("power", "settles"), [(0.0, True), (0.4, True), (0.6, False), (1.0, False)])
+def test_a_run_is_settled_if_its_end_grows_slower_than_the_square_root(power, settles):
+    episodes = np.arange(1, 10_001)
+    assert settled(episodes, 100.0 * episodes**power) == settles
+
+
+def test_the_share_that_never_settles_has_clopper_and_pearsons_interval(experiment):
+    arm = experiment.arms[2]
+    straight = [run._replace(trace=run.trace._replace(regret=0.1 * EPISODES)) for run in arm.runs[:3]]
+    found = tail(arm._replace(runs=[*straight, *arm.runs[3:]]))
+    wanted = binomtest(3, RUNS).proportion_ci(0.95, "exact")
+    assert (found.unsettled, found.runs) == (3, RUNS)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
+
+
+def test_a_panel_is_judged_with_each_of_its_baselines(experiment):
+    found = columns(experiment)
+    assert list(found) == ["matched, against UCBVI", "matched, against itself", "certified, against itself"]
+    assert found["matched, against itself"]["non_private"].full.mean() < 300
+    assert contrast_count(experiment) == 3 * 10
+
+
+def test_the_report(experiment, tmp_path):
+    """Against UCBVI the printed curves say what the paper says; against itself the cost is no constant."""
+    text, table = STUDY.report(experiment, tmp_path, {}.get)
+    said = text.read_text().splitlines()
+    constant = next(line for line in said if line.startswith("| the cost of privacy"))
+    assert constant.split(" | ")[1:3] == ["reproduces", "does not"]
+    header = next(line for line in said if line.startswith("| the paper's sentence"))
+    assert "matched, against UCBVI (fitted)" in header and "certified, against itself (fitted)" not in header
+    pairs = [line for line in said if "against itself" in line and line.startswith("| matched_")]
+    assert len(pairs) == 3 and all(" | 0.00 | " in line for line in pairs)  # no private run is better
+    rows = list(csv.DictReader(table.open()))
+    assert [row["arm"] for row in rows] == [arm.key for arm in experiment.arms]
+    assert float(rows[2]["mean"]) == pytest.approx(numbers(experiment.arms[2]).mean.mean, abs=0.05)
+    assert rows[0]["epsilon_add_remove"] == "" and rows[2]["epsilon_replace_one"] == "2"
+
+
+def test_the_figure_has_every_run_as_a_dot(experiment):
+    figure = STUDY.draw(experiment)
+    dots = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == RUNS]
+    assert len(dots) == len(experiment.arms)
+    for line, arm in zip(dots, experiment.arms, strict=True):
+        np.testing.assert_allclose(line.get_xdata(), [run.trace.regret[-1] for run in arm.runs])
+    printed = [float(x.get_xdata()[0]) for axes in figure.axes for x in axes.lines if x.get_marker() == "x"]
+    assert printed == [printed_curves()[str(arm.printed)].regret[-1] for arm in experiment.arms]
