@@ -242,8 +242,8 @@ def with_few_trials(config):
     return config
 
 
-# By both engines in make test-all. In make test by the compiled one, and the calibrations, which have the same arms as
-# what they are for and many more points, not at all.
+# By both engines in make test-all. In make test by the compiled one only, and the calibrations not at all: they
+# have the arms of what they are for, at many more points.
 def quick(name: str, engine: str) -> bool:
     return name == "riverswim" or (engine == "fast" and not name.startswith(("calibrate", "explain_fit")))
 
