@@ -1,9 +1,11 @@
 """Where a curve of regret against ε (or against the factor on the bonus) has a given regret.
 
-Regret is known at x_1 < x_2 < ..., some runs each. Between neighbours the mean is interpolated, a straight line
-of log regret against log x; the answer is the least x at which the line has the wanted regret. Its interval is
-the percentile bootstrap over runs, every x_i resampled by itself: with 5 runs it is narrow by about √(4/5), and
-it knows nothing of the error of interpolating.
+Regret is known at x_1 < x_2 < ..., some runs each. Between neighbours the mean is interpolated, a straight
+line of log regret against log x; the answer is the least x at which the line has the wanted regret. Its
+interval is the percentile bootstrap: seeds are resampled, the same for all x_i (arms share their seeds); a
+printed regret is read anew within the error of its digitisation; and half of the time one of the two points
+beside the answer is left out, so that the error of interpolating is in the interval. With 5 runs it is narrow
+by about √(4/5).
 """
 
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ from dpucbvi.lab.stats import LEVEL, RESAMPLES
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
 from dpucbvi.studies.shared.arms import config_of, finals_of
-from dpucbvi.studies.shared.printed import final_regrets
+from dpucbvi.studies.shared.printed import DIGITISATION, final_regrets
 
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
@@ -52,22 +54,30 @@ def printed_matches(experiment: StoredExperiment) -> list[PrintedMatch]:
         for of in arms:
             label = next(arm.label for arm in experiment.arms if arm.of == of)
             x, regret = series(experiment.arms, of, setting)
-            found.append(PrintedMatch(curve, label, setting, wanted, match(x, regret, wanted)))
+            found.append(PrintedMatch(curve, label, setting, wanted, match(x, regret, wanted, DIGITISATION)))
     return found
 
 
-def match(x: Floats, regret: Floats, wanted: float, seed: int = 0) -> Match | None:
-    """The least x at which the mean regret is `wanted`; None if the curve never has it.
+def match(x: Floats, regret: Floats, wanted: float, error: float = 0.0, seed: int = 0) -> Match | None:
+    """The least x at which the mean regret is `wanted` ± `error`; None if the curve never has it.
 
-    `regret` has a row per x, a column per run.
+    `regret` has a row per x, a column per seed.
     """
     found = crossing(x, regret.mean(axis=1), wanted)
     if found is None:
         return None
-    n, runs = regret.shape
-    picks = np.random.default_rng(seed).integers(runs, size=(RESAMPLES, n, runs))
-    means = np.take_along_axis(np.broadcast_to(regret, picks.shape), picks, axis=2).mean(axis=2)
-    resampled = [r for r in (crossing(x, mean, wanted) for mean in means) if r is not None]
+    rng, runs = np.random.default_rng(seed), regret.shape[1]
+    picks = rng.integers(runs, size=(RESAMPLES, runs))
+    reads = wanted + error * rng.uniform(-1.0, 1.0, RESAMPLES)
+    right = int(np.clip(np.searchsorted(x, found), 1, len(x) - 1))
+    beside = [i for i in (right - 1, right) if 0 < i < len(x) - 1]  # an end cannot be left out
+    left_out = rng.choice([*beside, *[-1] * max(len(beside), 1)], RESAMPLES)  # -1: none
+    kept = [np.arange(len(x)) != i for i in left_out]
+    resampled = [
+        r
+        for pick, read, keep in zip(picks, reads, kept, strict=True)
+        if (r := crossing(x[keep], regret[keep][:, pick].mean(axis=1), read)) is not None
+    ]
     if len(resampled) < LEVEL * RESAMPLES:
         return Match(found, np.nan, np.nan)
     low, high = np.quantile(resampled, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])

@@ -19,10 +19,9 @@ import numpy as np
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
-from dpucbvi.studies.shared.printed import printed_curves
+from dpucbvi.studies.shared.printed import DIGITISATION, printed_curves
 
 PRINTED_RUNS = 5
-DIGITISATION = 100.0  # ± regret
 FIGURES = 5000  # drawn by chance
 STEP, POOLED = "step", "pooled"
 Curves = Mapping[str, Floats]  # by printed curve: regret [run, digitised episode]

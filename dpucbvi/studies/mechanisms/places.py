@@ -6,7 +6,7 @@ import numpy as np
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.epsilon.matching import EPSILON, Match, match, series
 from dpucbvi.studies.shared.arms import certificate_of, config_of
-from dpucbvi.studies.shared.printed import final_regrets
+from dpucbvi.studies.shared.printed import DIGITISATION, final_regrets
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
@@ -49,7 +49,7 @@ def printed_of(experiment: StoredExperiment, model: str) -> dict[float, float]:
 def reached(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, Match | None]:
     """Where the arm's mean regret falls to the wanted one: "at" an ε, "below" or "above" all that were run."""
     x, regret = series(experiment.arms, of, EPSILON)
-    found = match(x, regret, wanted)
+    found = match(x, regret, wanted, DIGITISATION)
     if found is not None:
         return "at", found
     return ("below" if regret.mean(axis=1)[0] < wanted else "above"), None

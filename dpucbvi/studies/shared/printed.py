@@ -13,6 +13,8 @@ from dpucbvi.studies.shared.arms import config_of
 
 PRINTED_CSV = Path(__file__).resolve().parents[3] / "paper" / "figure1_printed.csv"
 
+DIGITISATION = 100.0  # ± regret, as the file says
+
 # What the curves were printed for.
 PRINTED_ENV = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou"}
 

@@ -196,7 +196,7 @@ def test_another_size_has_the_final_regrets_in_its_table(tmp_path):
 def test_the_interval_is_that_of_the_runs():
     arms = found(experiment(), "dp_ucbvi_jdp")
     regret = np.array([[run.trace.regret[-1] for run in arm.runs] for arm in arms])
-    wanted = match(np.array(EPSILONS), regret, 5970.0)
+    wanted = match(np.array(EPSILONS), regret, 5970.0, 100.0)
     (found_there,) = [
         m.match for m in printed_matches(experiment()) if (m.curve, m.label) == ("jdp_eps1", "DP-UCBVI")
     ]

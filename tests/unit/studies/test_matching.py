@@ -33,6 +33,26 @@ def test_without_spread_the_interval_is_a_point():
     assert match(X, np.tile(1.0 / X[:, None], 5), 0.02) == pytest.approx((50.0,) * 3)
 
 
+def test_the_error_of_reading_a_figure_is_in_the_interval():
+    found = match(X, np.tile(1.0 / X[:, None], 5), 0.02, error=0.005)
+    assert (found.low, found.high) == pytest.approx((1 / 0.02475, 1 / 0.01525), rel=0.01)
+
+
+def test_so_is_the_error_of_interpolating():
+    """Between 10 and 100 the curve bends: without one of these points the answer is another."""
+    bent = np.tile(np.array([1000.0, 900.0, 20.0, 1.0])[:, None], 5)
+    found = match(X, bent, 100.0)
+    others = [crossing(np.delete(X, i), np.delete(bent[:, 0], i), 100.0) for i in (1, 2)]
+    assert (found.low, found.high) == pytest.approx((min(*others, found.x), max(*others, found.x)))
+
+
+def test_seeds_are_resampled_together():
+    """A seed that is twice as bad at every x moves the whole curve, and never bends it."""
+    regret = 1.0 / X[:, None] * np.array([[1.0, 1.0, 1.0, 1.0, 2.0]])
+    found = match(X, regret, 0.02)
+    assert found.x == pytest.approx(60.0) and (found.low, found.high) == pytest.approx((50.0, 80.0), rel=0.15)
+
+
 def noisy(rng: np.random.Generator, runs: int) -> np.ndarray:
     return 1e4 / X[:, None] * (1.0 + 0.2 * rng.standard_normal((len(X), runs)))
 
@@ -48,7 +68,7 @@ def test_the_interval_covers():
     rng = np.random.default_rng(0)
     covered = 0
     for seed in range(200):
-        found = match(X, noisy(rng, 20), 200.0, seed)
+        found = match(X, noisy(rng, 20), 200.0, seed=seed)
         covered += found.low <= 50.0 <= found.high
     assert covered >= 170
 

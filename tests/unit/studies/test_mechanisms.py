@@ -297,7 +297,7 @@ def crossing(panel: str, model: str, name: str, wanted: float) -> tuple[str, str
     if not 0.5 <= at <= 8:
         return ("below 0.5" if at < 0.5 else "above 8"), "-"
     runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)])
-    found = match(np.array(sorted(EPSILONS)), runs, wanted)
+    found = match(np.array(sorted(EPSILONS)), runs, wanted, 100.0)
     unknown = np.isnan(found.low)
     return three_digits(at), "-" if unknown else f"{three_digits(found.low)} to {three_digits(found.high)}"
 
