@@ -1,5 +1,12 @@
-"""Regret against the horizon: does a Bernstein bonus save √H against a Hoeffding bonus?"""
+"""Regret against the horizon: does a Bernstein bonus save √H against a Hoeffding bonus, and by which term?
 
+The bounds are about the worst case in the regime of √T. On an instance with a fixed gap an algorithm has
+settled after some episodes, and the regret says how long that took. So where an arm has a grid over the gap,
+its regret at a horizon is that at the worst gap, the largest mean over runs; the exponent of its growth in k
+over the second half of the episodes tells which regime it is (0: settled, ½: √k, 1: nothing learnt).
+"""
+
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,44 +18,73 @@ from dpucbvi.lab.fits import as_text, exponent
 from dpucbvi.lab.stats import summarise
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
-from dpucbvi.studies import Study
+from dpucbvi.studies import Rows, Stored, Study
 from dpucbvi.studies.shared.arms import (
     certificate_of,
     check_same_grid,
     config_of,
     episodes_of,
     finals_of,
+    half_and_full,
+    mean_of,
     runs_text,
     sizes_of,
 )
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.files import markdown
+from dpucbvi.studies.shared.finals import as_regret
 from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
 
-HORIZON = "env.H"
+NOTES = """\
+Mean regret of {runs} after 50,000 episodes at H = {H}; exponents are fitted to every run, then mean and 95%
+interval over runs. Where a gap is a parameter of the environment, every horizon has the gap with the largest
+mean regret. An exponent in k of ½ is the regime of the bounds, H^1.5 for a Bernstein and H² for a Hoeffding
+bonus; near 0 the algorithm has settled, and the exponent in H only says how long that took; near 1 it has
+learnt nothing.
+"""
+HORIZON, GAP = "env.H", "env.gap"
 NAMES = {
     "ucbvi_bf": "UCBVI, Bernstein",
     "ucbvi_ch": "UCBVI, Hoeffding",
     "dp_ucbvi": "DP-UCBVI, Bernstein",
     "private_ucb_vi": "P.-UCB-VI, Hoeffding",
 }
-LOOK = {"ucbvi_bf": 0, "ucbvi_ch": 6, "dp_ucbvi": 1, "private_ucb_vi": 3}
-POOLED = ("DP-UCBVI, pooled", 4)
+TERMS = {"variance": "variance", "correction": "14HL/(3N)", "next_value": "next value"}
+LOOK = {
+    ("ucbvi_bf", None): 0,
+    ("ucbvi_bf", "variance"): 2,
+    ("ucbvi_bf", "correction"): 5,
+    ("ucbvi_bf", "next_value"): 4,
+    ("ucbvi_ch", None): 6,
+    ("dp_ucbvi", None): 1,
+    ("private_ucb_vi", None): 3,
+}
 
 
 class Scaling(NamedTuple):
-    """One algorithm's final regret at every horizon."""
+    """One algorithm's final regret at every horizon, at its worst gap there."""
 
-    arm: StoredArm  # at the last horizon
+    arms: list[StoredArm]  # one for every horizon
     H: Floats
     regret: Floats  # [run, H]
+
+    @property
+    def growth(self) -> float:
+        """The exponent of the regret in k over the second half of the episodes, mean over horizons."""
+        ends = [half_and_full(arm) for arm in self.arms]
+        return float(np.mean([np.log2(full.mean() / half.mean()) for half, full in ends]))
+
+    @property
+    def gaps(self) -> list[float]:
+        return [arm.point[GAP] for arm in self.arms if GAP in arm.point]
 
 
 def draw(experiment: StoredExperiment) -> Figure:
     """A panel for each environment, a line and its exponent for each algorithm."""
     check_same_grid(experiment)
     panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    figure = Figure(figsize=(7.6, 3.5))
-    figure.subplots_adjust(left=0.065, right=0.8, top=0.9, bottom=0.235, wspace=0.93)
+    figure = Figure(figsize=(7.6, 4.1))
+    figure.subplots_adjust(left=0.065, right=0.76, top=0.92, bottom=0.235, wspace=1.1)
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
         axes.set_title(panel, loc="left", fontsize=9.5)
@@ -60,18 +96,21 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
     """The arms of one environment, gathered over the grid's horizons."""
     made = []
     for of in dict.fromkeys(arm.of for arm in arms):
-        group = sorted((arm for arm in arms if arm.of == of), key=lambda arm: arm.point[HORIZON])
+        group = [arm for arm in arms if arm.of == of]
         for arm in group:
             assert sizes_of(arm)[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
-        regret = np.array([finals_of(arm) for arm in group]).T
-        made.append(Scaling(group[-1], np.array([float(arm.point[HORIZON]) for arm in group]), regret))
+        horizons = sorted({arm.point[HORIZON] for arm in group})
+        worst = [max((arm for arm in group if arm.point[HORIZON] == H), key=mean_of) for H in horizons]
+        regret = np.array([finals_of(arm) for arm in worst]).T
+        made.append(Scaling(worst, np.array(horizons, dtype=np.float64), regret))
     return made
 
 
 def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
-    for arm, H, regret in lines:
-        name, look = _name_and_look(config_of(arm)["agent"])
+    for line in lines:
+        arm, H, regret = line.arms[-1], line.H, line.regret
+        name, look = _name_and_look(config_of(arm))
         mean, half_width = summarise(regret)
         bars = None if np.isnan(half_width).any() else half_width
         style: dict[str, Any] = {
@@ -82,7 +121,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
             "elinewidth": 0.8,
         }
         axes.errorbar(H, mean, bars, zorder=4, **style, **MARKER)
-        fit = as_text(exponent(H, regret), "exponent")
+        fit = f"{as_text(exponent(H, regret), 'exponent')}, in $k$: {line.growth:.2f}"
         labels.append(EndLabel(name, fit, colour(look), marker(look), float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))
     axes.set_xticks(H)
@@ -94,8 +133,10 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     draw_end_labels(axes, labels)
 
 
-def _name_and_look(agent: dict[str, Any]) -> tuple[str, int]:
-    return POOLED if agent["pooled"] else (NAMES[agent["name"]], LOOK[agent["name"]])
+def _name_and_look(config: dict[str, Any]) -> tuple[str, int]:
+    agent, without = config["agent"]["name"], config["bonus"].get("without")
+    name = NAMES[agent] if without is None else f"without {TERMS[without]}"
+    return name, LOOK[agent, without]
 
 
 def _draw_guides(axes: Axes, H: Floats, low: float) -> None:
@@ -121,10 +162,39 @@ def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% interval of "
         f"{runs_text(experiment)}; exponents are fitted to every run, then mean and 95% interval over runs.\n"
-        "Factors are the same at all $H$. "
+        "Exponent in $k$: over the second half of the episodes. Factors are the same at all $H$. "
         f"Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )
 
 
-STUDY = Study(draw)
+def table(experiment: StoredExperiment) -> Rows:
+    """Every algorithm on every environment: exponents, and the gaps that were the worst."""
+    rows: Rows = [("environment", "algorithm", "exponent in H", "in k at the end", "regret", "worst gaps")]
+    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
+        for line in scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+            name, _ = _name_and_look(config_of(line.arms[-1]))
+            fit = as_text(exponent(line.H, line.regret), "").strip()
+            regrets = ", ".join(as_regret(float(mean)) for mean in line.regret.mean(axis=0))
+            gaps = ", ".join(f"{gap:g}" for gap in line.gaps) or "-"
+            rows.append((panel, name, fit, f"{line.growth:.2f}", regrets, gaps))
+    return rows
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    header, *rows = table(experiment)
+    parts = [
+        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        markdown(header, rows),
+        "\n"
+        + NOTES.format(
+            runs=runs_text(experiment),
+            H=", ".join(f"{H:g}" for H in sorted({a.point[HORIZON] for a in experiment.arms})),
+        ),
+    ]
+    path = folder / "horizon.md"
+    path.write_text("\n".join(parts))
+    return [path]
+
+
+STUDY = Study(draw, table=table, report=write)

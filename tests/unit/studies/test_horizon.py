@@ -15,9 +15,8 @@ ARMS = {
     "UCBVI, Hoeffding": ("ucbvi_ch", "ucbvi_ch", False, "non_private", 9.0, 2.0),
     "DP-UCBVI, Bernstein": ("dp_ucbvi", "dp_ucbvi", False, "central", 31.0, 2.5),
     "P.-UCB-VI, Hoeffding": ("private_ucb_vi", "private_ucb_vi", False, "central", 55.0, 2.25),
-    "DP-UCBVI, pooled": ("pooled", "dp_ucbvi", True, "central", 2.0, 1.25),
 }
-PANELS = {"RiverSwim": list(ARMS), "hard instance": list(ARMS)[:4]}
+PANELS = {"RiverSwim": list(ARMS)[:2], "hard instance": list(ARMS)}
 
 
 def made(panel: str, name: str, H: int) -> StoredArm:
@@ -56,7 +55,7 @@ def test_every_algorithm_has_its_means_and_its_intervals(figure, panel):
 def test_the_exponents_are_those_of_the_runs(figure, panel):
     labels = end_labels(figure.axes[panel])
     for name, label in labels.items():
-        assert label.detail == f"exponent {ARMS[name][-1]:.2f} ± 0.00"
+        assert label.detail == f"exponent {ARMS[name][-1]:.2f} ± 0.00, in $k$: 0.00"
 
 
 def test_exponents_are_fitted_to_every_run_and_have_an_interval():
@@ -77,7 +76,7 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
     ]
     (axes,) = STUDY.draw(stored_experiment("horizon", bent)).axes
     (label,) = end_labels(axes).values()
-    assert label.detail == "exponent 1.50 ± 6.35"
+    assert label.detail.startswith("exponent 1.50 ± 6.35")
 
 
 @pytest.mark.parametrize("panel", [0, 1])
@@ -104,7 +103,9 @@ def test_ticks_and_words(figure):
 def test_a_single_run_has_no_bars():
     arms = [stored_arm("x", H**2.0, runs=1, point={"env.H": H}, env={**RIVER, "H": H}) for H in HORIZONS]
     (axes,) = STUDY.draw(stored_experiment("horizon", arms)).axes
-    assert error_bars(axes) == [] and [label.detail for label in end_labels(axes).values()] == ["exponent 2.00"]
+    assert error_bars(axes) == [] and [label.detail for label in end_labels(axes).values()] == [
+        "exponent 2.00, in $k$: 0.00"
+    ]
 
 
 def test_another_horizon_than_the_grids_is_refused():
@@ -116,4 +117,38 @@ def test_another_horizon_than_the_grids_is_refused():
 def test_private_runs_with_several_epsilons_are_refused():
     other = stored_arm("y", 3.0, point={"env.H": 5}, epsilon=7.0, env={**RIVER, "H": 5}, panel="RiverSwim")
     with pytest.raises(AssertionError, match="several"):
-        STUDY.draw(stored_experiment("horizon", [made("RiverSwim", "DP-UCBVI, pooled", 5), other]))
+        STUDY.draw(stored_experiment("horizon", [made("RiverSwim", "DP-UCBVI, Bernstein", 5), other]))
+
+
+def at_gap(H: int, gap: float, regret: float, power: float) -> StoredArm:
+    """Regret (k/K)^power, which ends at the given one."""
+    from made_up import grid
+
+    curve = regret * (grid(50_000) / 50_000) ** power
+    return stored_arm(
+        "x", curve, point={"env.H": H, "env.gap": gap}, env={**RIVER, "H": H}, agent="ucbvi_bf", bonus=0.01
+    )
+
+
+def test_every_horizon_has_its_worst_gap_and_says_how_the_regret_still_grows():
+    arms = [
+        at_gap(5, 0.1, 10.0, 0.0),
+        at_gap(5, 0.3, 20.0, 0.5),
+        at_gap(10, 0.1, 80.0, 0.5),
+        at_gap(10, 0.3, 9.0, 0.0),
+    ]
+    (line,) = scalings(arms)
+    assert line.gaps == [0.3, 0.1] and line.regret.mean(axis=0) == pytest.approx([20.2, 80.8], rel=1e-3)
+    assert line.growth == pytest.approx(0.5, abs=0.02)
+    row = STUDY.table(stored_experiment("horizon", arms))[1]
+    assert row[1:3] == ("UCBVI, Bernstein", "2.00 ± 0.00") and row[-1] == "0.3, 0.1"
+
+
+@pytest.mark.parametrize("term", ["variance", "correction", "next_value"])
+def test_an_arm_without_a_term_says_so(term, tmp_path):
+    arm = at_gap(5, 0.1, 10.0, 0.0)
+    for run in arm.runs:
+        run.config["bonus"]["without"] = term
+    assert STUDY.table(stored_experiment("horizon", [arm]))[1][1].startswith("without ")
+    (path,) = STUDY.report(stored_experiment("horizon", [arm]), tmp_path, {}.get)
+    assert "| without " in path.read_text()
