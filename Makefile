@@ -15,7 +15,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim reproduce figures bench notebooks test test-all lint types format lock clean
+.PHONY: help riverswim reproduce figures verify ship bench notebooks test test-all lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,7 +26,14 @@ riverswim: $(VENV) ## the paper's figure: regret on RiverSwim
 reproduce: $(VENV) ## everything the report rests on
 	$(BIN)/python experiments/reproduce.py
 
-figures: $(VENV) ## redraw the figures and rewrite the tables from stored results
+figures: $(VENV) ## redraw the figures and rewrite the tables from the results that ship
+	$(BIN)/python experiments/paper.py
+
+verify: $(VENV) ## compute one seed of every arm afresh and compare it with what ships: 10 minutes
+	$(BIN)/python experiments/verify.py
+
+ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
+	$(BIN)/python experiments/ship.py
 	$(BIN)/python experiments/paper.py
 
 bench: $(VENV) ## time the engines

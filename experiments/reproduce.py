@@ -1,4 +1,4 @@
-"""Run all experiments of conf/exp, then draw all figures and write paper/: python experiments/reproduce.py.
+"""Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
 What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time.
 """
@@ -57,6 +57,7 @@ def main() -> None:
         return
     for step in todo:
         run("run.py", f"+exp={step.name}")
+    run("ship.py")
     run("paper.py")
 
 

@@ -146,7 +146,7 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], board: Path, slot
     start = time.perf_counter()
     engine, progress = task.settings.engine, counter(board, slot)
     if engine.name == "audit":
-        trace = _audit(setup, task.seed, engine)
+        trace = audit_run(setup, task.seed, engine)
         progress(setup.problem.K)
     else:
         checkpoint = store.checkpoint(run_id(tree))
@@ -154,7 +154,8 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], board: Path, slot
     store.save(tree, trace, time.perf_counter() - start, origin)
 
 
-def _audit(setup: Setup, seed: int, c: EngineSettings) -> Trace:
+def audit_run(setup: Setup, seed: int, c: EngineSettings) -> Trace:
+    """One attack, from settings."""
     from dpucbvi.audit.run import run  # compiles code of its own: only who asks for it pays
 
     assert c.attack is not None and c.trials is not None

@@ -139,11 +139,7 @@ class Store:
         provenance = json.loads((folder / "provenance.json").read_text())
         with np.load(folder / "trace.npz", allow_pickle=False) as data:
             arrays = {key: data[key] for key in ARRAYS}
-        if {len(arrays[key]) for key in PER_EPISODE} != {len(arrays["episodes"])}:
-            raise ValueError(f"{folder}: the arrays of trace.npz differ in length")
-        numbers = {key: provenance[key] for key in ("checks", "noise_scale", "E")}
-        certificate = _certificate(provenance["certificate"])
-        return StoredRun(config, provenance, Trace(**arrays, **numbers, certificate=certificate))
+        return stored_run(config, provenance, arrays)
 
     def has(self, id: str) -> bool:
         """Whether the run is there; what is left of one that cannot be read is removed."""
@@ -199,6 +195,15 @@ class Store:
     def experiments(self) -> list[str]:
         """The names of all stored experiments."""
         return sorted(path.stem for path in self.index("").parent.glob("[!.]*.json"))
+
+
+def stored_run(config: dict[str, Any], provenance: dict[str, Any], arrays: dict[str, Any]) -> StoredRun:
+    """A run from what its files say; ValueError if its arrays cannot be of one run."""
+    if {len(arrays[key]) for key in PER_EPISODE} != {len(arrays["episodes"])}:
+        raise ValueError(f"run {run_id(config)}: the arrays of its trace differ in length")
+    numbers = {key: provenance[key] for key in ("checks", "noise_scale", "E")}
+    certificate = _certificate(provenance["certificate"])
+    return StoredRun(config, provenance, Trace(**arrays, **numbers, certificate=certificate))
 
 
 def _certificate(tree: dict[str, Any]) -> Certificate:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
 PNG_DPI = 200
+NO_STUDIES = ("shared", "artifact")
 
 Rows = list[tuple[str, ...]]
 Stored = Callable[[str], StoredExperiment | None]  # another experiment by its name, if it is stored
@@ -42,13 +43,14 @@ class Study(NamedTuple):
     folder: str = "results"  # which is this one of paper/
     needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
     keeps_figure: bool = True  # in paper/figures
-    printed_size: bool = False  # the report quotes the printed curves, so K must be theirs
+    points: int = 120  # of every run's trace, in the file that ships (lab/shipped.py)
+    ships_state: bool = False  # N_sa and Q of the last episode ship too
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Every study; none of them is imported."""
-    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name != "shared"))
+    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name not in NO_STUDIES))
 
 
 def study(name: str) -> Study:

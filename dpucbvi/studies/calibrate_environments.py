@@ -15,4 +15,4 @@ def draw(experiment: StoredExperiment) -> Figure:
     return draw_dots(experiment, "A dot for every factor on the bonus.")
 
 
-STUDY = Study(draw, keeps_figure=False)
+STUDY = Study(draw, keeps_figure=False, points=2)

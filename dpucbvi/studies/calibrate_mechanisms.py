@@ -29,4 +29,4 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
     return report.write(by_key(experiment), folder, stored)
 
 
-STUDY = Study(draw, choices, write, keeps_figure=False, printed_size=True)
+STUDY = Study(draw, choices, write, keeps_figure=False, points=2)

@@ -134,4 +134,4 @@ def _caption(experiment: StoredExperiment) -> str:
     )
 
 
-STUDY = Study(draw)
+STUDY = Study(draw, ships_state=True)

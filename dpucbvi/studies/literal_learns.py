@@ -103,4 +103,4 @@ def _caption(experiment: StoredExperiment) -> str:
     )
 
 
-STUDY = Study(draw)
+STUDY = Study(draw, points=400)

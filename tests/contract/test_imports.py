@@ -34,7 +34,7 @@ FOLDERS = {
 # Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
 SCIENCE = {"numpy", "scipy"}
 LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
-STUDIES = SCIENCE | {"matplotlib", "seaborn"}
+STUDIES = SCIENCE | {"matplotlib", "seaborn", "yaml"}
 PACKAGES = {
     "door": set(),
     "core": SCIENCE,

@@ -4,4 +4,4 @@ from dpucbvi.studies import Study
 from dpucbvi.studies.calibrate.figure import draw
 from dpucbvi.studies.calibrate.report import choices, write
 
-STUDY = Study(draw, choices, write, printed_size=True)
+STUDY = Study(draw, choices, write, points=2)

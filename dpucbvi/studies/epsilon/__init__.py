@@ -4,4 +4,4 @@ from dpucbvi.studies import Study
 from dpucbvi.studies.epsilon.figure import draw
 from dpucbvi.studies.epsilon.report import matches, write
 
-STUDY = Study(draw, matches, write, printed_size=True)
+STUDY = Study(draw, matches, write)

@@ -5,4 +5,4 @@ from dpucbvi.studies import Study
 from dpucbvi.studies.mechanisms.figure import draw
 from dpucbvi.studies.mechanisms.report import matched, write
 
-STUDY = Study(draw, matched, write, needs=("epsilon",), printed_size=True)
+STUDY = Study(draw, matched, write, needs=("epsilon",), points=60)

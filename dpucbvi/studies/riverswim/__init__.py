@@ -9,4 +9,4 @@ from dpucbvi.studies import Study
 from dpucbvi.studies.riverswim.figure import draw
 from dpucbvi.studies.riverswim.report import write
 
-STUDY = Study(draw, report=write, needs=("epsilon",), printed_size=True)
+STUDY = Study(draw, report=write, needs=("epsilon",))

@@ -31,33 +31,44 @@ def calibration(name: str, K: int = 50_000) -> StoredExperiment:
 
 @pytest.fixture
 def press(monkeypatch, tmp_path, capsys):
-    """Run the script on what is said to be stored; gives (exit code, stdout, stderr, the names loaded)."""
+    """Run the script on what is said to have shipped and to be stored; gives (exit code, stdout, stderr).
 
-    def call(stored: dict[str, StoredExperiment], *arguments: str):
-        loaded = []
+    conf/exp has what has shipped and `also`; `other` are experiments whose settings are not those that shipped.
+    """
+
+    def call(shipped, *arguments: str, stored=None, also=(), other=()):
+        stored = stored or {}
 
         class FakeStore:
             def __init__(self, folder: Path):
-                self.folder = folder
+                self.folder, self.has = (
+                    folder,
+                    shipped if folder.name == "results" and "paper" in str(folder) else stored,
+                )
 
             def experiments(self) -> list[str]:
-                return sorted(stored)
+                return sorted(self.has)
+
+            def manifest(self):
+                return {name: {"settings": "same", "ids": {"a": "1 2"}} for name in self.has}
 
             def load_experiment(self, name: str) -> StoredExperiment:
-                loaded.append(name)
-                if name not in stored:
-                    raise InputError(f"{name}: not (completely) stored in {self.folder}; run it again")
-                return stored[name]
+                return self.has[name]
+
+        def check(name, found):
+            raise InputError(f"{name}: has other settings than conf/exp/{name}.yaml")
 
         monkeypatch.setattr(paper, "Store", FakeStore)
+        monkeypatch.setattr(paper, "Shipped", FakeStore)
+        monkeypatch.setattr(paper, "experiments", lambda: [*shipped, *also])
+        monkeypatch.setattr(paper, "composed", lambda name: name)
+        monkeypatch.setattr(paper, "fingerprint", lambda name: "another" if name in other else "same")
+        monkeypatch.setattr(paper, "check_ids", check)
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
         monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders])
-        try:
+        with pytest.raises(SystemExit) as stopped:
             paper.main()
-            code = 0
-        except SystemExit as stopped:
-            code = stopped.code
-        return code, *capsys.readouterr(), loaded
+        return stopped.value.code, *capsys.readouterr()
 
     return call
 
@@ -66,31 +77,33 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_nothing_stored_is_said_in_one_line(press, tmp_path):
-    code, out, err, _ = press({})
-    assert (code, out, err) == (
-        1,
-        "",
-        f"error: nothing is stored in {tmp_path}/results; run an experiment first\n",
-    )
-
-
-def test_what_is_kept_is_written_and_the_rest_only_drawn(press, tmp_path):
-    stored = {"single": own("single", "regret"), "calibrate": calibration("calibrate")}
-    code, out, err, loaded = press(stored)
-    assert (code, err, sorted(loaded)) == (0, "", ["calibrate", "single"])
+def test_what_has_shipped_is_written_and_the_rest_only_drawn(press, tmp_path):
+    code, out, err = press({"calibrate": calibration("calibrate")}, stored={"single": own("single", "regret")})
+    assert (code, err) == (0, "")
     wanted = [
-        *("paper/figures/calibrate.png", "paper/results/calibrate.csv"),
-        *(f"results/figures/{name}.{kind}" for name in ("calibrate", "single") for kind in ("pdf", "png")),
+        *(f"paper/figures/calibrate.{kind}" for kind in ("pdf", "png")),
+        "paper/results/calibrate.csv",
+        *(f"results/figures/single.{kind}" for kind in ("pdf", "png")),
     ]
     assert files(tmp_path) == wanted
     assert sorted(out.splitlines()) == sorted(str(tmp_path / name) for name in wanted)
 
 
-def test_the_kept_figure_is_the_drawn_one_with_a_palette(press, tmp_path):
+def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
+    """Nothing at all, and one that was run but has not shipped: it is drawn, but not into paper/."""
+    code, out, err = press({}, also=["calibrate"])
+    assert (code, out) == (1, "") and err.startswith(
+        "error: calibrate: has not shipped, and is not stored; run"
+    )
+    code, _, err = press({}, also=["calibrate"], stored={"calibrate": calibration("calibrate")})
+    assert code == 1 and "`make ship`" in err
+    assert files(tmp_path) == ["results/figures/calibrate.pdf", "results/figures/calibrate.png"]
+
+
+def test_the_kept_figure_has_a_palette(press, tmp_path):
     press({"calibrate": calibration("calibrate")})
-    kept, drawn = (Image.open(tmp_path / f / "figures" / "calibrate.png") for f in ("paper", "results"))
-    assert kept.mode == "P" and kept.size == drawn.size
+    with Image.open(tmp_path / "paper" / "figures" / "calibrate.png") as kept:
+        assert kept.mode == "P"
 
 
 def test_a_table_of_table1s_folder_keeps_no_figure(press, tmp_path):
@@ -98,37 +111,34 @@ def test_a_table_of_table1s_folder_keeps_no_figure(press, tmp_path):
     assert code == 0 and files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
 
 
-def test_a_run_of_another_name_is_not_the_one_that_the_paper_quotes(press, tmp_path):
-    code, *_ = press({"mine": calibration("mine")._replace(study="calibrate")})
-    assert code == 0 and files(tmp_path) == ["results/figures/mine.pdf", "results/figures/mine.png"]
+def test_a_changed_experiment_of_the_same_study_leaves_paper_alone(press, tmp_path):
+    changed = calibration("calibrate-1a2b3c")._replace(study="calibrate", changed=("K=200",))
+    code, *_ = press({}, stored={"calibrate-1a2b3c": changed})
+    assert code == 0 and not (tmp_path / "paper").exists()
+    assert files(tmp_path) == [f"results/figures/calibrate-1a2b3c.{kind}" for kind in ("pdf", "png")]
 
 
-def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
-    stored = {
-        "calibrate": calibration("calibrate", K=40_000),
-        "calibrate_table1": calibration("calibrate_table1"),
-        "odd": own("odd", "pie"),
-    }
-    code, _, err, _ = press(stored)
-    assert code == 2 and len(err.splitlines()) == 2
-    assert "error: calibrate: stored at another size than the paper's; run it again as it is\n" in err
-    assert "error: odd: study: 'pie' is not accepted; it must be one of " in err
+def test_results_of_other_settings_than_the_config_has_are_not_written(press, tmp_path):
+    stored = {name: calibration(name) for name in ("calibrate", "calibrate_table1")}
+    code, _, err = press(stored, other=["calibrate"])
+    assert (code, err) == (1, "error: calibrate: has other settings than conf/exp/calibrate.yaml\n")
     assert files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
 
 
-def test_a_mistake_in_a_study_is_shown_and_does_not_stop_the_others(press, tmp_path):
+def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
     twice = own("twice", "regret")
     broken = twice._replace(arms=[twice.arms[0]._replace(runs=[twice.arms[0].runs[0]] * 2)])
-    code, out, err, _ = press({"twice": broken, "zebra": own("zebra", "regret")})
-    assert code == 1 and "AssertionError" in err and err.endswith("error: twice: a: a seed twice\n")
-    assert "zebra.png" in out
+    stored = {"odd": own("odd", "pie"), "twice": broken, "zebra": own("zebra", "regret")}
+    code, out, err = press({}, stored=stored)
+    assert code == 1 and "zebra.png" in out and "AssertionError" in err
+    assert "error: odd: study: 'pie' is not accepted; it must be one of " in err
+    assert err.endswith("error: twice: a: a seed twice\n")
 
 
-def test_only_the_named_ones_are_made_and_a_name_must_be_stored(press, tmp_path):
+def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):
     stored = {"one": own("one", "regret"), "two": own("two", "regret")}
-    code, _, err, loaded = press(stored, "two", "three")
-    assert (code, sorted(loaded)) == (2, ["three", "two"])
-    assert err.startswith("error: three: not (completely) stored in ") and len(err.splitlines()) == 1
+    code, _, err = press({}, "two", "three", stored=stored)
+    assert (code, err.count("\n")) == (1, 1) and err.startswith("error: three: neither shipped nor stored in ")
     assert files(tmp_path) == ["results/figures/two.pdf", "results/figures/two.png"]
 
 
@@ -140,17 +150,16 @@ def test_a_study_comes_after_those_that_it_needs():
     assert paper.in_order(["table1"]) == ["table1"]
 
 
-def test_a_report_is_handed_what_it_needs_if_it_is_stored(monkeypatch, press, tmp_path):
+def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
     seen = {}
 
-    def report(experiment, folder, stored):
-        seen.update({name: stored(name) for name in ("single", "epsilon")})
+    def report(experiment, folder, shipped):
+        seen.update({name: shipped(name) for name in ("calibrate_table1", "epsilon")})
         return []
 
     study = paper.study
     entry = study("calibrate")._replace(report=report, keeps_figure=False)
     monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
-    single = own("single", "regret")
-    code, _, _, loaded = press({"calibrate": calibration("calibrate"), "single": single})
-    assert code == 0 and seen["single"] is single and seen["epsilon"] is None
-    assert sorted(loaded) == ["calibrate", "single"]  # each once
+    other = calibration("calibrate_table1")
+    code, *_ = press({"calibrate": calibration("calibrate"), "calibrate_table1": other})
+    assert code == 0 and seen == {"calibrate_table1": other, "epsilon": None}

@@ -39,5 +39,6 @@ def test_everything_is_run_and_then_the_paper_is_written(monkeypatch):
     monkeypatch.setattr(reproduce, "run", lambda *command: commands.append(command))
     monkeypatch.setattr(sys, "argv", ["reproduce.py"])
     reproduce.main()
-    assert commands == [*(("run.py", f"+exp={step.name}") for step in reproduce.steps()), ("paper.py",)]
-    assert (ROOT / "experiments" / "paper.py").is_file()
+    runs = [("run.py", f"+exp={step.name}") for step in reproduce.steps()]
+    assert commands == [*runs, ("ship.py",), ("paper.py",)]
+    assert all((ROOT / "experiments" / command[0]).is_file() for command in commands)

@@ -1,0 +1,32 @@
+"""The experiments of conf/exp as their files say them, with nothing changed."""
+
+import hashlib
+import json
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from dpucbvi.lab.config_store import offer_environments
+from dpucbvi.sources import PACKAGE
+
+CONF = PACKAGE.parent / "conf"
+
+
+def experiments() -> list[str]:
+    """The names of all of them."""
+    return sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
+
+
+def composed(name: str) -> DictConfig:
+    """The config of `+exp=<name>`."""
+    offer_environments(CONF)
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("config", [f"+exp={name}"])
+
+
+def fingerprint(config: DictConfig) -> str:
+    """A hash of all that can change a result or a figure: of everything but how runs are computed."""
+    tree: Any = OmegaConf.to_container(config, resolve=True)
+    del tree["runtime"]
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:16]

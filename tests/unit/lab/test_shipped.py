@@ -1,0 +1,120 @@
+"""Results that ship: the stored numbers at fewer episodes, and a manifest that notices a change."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.shipped import Shipped, kept_episodes, pack, unpack
+from dpucbvi.lab.store import PER_EPISODE, StoredArm, StoredExperiment, StoredRun, run_id
+from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.trace import Trace, recorded_episodes
+
+
+def run(seed: int, K: int = 1000, points: int = 300) -> StoredRun:
+    episodes, rng = recorded_episodes(K, points), np.random.default_rng(seed)
+    certificate = Certificate("JDP", 1.0, 2.0)
+    counts = np.arange(len(episodes))
+    regret = rng.random(len(episodes)).cumsum()
+    trace = Trace(episodes, regret, counts, 2 * counts, rng.random((3, 2, 2)), rng.random((3, 2, 2)), {"lp": 0},
+                  certificate, 2.5, 7.25)  # fmt: skip
+    origin = {"code": "c0de", "commit": "abc", "dirty": False, "versions": {"numpy": "2"}, "platform": {}}
+    facts = {
+        "seconds": 1.5,
+        "certificate": certificate._asdict(),
+        "noise_scale": 2.5,
+        "E": 7.25,
+        "checks": {"lp": 0},
+    }
+    return StoredRun({"K": K, "seed": seed}, {**origin, **facts}, trace)
+
+
+@pytest.fixture
+def experiment() -> StoredExperiment:
+    """Two arms of different length; they share a run, as arms of equal settings do."""
+    arms = [
+        StoredArm("a@K=1000", "a", {"K": 1000}, "A", "jdp_eps1", "b", [run(0), run(1)]),
+        StoredArm("c", "c", {}, "C", None, None, [run(1), run(2, K=40)]),
+    ]
+    return StoredExperiment("mine", "regret", {"x": "log", "y": "log"}, arms, ("K=1000",))
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_what_comes_back_is_what_was_packed_at_the_kept_episodes(experiment, state):
+    back = unpack(pack(experiment, 50, state))
+    assert back._replace(arms=[]) == experiment._replace(arms=[])
+    for arm, stored in zip(back.arms, experiment.arms, strict=True):
+        assert arm._replace(runs=[]) == stored._replace(runs=[])
+        for ours, theirs in zip(arm.runs, stored.runs, strict=True):
+            assert (ours.config, ours.provenance, ours.certificate) == (
+                theirs.config,
+                theirs.provenance,
+                theirs.certificate,
+            )
+            keep = kept_episodes(theirs.trace.episodes, 50)
+            for key in PER_EPISODE:
+                assert np.array_equal(getattr(ours.trace, key), getattr(theirs.trace, key)[keep]), key
+            for key in ("N_sa", "Q"):
+                found, wanted = getattr(ours.trace, key), getattr(theirs.trace, key)
+                assert (
+                    np.array_equal(found, wanted)
+                    if state
+                    else found.shape == wanted.shape and np.isnan(found).all()
+                )
+
+
+def test_the_last_episode_and_those_around_the_half_are_kept():
+    episodes = recorded_episodes(50_000, 2000)
+    for points in (2, 50, 120):
+        kept = episodes[kept_episodes(episodes, points)]
+        assert len(kept) <= points + 3 and kept[0] == 1 and kept[-1] == 50_000
+        half = np.searchsorted(episodes, 25_000)
+        assert {episodes[half - 1], episodes[half]} <= set(kept)
+        assert np.interp(25_000, kept, kept**2.0) == np.interp(25_000, episodes, episodes**2.0)
+    assert np.array_equal(kept_episodes(episodes, 5000), np.arange(len(episodes)))
+
+
+def test_the_same_results_give_the_same_file(experiment):
+    assert pack(experiment, 50, False) == pack(experiment, 50, False)
+
+
+def test_it_is_shipped_with_its_ids_and_origin(experiment, tmp_path):
+    shipped = Shipped(tmp_path / "results")
+    assert shipped.experiments() == [] and shipped.manifest() == {}
+    shipped.ship(experiment._replace(name="other"), 50, False, "s0")
+    shipped.ship(experiment, 50, False, "s1")
+    assert shipped.experiments() == ["mine", "other"]
+    entry = shipped.manifest()["mine"]
+    assert (entry["arms"], entry["runs"], entry["episodes"], entry["settings"]) == (2, 3, 2040, "s1")
+    assert entry["ids"]["c"].split() == [run_id({"K": 1000, "seed": 1}), run_id({"K": 40, "seed": 2})]
+    assert [origin["code"] for origin in entry["origins"]] == ["c0de"]
+    assert shipped.load_experiment("mine").arms[1].key == "c"
+
+
+def test_what_is_not_as_the_manifest_says_is_refused(experiment, tmp_path):
+    shipped = Shipped(tmp_path)
+    file = shipped.ship(experiment, 50, False, "s")
+    with pytest.raises(InputError, match="yours: has not shipped"):
+        shipped.load_experiment("yours")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="another SHA-256"):
+        shipped.load_experiment("mine")
+    file.unlink()
+    with pytest.raises(InputError, match="there is no"):
+        shipped.load_experiment("mine")
+
+
+def test_settings_that_do_not_name_their_run_are_refused(experiment):
+    with np.load(io.BytesIO(pack(experiment, 50, False))) as data:
+        arrays = {key: data[key] for key in data.files}
+    runs = json.loads(arrays["runs"].tobytes())
+    next(iter(runs.values()))["config"]["seed"] = 99
+    arrays["runs"] = np.frombuffer(json.dumps(runs).encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    with pytest.raises(ValueError, match="not those that name it"):
+        unpack(buffer.getvalue())
