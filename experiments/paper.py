@@ -1,14 +1,17 @@
-"""Draw every figure and write every table of paper/ from the results that ship: python experiments/paper.py.
+"""Draw every figure and write every table and verdict of paper/ from the results that ship.
+
+    python experiments/paper.py [name ...]
 
 What else is stored in results/ is one's own: it is drawn into results/figures and never touches paper/.
 """
 
 import argparse
+import json
 import shutil
 import sys
 import traceback
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +23,9 @@ from dpucbvi.lab.compose import composed, experiments, fingerprint
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import Store, StoredExperiment
 from dpucbvi.studies import Study, draw, names, study
+from dpucbvi.studies.artifact.claims import ledger, read
 from dpucbvi.studies.artifact.expected import check_ids
+from dpucbvi.studies.artifact.numbers import numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -67,6 +72,15 @@ class Publisher:
                 written += self.keep_figure(*draw(experiment, Path(scratch)))
         return written
 
+    def write_claims(self) -> list[Path]:
+        """CLAIMS.md, and every number that it, the report and the page quote."""
+        shipped = self.shipped.experiments()
+        found = numbers(self.find, shipped)
+        files = [self.paper / "CLAIMS.md", self.paper / "results" / "numbers.json"]
+        files[0].write_text(ledger(read(self.paper / "claims.yaml", found, shipped)))
+        files[1].write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        return files
+
     def report(self, experiment: StoredExperiment, made: Study) -> list[Path]:
         if made.report is None:
             return []
@@ -102,10 +116,15 @@ def main() -> None:
     parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
     arguments = parser.parse_args()
     publisher = Publisher(ROOT / arguments.results, ROOT / arguments.paper)
-    failed: dict[str, Exception] = {}
+    steps: dict[str, Callable[[], list[Path]]] = {}
     for name in in_order(arguments.names or publisher.all_names()):
+        steps[name] = partial(publisher.publish, name)
+    if not arguments.names:
+        steps["claims"] = publisher.write_claims
+    failed: dict[str, Exception] = {}
+    for name, step in steps.items():
         try:
-            for path in publisher.publish(name):
+            for path in step():
                 print(path, flush=True)
         except InputError as error:
             failed[name] = error

@@ -64,6 +64,7 @@ def press(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(paper, "composed", lambda name: name)
         monkeypatch.setattr(paper, "fingerprint", lambda name: "another" if name in other else "same")
         monkeypatch.setattr(paper, "check_ids", check)
+        monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
         monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders])
         with pytest.raises(SystemExit) as stopped:

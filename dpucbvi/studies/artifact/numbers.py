@@ -1,0 +1,141 @@
+"""Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
+
+    riverswim.jdp_eps1                  final regret of an arm: mean ± half the 95% interval
+    riverswim.verdict.ucbvi_is_best     a sentence of Section 7, judged in every column of riverswim.md
+    epsilon.match.jdp_eps1.pooled_jdp   the ε at which an arm of +exp=epsilon has the printed regret
+    privacy_for_free.slope.pooled.JDP   exponents of the cost of privacy in K, for every ε
+    privacy_for_free.threshold          the K from which privacy is free, for every ε
+    horizon.exponent.river_dp_ucbvi     exponents of the regret in H
+    table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
+    printed.jdp_eps1                    final regret of a printed curve
+
+What is not there was not shipped; a name that a shipped experiment does not have is a mistake.
+"""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.fits import exponent, tail
+from dpucbvi.lab.stats import Summary, three_digits
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies import Stored, horizon, privacy_for_free
+from dpucbvi.studies.epsilon.matching import CANDIDATES, Match, match, series
+from dpucbvi.studies.riverswim.comparison import compared
+from dpucbvi.studies.riverswim.report import COLUMNS, JUDGED
+from dpucbvi.studies.riverswim.verdicts import SENTENCES, verdict
+from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, sizes_of
+from dpucbvi.studies.shared.finals import as_regret
+from dpucbvi.studies.shared.printed import final_regrets, printed_curves
+from dpucbvi.studies.table1.measurements import tabulate
+
+NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
+NOT_SHIPPED = "(not shipped yet)"
+
+Numbers = dict[str, str]
+
+
+def numbers(shipped: Stored, names: list[str]) -> Numbers:
+    """All of them, in the order of their names."""
+    found: Numbers = {f"printed.{name}": f"{curve.regret[-1]:,.0f}" for name, curve in printed_curves().items()}
+    for name in names:
+        experiment = shipped(name)
+        if experiment is not None:
+            found |= dict(_finals(experiment))
+            found |= dict(MAKERS[name](experiment)) if name in MAKERS else {}
+    return dict(sorted(found.items()))
+
+
+def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:
+    """The text with its {names} replaced; InputError if a shipped experiment has no such number."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in numbers and name.partition(".")[0] in (*shipped, "printed"):
+            raise InputError(f"{name}: no such number; {', '.join(sorted(numbers)[:5])}, ... are there")
+        return numbers.get(name, NOT_SHIPPED)
+
+    return NAME.sub(value, text)
+
+
+def with_interval(mean: float, half_width: float) -> str:
+    """167,696 ± 299, or without the interval from a single run."""
+    return as_regret(mean) if np.isnan(half_width) else f"{as_regret(mean)} ± {as_regret(half_width)}"
+
+
+def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        if arm.runs[0].config["engine"]["name"] != "audit":
+            yield f"{experiment.name}.{arm.key}", with_interval(*mean_and_half_width_of(arm))
+
+
+def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    columns = {name: compared(experiment, *COLUMNS[name]) for name in JUDGED}
+    for contrasts in SENTENCES.values():
+        told = [f"{name}: {verdict(contrasts(curves)) if curves else '-'}" for name, curves in columns.items()]
+        yield f"riverswim.verdict.{contrasts.__name__}", "; ".join(told)
+
+
+def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for curve, wanted in final_regrets(config_of(experiment.arms[0])).items():
+        setting, arms = next(value for start, value in CANDIDATES.items() if curve.startswith(start))
+        for of in arms:
+            yield f"epsilon.match.{curve}.{of}", _matched(match(*series(experiment.arms, of, setting), wanted))
+
+
+def _matched(found: Match | None) -> str:
+    if found is None:
+        return "nowhere"
+    x, low, high = map(three_digits, found)
+    return f"{x} ({low} to {high})"
+
+
+def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
+        slopes: dict[str, list[str]] = {}
+        for cost in privacy_for_free.costs([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+            fit = exponent(*tail(cost.episodes, cost.excess, privacy_for_free.LAST))
+            slopes.setdefault(certificate_of(cost.arms[0]).model, []).append(_power(fit))
+        for model, found in slopes.items():
+            yield f"privacy_for_free.slope.{_slug(panel)}.{model}", ", ".join(found)
+
+    H, S, A = sizes_of(experiment.arms[0])
+    epsilons = sorted({certificate_of(arm).add_remove for arm in experiment.arms} - {np.inf})
+    least = [privacy_for_free.episodes_until_free(epsilon, S, A, H) for epsilon in epsilons]
+    yield "privacy_for_free.threshold", ", ".join(f"{K:,.0f}" for K in least)
+
+
+def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    ranks: dict[str, list[str]] = {}
+    for m in tabulate(experiment).measurements:
+        rank = f"{m.rank_bound} → {m.rank_measured}"
+        ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
+    yield from ((name, ", ".join(found)) for name, found in ranks.items())
+
+
+def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
+        for line in horizon.scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+            yield f"horizon.exponent.{line.arm.of}", _power(exponent(line.H, line.regret))
+
+
+def _power(fit: Summary) -> str:
+    mean, half_width = map(float, fit)
+    if np.isnan(mean):
+        return "-"
+    return f"{mean:.2f}" if np.isnan(half_width) else f"{mean:.2f} ± {half_width:.2f}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "_", text).strip("_") or "all"
+
+
+MAKERS = {
+    "riverswim": _riverswim,
+    "epsilon": _epsilon,
+    "privacy_for_free": _privacy_for_free,
+    "horizon": _horizon,
+    "table1": _table1,
+}

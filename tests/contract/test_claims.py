@@ -1,0 +1,127 @@
+"""paper/claims.yaml and CLAIMS.md: complete, about code and tests that exist, and as the results say."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from test_deviations import ENTRIES, missing_places
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.compose import experiments
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies.artifact.claims import VERDICTS, ledger, read
+from dpucbvi.studies.artifact.numbers import NAME, NOT_SHIPPED, filled, numbers
+
+ROOT = Path(__file__).resolve().parents[2]
+YAML = ROOT / "paper" / "claims.yaml"
+SHIPPED = Shipped(ROOT / "paper" / "results")
+NUMBERS = json.loads((ROOT / "paper" / "results" / "numbers.json").read_text())
+CLAIMS = read(YAML, NUMBERS, SHIPPED.experiments())
+
+STATEMENT = re.compile(r"(?:Def|Asm|Rem|Thm|Lem|Cor)\. [\w.]+\w|Eq\. \(\d\)|Algorithm 1|Fig\. 1, \w+")
+STATEMENTS = (
+    "Def. 2.1, Def. 2.2, Def. 2.3, Algorithm 1, Asm. 3.1, Eq. (1), Rem. 3.2, Thm. 4.1, Eq. (2), Lem. 5.1,"
+    "Thm. 5.2, Eq. (3), Eq. (4), Eq. (5), Eq. (6), Rem. 5.3, Lem. 5.4, Rem. 5.5, Lem. 5.6, Thm. 5.7, Eq. (7),"
+    "Lem. 6.1, Lem. B.1, Lem. B.2, Rem. B.3, Lem. B.4, Rem. B.5, Lem. B.6, Rem. B.7, Lem. B.8, Lem. B.9,"
+    "Def. C.1, Lem. C.2, Lem. C.3, Lem. C.4, Lem. C.5, Lem. C.6, Lem. C.7, Lem. C.8, Lem. C.9,"
+    "Cor. C.10, Lem. C.11, Fig. 1, order, Fig. 1, cost, Fig. 1, epsilon, Fig. 1, local,"
+    "Fig. 1, numbers"
+)
+TABLE_1 = ["PUCB", "LDP-OBI", "Private-UCB-PO", "Private-UCB-VI", "DP-UCBVI", "lower bound"]
+LINES = range(1, 19)  # of Algorithm 1
+TAG = re.compile(r"\[((?:Alg\.1|Eq|Lem|Thm|Asm|Def|Rem|Cor)\b[^]\n]*)\]")
+
+
+def test_every_numbered_statement_is_there_once_and_in_order():
+    names = [claim.statement for claim in CLAIMS]
+    assert [s for name in names for s in STATEMENT.findall(name)] == STATEMENT.findall(STATEMENTS)
+    assert [name.removeprefix("Table 1, ") for name in names if name.startswith("Table 1, ")] == TABLE_1
+    assert names[-1] == "Free privacy, threshold"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.statement)
+def test_a_claim_is_honest(claim):
+    """What is named exists; it has a test, or says why not; its cells are short."""
+    places = " ".join(f"`{place}`" for place in (*claim.code, *claim.tests))
+    assert missing_places(places) == []
+    assert set(claim.experiments) <= set(experiments())
+    assert claim.tests or claim.reason
+    assert claim.verdict != "not tested" or claim.reason or claim.note
+    assert len(claim.measured) < 60 or claim.judged or NOT_SHIPPED in claim.measured or claim.experiments
+    assert {int(n) for n in re.findall(r"\bD(\d+)\b", claim.measured + claim.note)} <= set(ENTRIES)
+
+
+def test_the_ledger_is_what_the_claims_and_the_results_give():
+    """`make figures` writes it. Numbers of experiments that have shipped are the stored ones."""
+    names = SHIPPED.experiments()
+    assert numbers(SHIPPED.load_experiment, names) == NUMBERS
+    assert (ROOT / "paper" / "CLAIMS.md").read_text() == ledger(CLAIMS)
+
+
+def tags() -> dict[str, Path]:
+    files = [
+        *(ROOT / "dpucbvi").rglob("*.py"),
+        *(ROOT / "notebooks").glob("*.py"),
+        *(ROOT / "conf").rglob("*.yaml"),
+    ]
+    return {tag: path for path in files for tag in TAG.findall(path.read_text())}
+
+
+def known(tag: str) -> bool:
+    if tag.startswith("Alg.1"):
+        lines = re.fullmatch(r"Alg\.1 L(\d+)(?:-L(\d+))?", tag)
+        return lines is not None and all(int(line) in LINES for line in lines.groups() if line)
+    kind, _, number = tag.partition(".")
+    name = f"Eq. ({number})" if kind == "Eq" else f"{kind}. {number}"
+    return name in STATEMENT.findall(STATEMENTS)
+
+
+def test_every_tag_of_the_code_is_a_statement_of_the_ledger():
+    found = tags()
+    assert len(found) > 20
+    assert {tag: path for tag, path in found.items() if not known(tag) and tag != "Alg.1 Ln"} == {}
+    assert not known("Lem.5.9") and not known("Alg.1 L19") and not known("Eq.9")
+
+
+def write(tmp_path: Path, **changed: str) -> Path:
+    claim = {
+        "statement": "Fig. 1, order",
+        "kind": "figure",
+        "paper": "Section 7",
+        "says": "x",
+        "verdict": "holds",
+    }
+    path = tmp_path / "claims.yaml"
+    path.write_text(json.dumps({"Section 7": [{**claim, **changed}]}))
+    return path
+
+
+def test_a_verdict_that_the_stored_runs_contradict_is_refused(tmp_path):
+    told = {"riverswim.verdict.x": "(a) DP-UCBVI: does not; (b) pooled: reproduces"}
+    with pytest.raises(
+        InputError, match=r"Fig\. 1, order: verdict: 'holds' is written, the stored runs say 'does"
+    ):
+        read(write(tmp_path, judged="riverswim.verdict.x"), told, ["riverswim"])
+    agreed = write(tmp_path, judged="riverswim.verdict.x", verdict="does not hold")
+    (claim,) = read(agreed, told, ["riverswim"])
+    assert claim.measured == "(b) pooled: reproduces"
+    (claim,) = read(agreed, {}, [])
+    assert claim.measured == NOT_SHIPPED
+
+
+def test_a_claim_with_a_mistake_is_named(tmp_path):
+    for changed, message in (
+        ({"verdict": "true"}, "verdict: 'true' is not accepted; it must be one of holds, "),
+        ({"verdcit": "holds"}, "unexpected keyword argument 'verdcit'"),
+        ({"measured": "{riverswim.no_such_arm}"}, "riverswim.no_such_arm: no such number"),
+    ):
+        with pytest.raises(InputError, match=re.escape("claims.yaml: Fig. 1, order: ")) as told:
+            read(write(tmp_path, **changed), {"riverswim.ucbvi": "225"}, ["riverswim"])
+        assert message in str(told.value)
+
+
+def test_numbers_are_filled_in_by_name():
+    assert filled("a {x.y} b {z.w@q=1}", {"x.y": "1 ± 2"}, ["x"]) == f"a 1 ± 2 b {NOT_SHIPPED}"
+    assert NAME.findall("{S} in braces, R^{3/2}, {x.y}") == ["x.y"]
+    assert set(VERDICTS) >= {claim.verdict for claim in CLAIMS}
