@@ -10,7 +10,7 @@ import json
 import shutil
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from graphlib import TopologicalSorter
 from pathlib import Path

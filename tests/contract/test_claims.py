@@ -47,7 +47,7 @@ def test_a_claim_is_honest(claim):
     assert missing_places(places) == []
     assert set(claim.experiments) <= set(experiments())
     assert claim.tests or claim.reason
-    assert claim.verdict != "not tested" or claim.reason or claim.note
+    assert claim.verdict != "not tested" or claim.reason or claim.note or claim.judged
     assert len(claim.measured) < 60 or claim.judged or NOT_SHIPPED in claim.measured or claim.experiments
     assert {int(n) for n in re.findall(r"\bD(\d+)\b", claim.measured + claim.note)} <= set(ENTRIES)
 
@@ -97,22 +97,27 @@ def write(tmp_path: Path, **changed: str) -> Path:
     return path
 
 
-def test_a_verdict_that_the_stored_runs_contradict_is_refused(tmp_path):
-    told = {"riverswim.verdict.x": "(a) DP-UCBVI: does not; (b) pooled: reproduces"}
-    with pytest.raises(
-        InputError, match=r"Fig\. 1, order: verdict: 'holds' is written, the stored runs say 'does"
-    ):
-        read(write(tmp_path, judged="riverswim.verdict.x"), told, ["riverswim"])
-    agreed = write(tmp_path, judged="riverswim.verdict.x", verdict="does not hold")
-    (claim,) = read(agreed, told, ["riverswim"])
-    assert claim.measured == "(b) pooled: reproduces"
-    (claim,) = read(agreed, {}, [])
-    assert claim.measured == NOT_SHIPPED
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        ("a: reproduces; b: reproduces", "holds"),
+        ("a: does not; b: reproduces", "holds in part"),
+        ("a: does not; b: cannot be told", "does not hold"),
+        ("a: cannot be told", "cannot be told"),
+        (None, "not tested"),
+    ],
+)
+def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdict):
+    path = write(tmp_path, verdict="", judged="headline.verdict.x")
+    found, shipped = ({"headline.verdict.x": told}, ["headline"]) if told else ({}, [])
+    (claim,) = read(path, found, shipped)
+    assert (claim.verdict, claim.measured) == (verdict, told or NOT_SHIPPED)
 
 
 def test_a_claim_with_a_mistake_is_named(tmp_path):
     for changed, message in (
         ({"verdict": "true"}, "verdict: 'true' is not accepted; it must be one of holds, "),
+        ({"judged": "riverswim.ucbvi"}, "verdict: 'holds' is not accepted; it must be one of holds, "),
         ({"verdcit": "holds"}, "unexpected keyword argument 'verdcit'"),
         ({"measured": "{riverswim.no_such_arm}"}, "riverswim.no_such_arm: no such number"),
     ):

@@ -8,11 +8,9 @@ import yaml
 
 from dpucbvi.errors import InputError
 from dpucbvi.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
+from dpucbvi.studies.headline.verdicts import DOES_NOT, REPRODUCES
 
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
-# What the rule of a sentence says (studies/riverswim/verdicts.py), as a verdict.
-JUDGEMENTS = {"reproduces": "holds", "does not": "does not hold", "cannot be told": "cannot be told"}
-
 HEAD = """\
 <!-- Written by experiments/paper.py from paper/claims.yaml and the results that ship; do not edit. -->
 # Claims ledger
@@ -22,7 +20,8 @@ implements it and which test or experiment checks it. A verdict is about what th
 
 - **holds**: checked, on the instances and at the sizes the test names; a claim about all instances is not
   proved by it. **holds in part**: some of it was checked, or some of it is false; the footnote says what.
-- **does not hold**, **cannot be told**: what the stored runs say of a sentence of Section 7.
+- **does not hold**, **cannot be told**: what the stored runs say of a sentence of Section 7, in several
+  settings (`paper/results/headline.md`); **holds in part** if it holds in some.
 - **off by 2**: true with 2ε in place of ε.
 - **used**: a definition or a formula; the tests check that the code is that formula.
 - **not tested**: nothing is claimed; the footnote says why, or what was measured instead.
@@ -40,7 +39,7 @@ class Claim(NamedTuple):
     kind: str
     paper: str
     says: str
-    verdict: str
+    verdict: str = ""
     code: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     experiments: tuple[str, ...] = ()
@@ -66,22 +65,24 @@ def _claim(section: str, item: dict[str, Any], numbers: Numbers, shipped: list[s
     lists = {key: tuple(item.get(key, ())) for key in ("code", "tests", "experiments")}
     texts = {key: filled(item.get(key, ""), numbers, shipped) for key in ("measured", "reason", "note")}
     claim = Claim(section, **{**item, **lists, **texts})
-    if claim.verdict not in VERDICTS:
-        raise InputError(f"verdict: {claim.verdict!r} is not accepted; it must be one of {', '.join(VERDICTS)}")
-    if claim.judged:
-        return _judged(claim, filled(f"{{{claim.judged}}}", numbers, shipped))
-    return claim
+    if (claim.verdict in VERDICTS) == bool(claim.judged):
+        accepted = f"one of {', '.join(VERDICTS)}, and left out where `judged` names what decides it"
+        raise InputError(f"verdict: {claim.verdict!r} is not accepted; it must be {accepted}")
+    return _judged(claim, filled(f"{{{claim.judged}}}", numbers, shipped)) if claim.judged else claim
 
 
 def _judged(claim: Claim, told: str) -> Claim:
-    """The verdict is about the first column, the paper's own setting; the others are what was measured."""
+    """The verdict of the stored runs, which judge the sentence in several columns."""
+    words = {part.rpartition(": ")[2] for part in told.split("; ")}
     if told == NOT_SHIPPED:
-        return claim._replace(measured=NOT_SHIPPED)
-    first, *others = told.split("; ")
-    found = JUDGEMENTS[first.partition(": ")[2]]
-    if found != claim.verdict:
-        raise InputError(f"verdict: {claim.verdict!r} is written, the stored runs say {found!r} ({told})")
-    return claim._replace(measured="; ".join(others))
+        verdict = "not tested"
+    elif words == {REPRODUCES}:
+        verdict = "holds"
+    elif REPRODUCES in words:
+        verdict = "holds in part"
+    else:
+        verdict = "does not hold" if DOES_NOT in words else "cannot be told"
+    return claim._replace(verdict=verdict, measured=told)
 
 
 def ledger(claims: list[Claim]) -> str:

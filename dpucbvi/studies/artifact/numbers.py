@@ -1,11 +1,10 @@
 """Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
 
     riverswim.jdp_eps1                  final regret of an arm: mean ± half the 95% interval
-    riverswim.verdict.ucbvi_is_best     a sentence of Section 7, judged in every column of riverswim.md
-    epsilon.match.jdp_eps1.pooled_jdp   the ε at which an arm of +exp=epsilon has the printed regret
+    headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
+    epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
     privacy_for_free.slope.pooled.JDP   exponents of the cost of privacy in K, for every ε
     privacy_for_free.threshold          the K from which privacy is free, for every ε
-    horizon.exponent.river_dp_ucbvi     exponents of the regret in H
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     printed.jdp_eps1                    final regret of a printed curve
 
@@ -21,14 +20,13 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.fits import exponent, tail
 from dpucbvi.lab.stats import Summary, three_digits
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies import Stored, horizon, privacy_for_free
-from dpucbvi.studies.epsilon.matching import CANDIDATES, Match, match, series
-from dpucbvi.studies.riverswim.comparison import compared
-from dpucbvi.studies.riverswim.report import COLUMNS, JUDGED
-from dpucbvi.studies.riverswim.verdicts import SENTENCES, verdict
-from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, sizes_of
+from dpucbvi.studies import Stored, privacy_for_free
+from dpucbvi.studies.epsilon.matching import Match, printed_matches
+from dpucbvi.studies.headline.report import columns
+from dpucbvi.studies.headline.verdicts import SENTENCES, judge
+from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, sizes_of
 from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.printed import final_regrets, printed_curves
+from dpucbvi.studies.shared.printed import printed_curves
 from dpucbvi.studies.table1.measurements import tabulate
 
 NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
@@ -71,18 +69,16 @@ def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
             yield f"{experiment.name}.{arm.key}", with_interval(*mean_and_half_width_of(arm))
 
 
-def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    columns = {name: compared(experiment, *COLUMNS[name]) for name in JUDGED}
-    for contrasts in SENTENCES.values():
-        told = [f"{name}: {verdict(contrasts(curves)) if curves else '-'}" for name, curves in columns.items()]
-        yield f"riverswim.verdict.{contrasts.__name__}", "; ".join(told)
+def _headline(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    judged = judge(columns(experiment))
+    for sentence, rule in SENTENCES.items():
+        told = [f"{column}: {found[sentence]}" for column, found in judged.items()]
+        yield f"headline.verdict.{rule.__name__}", "; ".join(told)
 
 
 def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for curve, wanted in final_regrets(config_of(experiment.arms[0])).items():
-        setting, arms = next(value for start, value in CANDIDATES.items() if curve.startswith(start))
-        for of in arms:
-            yield f"epsilon.match.{curve}.{of}", _matched(match(*series(experiment.arms, of, setting), wanted))
+    for curve, label, _, _, found in printed_matches(experiment):
+        yield f"epsilon.match.{curve}.{_slug(label)}", _matched(found)
 
 
 def _matched(found: Match | None) -> str:
@@ -115,12 +111,6 @@ def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     yield from ((name, ", ".join(found)) for name, found in ranks.items())
 
 
-def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
-        for line in horizon.scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]):
-            yield f"horizon.exponent.{line.arm.of}", _power(exponent(line.H, line.regret))
-
-
 def _power(fit: Summary) -> str:
     mean, half_width = map(float, fit)
     if np.isnan(mean):
@@ -133,9 +123,8 @@ def _slug(text: str) -> str:
 
 
 MAKERS = {
-    "riverswim": _riverswim,
+    "headline": _headline,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
-    "horizon": _horizon,
     "table1": _table1,
 }
