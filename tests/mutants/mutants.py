@@ -122,10 +122,22 @@ MUTANTS = {
             "hue, episodes = HUES[dict(zip(HUES, [*HUES][::-1], strict=True))[str(arm.printed)]],",
         ),
         Mutant(
-            "pooled arms missing in b",
-            "riverswim.matched",
-            '"b", (PER_STEP, POOLED, PRIVATE_UCB_VI)',
-            '"b", (PER_STEP, PRIVATE_UCB_VI)',
+            "arms of another panel in b",
+            "riverswim.explained",
+            'draw_all(axes, experiment, "b", (PER_STEP,))',
+            'draw_all(axes, experiment, "matched", (PER_STEP,))',
+        ),
+        Mutant(
+            "factor on E shown for the bonus",
+            "riverswim.explained",
+            'config["bonus"]["scale"] for config in configs',
+            'config["confidence"]["scale"] for config in configs',
+        ),
+        Mutant(
+            "a column from the other panel",
+            "riverswim.report",
+            '"matched, pooled": ("matched", POOLED)',
+            '"matched, pooled": ("a", POOLED)',
         ),
         Mutant("literal arms missing in a", "riverswim.proven", '"a", (LITERAL, PER_STEP,', '"a", (PER_STEP,'),
         Mutant(
@@ -177,12 +189,6 @@ MUTANTS = {
             "three_digits(mean_of(arm) / 2000)",
         ),
         Mutant(
-            "factor on E shown for the bonus",
-            "riverswim.matched",
-            "config_of(a)['bonus']['scale']",
-            "config_of(a)['confidence']['scale']",
-        ),
-        Mutant(
             "ε of the other relation",
             "riverswim.curves",
             "model, add_remove, _ = certificate_of(arm)",
@@ -195,22 +201,10 @@ MUTANTS = {
             'f"{mean:,.0f} ± {2 * half_width:,.0f}"',
         ),
         Mutant(
-            "a column from the other panel",
-            "riverswim.report",
-            '"(b) pooled": ("b", POOLED)',
-            '"(b) pooled": ("a", POOLED)',
-        ),
-        Mutant(
             "replaced is not doubled",
             "riverswim.report",
             "_with_interval(2 * x, 2 * low, 2 * high)",
             "_with_interval(x, low, high)",
-        ),
-        Mutant(
-            "verdicts of other columns",
-            "riverswim.report",
-            "compared(experiment, *COLUMNS[name]) for name in JUDGED",
-            "compared(experiment, *COLUMNS[name]) for name in reversed(JUDGED)",
         ),
         Mutant(
             "both ε swapped in the CSV",
@@ -224,12 +218,71 @@ MUTANTS = {
             "for value in mean_and_half_width_of(arm)]",
             "for value in reversed(mean_and_half_width_of(arm))]",
         ),
+    ],
+    "headline": [
         Mutant(
             "larger ε may have larger regret",
-            "riverswim.verdicts",
+            "headline.verdicts",
             'curves["jdp_eps1"].full - curves["jdp_eps2"].full',
             'curves["jdp_eps2"].full - curves["jdp_eps1"].full',
         ),
+        Mutant(
+            "no correction for many contrasts",
+            "headline.verdicts",
+            "holm(np.array(p)), strict=True",
+            "np.array(p), strict=True",
+        ),
+        Mutant(
+            "the other baseline",
+            "headline.numbers",
+            '{"against UCBVI": "UCBVI", "against itself": "DP-UCBVI, not private"}',
+            '{"against itself": "UCBVI", "against UCBVI": "DP-UCBVI, not private"}',
+        ),
+        Mutant(
+            "settled runs counted as unsettled",
+            "headline.numbers",
+            "regret[-1] - before < SQRT_TAIL",
+            "regret[-1] - before > SQRT_TAIL",
+        ),
+        Mutant(
+            "dots of the mean",
+            "headline.figure",
+            "axes.plot(finals, y + jitter",
+            "axes.plot(0 * finals + finals.mean(), y + jitter",
+        ),
+        Mutant("mean for the median", "headline.numbers", "float(np.median(finals))", "float(np.mean(finals))"),
+    ],
+    "explain": [
+        Mutant(
+            "distance without the logarithm",
+            "explain.distance",
+            "np.log(mean) - np.log(printed_curves()[curve].regret)",
+            "mean - printed_curves()[curve].regret",
+        ),
+        Mutant("figures of one run", "explain.distance", "PRINTED_RUNS = 5", "PRINTED_RUNS = 1"),
+        Mutant("verdicts swapped", "explain.findings", "self.p < LEVEL", "self.p > LEVEL"),
+        Mutant("the farthest hypothesis", "explain.findings", "return min(found, key", "return max(found, key"),
+        Mutant("nothing filled", "explain.figure", '"full" if one', '"none" if one'),
+    ],
+    "explain_fit": [
+        Mutant("the farthest point", "explain_fit", "return min(points", "return max(points"),
+        Mutant(
+            "the private curves alone",
+            "explain_fit",
+            "for arm in (free[factors[0]], *private)",
+            "for arm in private",
+        ),
+    ],
+    "ablation": [
+        Mutant("against itself", "ablation", "if other.panel == arm.panel)", "if other is arm)"),
+        Mutant("no correction", "ablation", "iter(holm(np.array(p)))", "iter(np.array(p) * 0.0)"),
+        Mutant(
+            "ratio upside down",
+            "ablation",
+            "means[..., :1] / means[..., 1:]",
+            "means[..., 1:] / means[..., :1]",
+        ),
+        Mutant("better called worse", "ablation", "if one.ratio < 1.0]", "if one.ratio > 1.0]"),
     ],
     "calibrate": [
         Mutant("heat map upside down", "calibrate.figure", 'origin="lower"', 'origin="upper"'),
@@ -596,9 +649,10 @@ MUTANTS = {
         Mutant(
             "horizons in another order",
             "horizon",
-            "key=lambda arm: arm.point[HORIZON])",
-            "key=lambda arm: -arm.point[HORIZON])",
+            "horizons = sorted({arm.point[HORIZON] for arm in group})",
+            "horizons = sorted({arm.point[HORIZON] for arm in group}, reverse=True)",
         ),
+        Mutant("the best gap", "horizon", "worst = [max((arm", "worst = [min((arm"),
         Mutant("another guide", "horizon", '(1.5, "$H^{3/2}$")', '(1.0, "$H^{3/2}$")'),
         Mutant("log axis lost", "horizon", 'xscale="log", yscale="log"', 'xscale="log", yscale="linear"'),
     ],
@@ -853,7 +907,8 @@ MUTANTS = {
 }
 # Where the tests of a study are, if not in test_<study>.py alone.
 FILES = {
-    "riverswim": ("test_riverswim.py", "test_verdicts.py"),
+    "explain_fit": ("test_explain.py",),
+    "headline": ("test_headline.py", "test_verdicts.py"),
     "calibrate_table1": ("test_calibrate.py", "test_paper.py"),
     "calibrate_mechanisms": ("test_calibrate.py",),
     "calibrate_environments": ("test_table1.py",),

@@ -102,6 +102,14 @@ def test_a_figure_by_chance_is_as_far_off_as_five_runs_and_the_bitmap_make_it():
     assert off.p == pytest.approx(1 / 5001)
 
 
+def test_a_figure_by_chance_has_five_runs():
+    """Runs that are 20% above or below: their mean of 5 is off by 0.2/√5, apart from the reading."""
+    regret = printed_curves()["ldp_eps2"].regret
+    found = fit({"ldp_eps2": np.array([0.8 * regret, 1.2 * regret] * 10)})
+    reading = np.mean((DIGITISATION / np.sqrt(3) / regret) ** 2)
+    assert np.mean(found.by_chance**2) == pytest.approx(0.2**2 / 5 + reading, rel=0.06)
+
+
 def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
     found = {one.hypothesis: one for one in findings(experiment)}
     assert list(found) == hypotheses(experiment) == ["step_bare", "pooled_proven"]
