@@ -15,7 +15,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim reproduce figures verify ship bench notebooks test test-all lint types format lock clean
+.PHONY: help riverswim reproduce figures verify ship page report bench notebooks test test-all lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -35,6 +35,12 @@ verify: $(VENV) ## compute one seed of every arm afresh and compare it with what
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
 	$(BIN)/python experiments/ship.py
 	$(BIN)/python experiments/paper.py
+
+page: $(VENV) ## the results as one HTML file, results/page/index.html
+	$(BIN)/python experiments/page.py
+
+report: $(VENV) ## the report as a PDF, results/report/report.pdf (needs latexmk or tectonic)
+	$(BIN)/python experiments/report.py
 
 bench: $(VENV) ## time the engines
 	$(BIN)/python experiments/bench.py

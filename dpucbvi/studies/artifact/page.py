@@ -1,0 +1,118 @@
+"""What the page shows, as plain data: claims, experiments and their curves, Table 1, deviations, provenance."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.lab.compose import CONF, experiments
+from dpucbvi.lab.shipped import Shipped, thinned
+from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.artifact.claims import read
+from dpucbvi.studies.artifact.numbers import numbers
+from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of
+from dpucbvi.studies.shared.printed import printed_beside
+from dpucbvi.studies.shared.style import PALETTE
+
+POINTS = 60  # of every curve
+SEEDS = 5  # of every arm, where the arms are few
+FEW_ARMS = 45
+FIRST = "riverswim"
+MINUTES = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
+DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
+
+
+def page_data(paper: Path) -> dict[str, Any]:
+    """All of it, from paper/ and conf/exp."""
+    shipped = Shipped(paper / "results")
+    names = shipped.experiments()
+    manifest = shipped.manifest()
+    loaded = {name: shipped.load_experiment(name) for name in names}
+    claims = read(paper / "claims.yaml", numbers(loaded.get, names), names)
+    return {
+        "palette": PALETTE,
+        "claims": [claim._asdict() for claim in claims],
+        "experiments": [experiment_data(name, loaded.get(name)) for name in in_order()],
+        "table1": rows_of(paper / "tables" / "table1.csv"),
+        "deviations": [
+            {"id": id, "title": title, "text": " ".join(body.split())}
+            for id, title, body in DEVIATION.findall((paper / "DEVIATIONS.md").read_text())
+        ],
+        "provenance": [
+            {
+                "name": name,
+                **{key: manifest[name][key] for key in ("sha256", "runs", "episodes", "seconds", "origins")},
+            }
+            for name in names
+        ],
+    }
+
+
+def in_order() -> list[str]:
+    """All experiments, the paper's figure first."""
+    return sorted(experiments(), key=lambda name: (name != FIRST, name))
+
+
+def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str, Any]:
+    """What its file says of it and, if it has shipped, its arms with their final regrets and curves."""
+    found = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
+    assert found is not None, f"{name}: its file must begin with its command, its minutes and what it asks"
+    command, minutes, text = found.groups()
+    said: dict[str, Any] = {
+        "name": name,
+        "command": command,
+        "minutes": int(minutes),
+        "asks": _prose(text),
+        "arms": [],
+    }
+    if experiment is None or experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
+        return said
+    seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
+    return {**said, "arms": [arm_data(arm, seeds) for arm in experiment.arms]}
+
+
+def arm_data(arm: StoredArm, seeds: int) -> dict[str, Any]:
+    mean, half_width = mean_and_half_width_of(arm)
+    certificate, printed = certificate_of(arm), printed_beside(arm)
+    few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
+    summary, regret = summarise(regret_of(few)), regret_of(few)
+    return {
+        "key": arm.key,
+        "of": arm.of,
+        "label": arm.label,
+        "panel": arm.panel or "",
+        "runs": len(arm.runs),
+        "epsilon": arm.point["privatizer.epsilon"] if list(arm.point) == ["privatizer.epsilon"] else None,
+        "model": certificate.model,
+        "add_remove": _number(certificate.add_remove),
+        "replace_one": _number(certificate.replace_one),
+        "delta": certificate.delta,
+        "regret": _number(mean, 6),
+        "half_width": _number(half_width, 6),
+        "printed": _number(float(printed.regret[-1])) if printed is not None else None,
+        "printed_curve": [column.tolist() for column in printed] if printed is not None else None,
+        "episodes": few.runs[0].trace.episodes.tolist(),
+        "mean": [_number(value) for value in summary.mean],
+        "half": [_number(value) for value in summary.half_width],
+        "seeds": [[_number(value) for value in run] for run in regret[:seeds]],
+    }
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """A CSV file as it lies there; none if it is not there."""
+    if not path.is_file():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _number(value: float, digits: int = 4) -> float | None:
+    """Rounded for display; JSON has neither nan nor infinity."""
+    return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+
+
+def _prose(comment: str) -> str:
+    return " ".join(comment.replace("\n# ", " ").removeprefix("# ").split())

@@ -1,0 +1,84 @@
+"""Make the page: python experiments/page.py writes results/page/index.html, one file that loads nothing."""
+
+import argparse
+import base64
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.provenance import provenance
+from dpucbvi.studies.artifact.page import page_data
+
+ROOT = Path(__file__).resolve().parents[1]
+ASSETS = ROOT / "dpucbvi" / "studies" / "artifact" / "assets"
+MOST_BYTES = 2_000_000
+WIDTH = 1100  # of a figure, in pixels
+
+
+def page(paper: Path) -> str:
+    """The whole page."""
+    data = page_data(paper)
+    for experiment in data["experiments"]:
+        figure = paper / "figures" / f"{experiment['name']}.png"
+        experiment["figure"] = as_url(figure) if figure.is_file() else None
+    parts = {
+        "UPLOT_CSS": (ASSETS / "uPlot.min.css").read_text(),
+        "UPLOT_JS": (ASSETS / "uPlot.iife.min.js").read_text(),
+        "PAGE_JS": (ASSETS / "page.js").read_text(),
+        "COMMIT": commit(),
+        "DATA": as_json(data),
+    }
+    text = (ASSETS / "index.html").read_text()
+    for name, part in parts.items():
+        text = text.replace(f"/*{name}*/", part)
+    return text
+
+
+def commit() -> str:
+    origin = provenance()
+    return (
+        f"{origin['commit']}{' with local changes' * bool(origin['dirty'])}" if origin["commit"] else "unknown"
+    )
+
+
+def as_json(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+
+
+def as_url(figure: Path) -> str:
+    """The figure inside the page, at half its size."""
+    with Image.open(figure) as image:
+        height = round(image.height * WIDTH / image.width)
+        small, buffer = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS), io.BytesIO()
+    small.save(buffer, "WEBP", quality=70)
+    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
+    parser.add_argument("--output", type=Path, default=Path("results/page"), help="relative to the repository")
+    arguments = parser.parse_args()
+    try:
+        text = page(ROOT / arguments.paper)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    size = len(text.encode())
+    if size > MOST_BYTES:
+        print(f"error: the page has {size:,} bytes, more than {MOST_BYTES:,}", file=sys.stderr)
+        sys.exit(1)
+    folder = ROOT / arguments.output
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.html").write_text(text)
+    print(f"{folder / 'index.html'} ({size / 1000:,.0f} kB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Write the report's numbers and tables and build results/report/report.pdf: python experiments/report.py."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies.artifact.claims import VERDICTS, read
+from dpucbvi.studies.artifact.numbers import Numbers, numbers
+from dpucbvi.studies.artifact.report import claims_table, macros, missing_numbers
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILDERS = {
+    "latexmk": ["-pdf", "-interaction=nonstopmode", "-halt-on-error", "-quiet"],
+    "tectonic": ["--chatter", "minimal"],
+}
+
+
+def write(paper: Path, folder: Path) -> None:
+    """report.tex with the figures' folder, numbers.tex and claims.tex beside it."""
+    shipped = Shipped(paper / "results")
+    names = shipped.experiments()
+    found = numbers(shipped.load_experiment, names)
+    claims = read(paper / "claims.yaml", found, names)
+    counted: Numbers = {
+        f"count.{verdict.replace(' ', '_')}": str(sum(claim.verdict == verdict for claim in claims))
+        for verdict in VERDICTS
+    }
+    source = (paper / "report" / "report.tex").read_text()
+    missing = missing_numbers(source, {**found, **counted}, names)
+    if missing:
+        raise InputError(f"report.tex: no such number: {', '.join(missing)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "numbers.tex").write_text(macros({**found, **counted}))
+    (folder / "claims.tex").write_text(claims_table(claims))
+    (folder / "report.tex").write_text(source)
+    shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
+
+
+def build(folder: Path) -> str:
+    """Build the PDF, if there is a builder; what was done, in a line."""
+    builder = next((name for name in BUILDERS if shutil.which(name)), None)
+    if builder is None:
+        return f"{folder / 'report.tex'} is written; to make a PDF of it, latexmk or tectonic must be on PATH"
+    done = subprocess.run(
+        [builder, *BUILDERS[builder], "report.tex"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        raise InputError(f"{builder} failed; its log is {folder / 'report.log'}")
+    return str(folder / "report.pdf")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/report"), help="relative to the repository"
+    )
+    arguments = parser.parse_args()
+    folder = ROOT / arguments.output
+    try:
+        write(ROOT / arguments.paper, folder)
+        print(build(folder))
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The page: one file that loads nothing, with the numbers of the CSV files, and that works in a browser."""
+
+import csv
+import html
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies.shared.arms import mean_of
+from dpucbvi.studies.shared.style import PALETTE
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")
+page = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(page)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+# Appended to the page: works it as a reader would, and leaves what it saw in the document.
+READER = """
+<script>
+const seen = {};
+seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+seen.claims = document.querySelectorAll("#claims tr").length - 1;
+const marked = [...document.querySelectorAll("#claims .word")];
+seen.marks = marked.every((word) => word.dataset.mark);
+document.querySelector("#bounds tr:first-child th:nth-child(6) button").click();
+const cells = [...document.querySelectorAll("#bounds tr td:nth-child(6)")];
+seen.sorted = cells.map((cell) => Number(cell.textContent));
+seen.canvas = document.querySelectorAll("#chart canvas").length;
+for (const box of document.querySelectorAll("#arms input")) box.click();
+seen.empty = document.querySelectorAll("#chart canvas").length;
+document.querySelector("#which").value = "off by 2";
+document.querySelector("#which").dispatchEvent(new Event("change"));
+seen.chosen = document.querySelectorAll("#claims tr").length - 1;
+const focusable = [...document.querySelectorAll("button, select, input, summary, a")];
+const deaf = (node) => { node.focus(); return document.activeElement !== node && !node.disabled; };
+seen.focus = focusable.filter(deaf).length;
+const note = { id: "seen", textContent: JSON.stringify(seen) };
+document.body.append(Object.assign(document.createElement("pre"), note));
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return page.page(ROOT / "paper")
+
+
+@pytest.fixture(scope="module")
+def data(text) -> dict:
+    return json.loads(
+        re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1]
+    )
+
+
+def test_it_is_small_and_nothing_in_it_can_load_anything(text):
+    assert len(text.encode()) < page.MOST_BYTES
+    assert "default-src 'none'; img-src data:" in text  # the browser itself refuses every request
+    assert set(re.findall(r'<(?:script|img|link|iframe)[^>]*?(?:src|href)="([^"]{0,12})', text)) == set()
+    assert not re.search(r"/\*[A-Z_]+\*/", text), "a part is missing"
+
+
+def test_its_numbers_are_those_of_the_files(data):
+    with (ROOT / "paper" / "tables" / "table1.csv").open() as file:
+        assert data["table1"] == list(csv.DictReader(file))
+    shipped = Shipped(ROOT / "paper" / "results")
+    arms = {(e["name"], arm["key"]): arm["regret"] for e in data["experiments"] for arm in e["arms"]}
+    assert arms
+    for name in {name for name, _ in arms}:
+        for arm in shipped.load_experiment(name).arms:
+            assert arms[name, arm.key] == pytest.approx(mean_of(arm), rel=1e-5)
+    assert data["palette"] == list(PALETTE)  # colours that colour-blind readers can tell apart
+    assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
+        name: entry["sha256"] for name, entry in shipped.manifest().items()
+    }
+
+
+def test_every_deviation_and_experiment_is_on_it(data):
+    headings = re.findall(r"^## (D\d+)\.", (ROOT / "paper" / "DEVIATIONS.md").read_text(), re.MULTILINE)
+    assert [deviation["id"] for deviation in data["deviations"]] == headings
+    names = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
+    assert sorted(experiment["name"] for experiment in data["experiments"]) == names
+
+
+def test_a_text_cannot_end_the_data():
+    assert "</" not in page.as_json({"note": "</script><script>"})
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH (Debian: apt-get install chromium)")
+@pytest.mark.parametrize("width", [390, 1200], ids=["phone", "desk"])
+def test_it_works_in_a_browser(text, data, tmp_path, width):
+    file = tmp_path / "index.html"
+    file.write_text(text.replace("</html>", READER))
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path}",
+    ]
+    size = [f"--window-size={width},900", "--virtual-time-budget=2000", "--dump-dom"]
+    done = subprocess.run([CHROMIUM, *flags, *size, file.as_uri()], capture_output=True, text=True, timeout=120)
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    seen = json.loads(html.unescape(re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)[1]))
+    assert seen["wide"] <= 0  # nothing is wider than the window: tables scroll by themselves
+    assert seen["claims"] == len(data["claims"]) and seen["marks"]
+    assert seen["sorted"] == sorted(float(row["regret"]) for row in data["table1"])
+    assert (seen["canvas"], seen["empty"]) == (1, 0)
+    assert seen["chosen"] == sum(claim["verdict"] == "off by 2" for claim in data["claims"])
+    assert seen["focus"] == 0  # all that can be worked can be reached by keyboard

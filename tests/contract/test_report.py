@@ -1,0 +1,88 @@
+"""The report: its numbers are generated, and LaTeX will know every command; no LaTeX is needed to see it."""
+
+import importlib.util
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dpucbvi.errors import InputError
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies.artifact.claims import VERDICTS, read
+from dpucbvi.studies.artifact.report import (
+    USED,
+    claims_table,
+    in_latex,
+    macros,
+    missing_numbers,
+    undefined_commands,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("cli_report", ROOT / "experiments" / "report.py")
+report = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(report)
+
+SOURCE = (ROOT / "paper" / "report" / "report.tex").read_text()
+NUMBERS = json.loads((ROOT / "paper" / "results" / "numbers.json").read_text())
+COUNTS = {f"count.{verdict.replace(' ', '_')}": "1" for verdict in VERDICTS}
+SHIPPED = Shipped(ROOT / "paper" / "results").experiments()
+PACKAGES = "amsmath booktabs fontenc geometry graphicx hyperref inputenc lmodern longtable"
+LATEX = """
+documentclass usepackage graphicspath input title author emph date begin end maketitle section paragraph item
+appendix footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
+IfFileExists sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot expandafter def csname
+endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
+"""
+LATEX_COMMANDS = set(LATEX.split())
+
+
+def test_every_number_of_the_report_exists():
+    used = USED.findall(SOURCE)
+    assert len(set(used)) > 20
+    assert missing_numbers(SOURCE, {**NUMBERS, **COUNTS}, SHIPPED) == []
+    assert missing_numbers(r"\result{count.x} \result{literal.x} \result{nowhere.x}", {}, ["literal"]) == [
+        "count.x",
+        "literal.x",
+    ]
+
+
+def test_every_command_is_one_that_latex_or_the_report_defines():
+    generated = macros({**NUMBERS, **COUNTS}) + claims_table(claims())
+    assert undefined_commands(SOURCE + generated, LATEX_COMMANDS) == []
+    assert undefined_commands(r"\newcommand{\mine}{} \mine \yours \emph{x}", LATEX_COMMANDS) == ["yours"]
+    used = re.findall(r"\\usepackage(?:\[[^]]*\])?\{([^}]+)\}", SOURCE)
+    assert sorted(used) == PACKAGES.split()
+
+
+def claims():
+    return read(ROOT / "paper" / "claims.yaml", NUMBERS, SHIPPED)
+
+
+def test_no_character_is_left_that_latex_does_not_know():
+    generated = macros(NUMBERS) + claims_table(claims())
+    assert sorted({character for character in generated + SOURCE if ord(character) > 127}) == []
+    assert in_latex("5% ± 2, ε_1") == r"5\% $\pm$ 2, $\varepsilon$\_1"
+
+
+def test_no_number_is_typed(tmp_path):
+    """Regrets and matched ε are macros: a number of four digits or more is a size that the paper names."""
+    text = re.sub(r"\\result\{[^}]*\}|%.*", "", SOURCE).replace("{,}", "")
+    assert set(re.findall(r"\d{4,}", text)) <= {"2023", "50000"}
+
+
+def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(report.shutil, "which", lambda name: None)
+    report.write(ROOT / "paper", tmp_path)
+    assert {"report.tex", "numbers.tex", "claims.tex", "figures"} <= {path.name for path in tmp_path.iterdir()}
+    assert "latexmk or tectonic must be on PATH" in report.build(tmp_path)
+
+
+def test_a_failing_build_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(report.shutil, "which", lambda name: name)
+    failed = subprocess.CompletedProcess([], 1, "", "")
+    monkeypatch.setattr(report.subprocess, "run", lambda *a, **k: failed)
+    with pytest.raises(InputError, match=r"latexmk failed; its log is .*report\.log"):
+        report.build(tmp_path)
