@@ -9,10 +9,13 @@
 An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a generator function like
 algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your
 own is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees
-every episode. Nothing else than the names below is public.
+every episode. `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set runs against each other, `dp.load`
+reads stored experiments; docs/ shows each. Nothing else than the names below is public.
 """
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
 
 from dpucbvi.agents import (
     DPUCBVI,
@@ -26,8 +29,19 @@ from dpucbvi.agents import (
     UCBVIRefined,
     planner,
 )
-from dpucbvi.environments import from_file, garnet, hard_tree, random_mdp, riverswim
+from dpucbvi.environments import (
+    chain,
+    from_file,
+    garnet,
+    grid_world,
+    hard_tree,
+    random_mdp,
+    riverswim,
+    six_arms,
+)
 from dpucbvi.errors import InputError
+from dpucbvi.from_gymnasium import from_gymnasium
+from dpucbvi.hardness import describe
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
 from dpucbvi.privatizers import (
@@ -48,7 +62,20 @@ from dpucbvi.protocol import Counts, Noise, Plan, Problem, User
 from dpucbvi.simulate import run
 from dpucbvi.trace import Trace, Traces
 
+if TYPE_CHECKING:
+    from dpucbvi.lab.calibration import calibrate
+    from dpucbvi.lab.results import compare, load
+    from dpucbvi.studies.regret import plot
+
 __version__ = _version("dpucbvi")
+
+# What needs pandas, matplotlib or the lab: imported when it is first asked for.
+_ON_DEMAND = {
+    "calibrate": "dpucbvi.lab.calibration",
+    "compare": "dpucbvi.lab.results",
+    "load": "dpucbvi.lab.results",
+    "plot": "dpucbvi.studies.regret",
+}
 
 __all__ = [
     "DPUCBVI",
@@ -81,16 +108,31 @@ __all__ = [
     "Traces",
     "UCBVIRefined",
     "User",
+    "calibrate",
+    "chain",
+    "compare",
+    "describe",
     "from_file",
+    "from_gymnasium",
     "garnet",
+    "grid_world",
     "hard_tree",
+    "load",
     "optimal_values",
     "planner",
+    "plot",
     "policy_values",
     "random_mdp",
     "riverswim",
     "run",
+    "six_arms",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_import_module(_ON_DEMAND[name]), name)
 
 
 def __dir__() -> list[str]:

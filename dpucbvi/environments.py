@@ -1,5 +1,5 @@
-"""The environments, by name: RiverSwim as published (twice), random MDPs (two kinds), a hard instance, one's
-own.
+"""The environments, by name: RiverSwim as published (twice), a chain, six arms, a grid world, random MDPs (two
+kinds), a hard instance, one's own. Tables of gymnasium come in through from_gymnasium.py.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
 small reward waits at the left end, reward 1 at the right end, and only a policy that swims right
@@ -11,7 +11,7 @@ through many failures finds it.
 
 Sources: `chowdhury_zhou` is the environment of the paper's Section 7 (Chowdhury & Zhou, AAAI 2022,
 after Osband et al., 2013); `strehl_littman` is the original (Strehl & Littman, JCSS 2008), its rewards
-5 and 10000 divided by 10000.
+5 and 10000 divided by 10000. The other environments name theirs.
 """
 
 import zlib
@@ -27,6 +27,7 @@ from dpucbvi.mdp import TabularMDP
 from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
+SIX_ARMS = (50, 133, 300, 800, 1660, 6000)  # what they pay, before it is divided by the last
 ENVIRONMENTS: Registry[Callable[..., TabularMDP]] = Registry("env.name")
 
 
@@ -68,6 +69,61 @@ def riverswim(
     initial = np.zeros(S)
     initial[list(current.start)] = 1.0 / len(current.start)
     return stationary_mdp(P, r, initial, H, rewards, f"riverswim-{variant}")
+
+
+def chain(S: int = 5, H: int = 20, slip: float = 0.2, rewards: str = "deterministic") -> TabularMDP:
+    """The chain (Dearden et al., AAAI 1998; slipping: Strens, ICML 2000), its rewards 2 and 10 divided by 10.
+
+    Action 0 goes on, and pays 10 where it stays, in the last state; action 1 goes back to s=0 and pays 2. With
+    probability `slip` the other one happens, and pays; r(s,a) is the mean.
+    """
+    _check_least(2, S=S)
+    check_number("slip", slip, lambda slip: 0.0 <= slip < 0.5, "a number in [0, 0.5)")
+    on, back = np.eye(S)[[*range(1, S), S - 1]], np.eye(S)[[0] * S]
+    paid_on, paid_back = np.eye(S)[S - 1], np.full(S, 0.2)
+    P = np.stack([(1 - slip) * on + slip * back, slip * on + (1 - slip) * back], axis=1)
+    r = np.stack([(1 - slip) * paid_on + slip * paid_back, slip * paid_on + (1 - slip) * paid_back], axis=1)
+    return stationary_mdp(P, r, np.eye(S)[0], H, rewards, "chain")
+
+
+def six_arms(H: int = 20, rewards: str = "deterministic") -> TabularMDP:
+    """SixArms (Strehl & Littman, JCSS 2008, Section 5), its rewards divided by 6000: rare arms pay more.
+
+    From s=0 action i leads to s=i+1 with probability 1, 0.15, 0.1, 0.05, 0.03 or 0.01, else nowhere. There it
+    is pulled again by the same action, s=1 by any but the fifth, for 50, 133, 300, 800, 1660 or 6000; every
+    other action leads back to s=0.
+    """
+    P, r = np.zeros((7, 6, 7)), np.zeros((7, 6))
+    P[1:, :, 0] = 1.0
+    for a, (found, paid) in enumerate(zip((1, 0.15, 0.1, 0.05, 0.03, 0.01), SIX_ARMS, strict=True)):
+        P[0, a, a + 1], P[0, a, 0] = found, 1.0 - found
+        for again in (0, 1, 2, 3, 5) if a == 0 else (a,):
+            P[a + 1, again] = np.eye(7)[a + 1]
+            r[a + 1, again] = paid / SIX_ARMS[-1]
+    return stationary_mdp(P, r, np.eye(7)[0], H, rewards, "six-arms")
+
+
+def grid_world(
+    rows: int = 4, columns: int = 4, H: int = 20, slip: float = 0.2, rewards: str = "deterministic"
+) -> TabularMDP:
+    """From one corner of a grid to the opposite one, which pays 1 at every step and is not left.
+
+    Actions 0 to 3 go up, right, down and left; with probability slip/2 each the agent goes to one of the two
+    sides instead, and against a wall it stays (Russell & Norvig, Artificial Intelligence, Section 17.1).
+    """
+    _check_least(1, rows=rows)
+    _check_least(2, columns=columns)
+    check_number("slip", slip, lambda slip: 0.0 <= slip <= 1.0, "a number in [0, 1]")
+    S, moves = rows * columns, ((-1, 0), (0, 1), (1, 0), (0, -1))
+    P, r = np.zeros((S, 4, S)), np.zeros((S, 4))
+    for s, a in np.ndindex(S, 4):
+        for turn, probability in ((0, 1.0 - slip), (1, slip / 2), (-1, slip / 2)):
+            down, right = moves[(a + turn) % 4]
+            row, column = s // columns + down, s % columns + right
+            inside = 0 <= row < rows and 0 <= column < columns
+            P[s, a, row * columns + column if inside else s] += probability
+    P[S - 1], r[S - 1] = np.eye(S)[S - 1], 1.0
+    return stationary_mdp(P, r, np.eye(S)[0], H, rewards, f"grid-{rows}x{columns}")
 
 
 def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
@@ -163,6 +219,9 @@ def _check_least(least: int, **values: int) -> None:
 
 
 ENVIRONMENTS.add("riverswim", riverswim)
+ENVIRONMENTS.add("chain", chain)
+ENVIRONMENTS.add("six_arms", six_arms)
+ENVIRONMENTS.add("grid_world", grid_world)
 ENVIRONMENTS.add("random", random_mdp)
 ENVIRONMENTS.add("garnet", garnet)
 ENVIRONMENTS.add("hard_tree", hard_tree)

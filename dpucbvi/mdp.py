@@ -8,6 +8,7 @@ Randomness enters through uniforms drawn outside, a fixed number per episode wha
 does: two algorithms that get the same uniforms meet the same environment.
 """
 
+import hashlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,7 +34,8 @@ class TabularMDP:
     """A finite-horizon MDP: P[h,s,a,s'], r[h,s,a], initial[s]; its arrays are read-only.
 
     Requires: P[h,s,a,:] and `initial` are distributions, r is in [0,1]; anything else raises
-    InputError with the first offending index.
+    InputError with the first offending index. `reward_range` is what the rewards 0 and 1 stand for, where they
+    were mapped from others; nothing but reports reads it.
     """
 
     P: Floats
@@ -41,6 +43,7 @@ class TabularMDP:
     initial: Floats
     rewards: str = "deterministic"
     name: str = "mdp"
+    reward_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         for field in ("P", "r", "initial"):
@@ -77,6 +80,12 @@ class TabularMDP:
     @property
     def A(self) -> int:
         return self.P.shape[2]
+
+    @property
+    def sha256(self) -> str:
+        """A hash of its numbers: the same MDP has the same."""
+        content = b"".join(np.ascontiguousarray(array).tobytes() for array in (self.P, self.r, self.initial))
+        return hashlib.sha256(repr(self.P.shape).encode() + content).hexdigest()
 
     @property
     def stationary(self) -> bool:

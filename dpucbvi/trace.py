@@ -30,6 +30,13 @@ class Trace(NamedTuple):
     noise_scale: float
     E: float
 
+    @property
+    def learnt(self) -> bool:
+        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with."""
+        H = len(self.Q)
+        steps_left = np.arange(H, 0, -1.0)[:, None, None]
+        return bool((self.Q != H).any() and (self.Q != steps_left).any())
+
     def to_frame(self, seed: int = 0) -> "DataFrame":
         """A table with a row per recorded episode."""
         from pandas import DataFrame  # slow to import, and only tables need it

@@ -14,7 +14,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from dpucbvi.lab.command_line import changes, check_flags, is_bad_input, one_line, own_name
+from dpucbvi.lab.command_line import as_hydra_wants, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +28,7 @@ def run(config: DictConfig) -> None:
     from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
     from dpucbvi.lab.certify import certified
     from dpucbvi.lab.experiment import check_effect, experiment_from
+    from dpucbvi.lab.results import write_csv
     from dpucbvi.lab.runner import WorkerDied, run_experiment
     from dpucbvi.lab.store import Store
     from dpucbvi.studies import draw, names, table
@@ -48,7 +49,7 @@ def run(config: DictConfig) -> None:
         stored = Store(experiment.results).load_experiment(experiment.name)
         files = draw(stored, experiment.figures)
         print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
-        print(f"figure  {' and '.join(map(str, files))}")
+        print(f"figure  {' and '.join(map(str, files))}\ntable   {write_csv(stored, experiment.results)}")
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except Exception as error:
@@ -62,6 +63,7 @@ def main() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
     if certify := "--certify" in sys.argv:
         sys.argv.remove("--certify")  # Hydra knows no flags but its own
+    sys.argv = [as_hydra_wants(argument) for argument in sys.argv]
     try:
         check_flags()
         offer_environments(CONF)

@@ -75,6 +75,15 @@ def environment(env: dict[str, Any]) -> TabularMDP:
         raise InputError(f"env: {env['name']} cannot be made ({error})") from None
 
 
+def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
+    """The environment of a stored run; None if it cannot be made here any more, or has become another."""
+    try:
+        made = environment({key: value for key, value in env.items() if key != "sha256"})
+    except (InputError, TypeError):  # the latter for parameters that it no longer has
+        return None
+    return made if env.get("sha256", made.sha256) == made.sha256 else None
+
+
 def _privatizer(c: RunSettings) -> Privatizer:
     name = c.privatizer["name"]
     confidence = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}

@@ -21,6 +21,11 @@ def is_bad_input(error: Exception) -> bool:
     return told or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
 
 
+def as_hydra_wants(argument: str) -> str:
+    """grid.KEY=[...] adds to a grid that is empty, or replaces values: for Hydra that takes two plus signs."""
+    return f"++{argument}" if argument.startswith("grid.") else argument
+
+
 def check_flags() -> None:
     """Raise InputError for flags that argparse would answer with its usage."""
     parser = get_args_parser()

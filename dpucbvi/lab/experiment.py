@@ -180,11 +180,24 @@ def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
 
     The arm's own grid adds settings, replaces their values, or takes them out (null).
     """
+    axes: dict[str, Any] = {}
     for place, tree in (("grid", grid), (f"{at}.grid", own)):
-        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in tree.values()):
+        axes |= (flat := _flat(tree))
+        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in flat.values()):
             raise InputError(f"{place}: {tree!r} is not accepted; it must be settings with lists of values")
-    axes = {name: values for name, values in {**grid, **own}.items() if values is not None}
+    axes = {name: values for name, values in axes.items() if values is not None}
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def _flat(grid: Any, at: str = "") -> dict[str, Any]:
+    """A grid by dotted settings: {privatizer: {epsilon: [1]}}, as the command line has it, is the same as
+    {privatizer.epsilon: [1]}."""
+    if not isinstance(grid, dict):
+        return {at.rstrip("."): grid}
+    found: dict[str, Any] = {}
+    for key, value in grid.items():
+        found |= _flat(value, f"{at}{key}.")
+    return found
 
 
 def _merged(

@@ -84,6 +84,12 @@ class Paired(NamedTuple):
     improvement: float  # the probability that a run of a has less than one of b
     p: float  # of the permutation test that the pairs are exchangeable
 
+    def __str__(self) -> str:
+        return (
+            f"a - b = {self.difference:,.4g} (95%: {self.low:,.4g} to {self.high:,.4g}); a run of a has less "
+            f"than one of b with probability {self.improvement:.2f}; p = {self.p:.2g}"
+        )
+
 
 def paired(a: Floats, b: Floats) -> Paired:
     """Compare the values of two arms whose i-th runs have the same seed."""

@@ -308,7 +308,7 @@ def test_its_signature_is_its_config(own_environment, cli):
     _, out, _ = cli("--cfg", "job", "--package", "env", "env=corridor")
     told = yaml.safe_load(out)
     assert told == {"name": "corridor", "goal": "???", "length": 3, "H": 4, "rewards": "deterministic"}
-    assert re.search(r"^env: corridor, file, garnet, hard_tree", cli("--help")[1], re.MULTILINE)
+    assert re.search(r"^env: chain, corridor, file, garnet, grid_world", cli("--help")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize(

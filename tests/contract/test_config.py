@@ -35,6 +35,7 @@ NEEDS = {
     "none": ["agent=private_ucb_vi"],
     "cvxpy": ["engine=reference"],
     "file": ["env.path=FILE"],
+    "gymnasium": ["env.id=FrozenLake-v1", "env.H=3"],
     "audit": ["env=random", "env.S=2", "env.A=1", "env.H=1", "K=4"],
 }
 

@@ -59,7 +59,9 @@ def test_the_readme_and_the_docstring_say_the_same():
 
 PUBLIC = {
     "environments": {"TabularMDP", "riverswim", "random_mdp", "hard_tree", "garnet", "from_file"},
-    "values": {"optimal_values", "policy_values"},
+    "more environments": {"chain", "six_arms", "grid_world", "from_gymnasium"},
+    "values": {"optimal_values", "policy_values", "describe"},
+    "results": {"calibrate", "compare", "load", "plot"},
     "privatizers": {"Central", "Local", "NonPrivate", "Certificate", "Noise", "User"},
     "privatizers with less noise": {
         *(
@@ -403,6 +405,7 @@ SLOW = (
     "hydra",
     "omegaconf",
     "joblib",
+    "gymnasium",
 )
 
 

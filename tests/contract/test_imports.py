@@ -4,7 +4,8 @@
 
 core is every module that lies directly in dpucbvi/, but for simulate.py, with agents/ and privatizers/.
 dpucbvi/__init__.py is the door: it may import core and simulate only, and to import the door is to import
-simulate.
+simulate. Four of its names (calibrate, compare, load, plot) are of the lab and the studies; the door imports
+them when they are asked for, which no import of the door does.
 
 Two things look like exceptions and are none. What stands under `if TYPE_CHECKING` is read by type checkers and
 never run. And simulate.py imports the engine inside functions because compiling is slow; the engine is on its
@@ -45,7 +46,13 @@ PACKAGES = {
     "studies": STUDIES,
     "experiments": LAB | STUDIES | {"numba", "llvmlite", "cvxpy", "pandas", "PIL"},
 }
-ON_DEMAND = {"core": {"cvxpy"}, "simulate": {"cvxpy"}, "lab": {"cvxpy"}, "dpucbvi.trace": {"pandas"}}
+ON_DEMAND = {
+    "core": {"cvxpy"},
+    "simulate": {"cvxpy"},
+    "lab": {"cvxpy", "pandas"},
+    "dpucbvi.trace": {"pandas"},
+    "dpucbvi.from_gymnasium": {"gymnasium"},
+}
 
 
 class Import(NamedTuple):

@@ -45,7 +45,7 @@ MUTANTS = {
         Mutant(
             "mean curve missing",
             "regret",
-            "axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, zorder=4)",
+            "axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, linestyle=curve.dashes, zorder=4)",
             "pass",
         ),
         Mutant("band missing", "regret", "    if curve.has_interval:\n", "    if False:\n"),
@@ -71,9 +71,20 @@ MUTANTS = {
         ),
         Mutant(
             "the other relation's ε at the label",
-            "regret",
-            "model, add_remove, replace_one = certificate_of(arm)",
-            "model, replace_one, add_remove = certificate_of(arm)",
+            "shared.labels",
+            "model, add_remove, replace_one = certificate[:3]",
+            "model, replace_one, add_remove = certificate[:3]",
+        ),
+        Mutant("arms of one name", "shared.labels", "        if len(group) > 1:\n", "        if False:\n"),
+        Mutant("pooled not told", "shared.labels", '"pooled" if value else "per step"', '"counts"'),
+        Mutant("nothing learnt, not told", "regret", "detail if learnt(arm) else", "detail if arm else"),
+        Mutant("the uniform policy halved", "regret", "axes.plot(k, lost * k,", "axes.plot(k, lost * k / 2,"),
+        Mutant("labels cut off", "regret", "    _fit(figure, axes, height)\n", ""),
+        Mutant(
+            "factors of the table swapped",
+            "shared.finals",
+            'as_written(config["bonus"]["scale"]),',
+            'as_written(config["confidence"]["scale"]),',
         ),
         Mutant(
             "thin lines to other curves",
@@ -325,10 +336,10 @@ MUTANTS = {
             "add(certificate.replace_one)",
         ),
         Mutant(
-            "the greatest is chosen",
+            "another objective",
             "calibrate.rule",
-            "self.within * min(self.objective",
-            "self.within * max(self.objective",
+            "geometric_mean(means) for",
+            "max(means) for",
         ),
         Mutant(
             "another point marked as chosen in the CSV",

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
+from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.calibrate.rule import Calibration, Factors, calibrations, in_use
+from dpucbvi.studies.calibrate.rule import calibrations, in_use
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, runs_text
 from dpucbvi.studies.shared.style import MARKER, QUIET, colour, marker, thousands
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from dpucbvi.lab.calibration import around
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import Rows, Stored
-from dpucbvi.studies.calibrate.rule import around, calibrations
+from dpucbvi.studies.calibrate.rule import calibrations
 from dpucbvi.studies.shared.files import write_csv
 from dpucbvi.studies.shared.finals import as_regret
 

@@ -13,33 +13,14 @@ and fail in one of many. There, of the points within 10% of the least objective,
 chosen, nearest to the paper's: largest product of the factors, then largest bonus.
 """
 
-import math
 from collections import defaultdict
-from typing import NamedTuple
 
-import numpy as np
-
+from dpucbvi.lab.calibration import Calibration, Factors, geometric_mean
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.shared.arms import config_of, mean_of
 
 KEYS = ("bonus.scale", "confidence.scale")
 WITHIN = {"calibrate_mechanisms": 1.1}  # by study
-Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
-
-
-class Calibration(NamedTuple):
-    """One algorithm's objective at every point of its grid; a variant has its agent, and a label of its own."""
-
-    agent: str
-    label: str
-    objective: dict[Factors, float]
-    within: float = 1.0  # of the least objective: which points are as good
-
-    @property
-    def choice(self) -> Factors:
-        most = self.within * min(self.objective.values())
-        good = [factors for factors, value in self.objective.items() if value <= most]
-        return max(good, key=lambda factors: (round(math.prod(factors), 15), factors[0]))
 
 
 def calibrations(experiment: StoredExperiment) -> list[Calibration]:
@@ -64,25 +45,3 @@ def in_use(made: list[Calibration]) -> list[Factors]:
     """The factors that each is run with: its agent's first choice, which a variant shares [conf/arm]."""
     first = {calibration.agent: calibration.choice for calibration in reversed(made)}
     return [first[calibration.agent] for calibration in made]
-
-
-def geometric_mean(values: list[float]) -> float:
-    """(Π x_j)^{1/J}; a zero among them makes it zero."""
-    return float(np.exp(np.mean(np.log(values)))) if min(values) > 0.0 else 0.0
-
-
-def around(calibration: Calibration) -> dict[Factors, float]:
-    """The objective at the choice's neighbours in the grid, one factor one step up or down, over the least."""
-    chosen = calibration.choice
-    beside = {
-        (*chosen[:axis], value, *chosen[axis + 1 :])
-        for axis in range(len(chosen))
-        for value in _neighbours(sorted({factors[axis] for factors in calibration.objective}), chosen[axis])
-    }
-    least = calibration.objective[chosen]
-    return {f: calibration.objective[f] / least for f in sorted(beside) if f in calibration.objective}
-
-
-def _neighbours(values: list[float], value: float) -> list[float]:
-    at = values.index(value)
-    return values[max(at - 1, 0) : at] + values[at + 1 : at + 2]

@@ -3,14 +3,22 @@
 import math
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of
+from dpucbvi.studies.shared.arms import certificate_of, config_of, learnt, mean_and_half_width_of
+from dpucbvi.studies.shared.labels import as_written
 
-HEADER = ("arm", "regret", "95% ±", "privacy", "ε (a user added or removed)", "ε (replaced)")
+HEADER = (
+    *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
+    *("privacy", "ε (a user added or removed)", "ε (replaced)"),
+)
 
 
 def finals(experiment: StoredExperiment) -> list[tuple[str, ...]]:
     """The regret of every arm after its last episode, mean and half of the 95% interval over its runs."""
-    return [HEADER, *(_row(arm) for arm in experiment.arms)]
+    rows = [HEADER, *(_row(arm) for arm in experiment.arms)]
+    if all(learnt(arm) for arm in experiment.arms):
+        return rows
+    notes = ["", *("" if learnt(arm) else "nothing was learnt: no Q left H" for arm in experiment.arms)]
+    return [(*row, note) for row, note in zip(rows, notes, strict=True)]
 
 
 def as_regret(value: float) -> str:
@@ -20,11 +28,15 @@ def as_regret(value: float) -> str:
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
     mean, half_width = mean_and_half_width_of(arm)
-    certificate = certificate_of(arm)
+    certificate, config = certificate_of(arm), config_of(arm)
+    private = certificate.model != "none"
     return (
         arm.key,
         as_regret(mean),
         "-" if math.isnan(half_width) else as_regret(half_width),
+        as_written(config["bonus"]["scale"]),
+        as_written(config["confidence"]["scale"]) if private else "-",
+        "pooled" if config["agent"].get("pooled") else "per step",
         certificate.model,
         _epsilon(certificate.add_remove),
         _epsilon(certificate.replace_one),
@@ -32,4 +44,4 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
 
 
 def _epsilon(value: float) -> str:
-    return "∞" if value == math.inf else f"{value:.4g}"
+    return "∞" if value == math.inf else f"{float(f'{value:.4g}'):,.10g}"

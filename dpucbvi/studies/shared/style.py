@@ -10,11 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+Line = str | tuple[float, tuple[float, ...]]  # solid, or dashes
+
 # Okabe and Ito (2008), the pale yellow left out.
 PALETTE = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 BLACK, BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE = PALETTE
 # What stands for a printed curve has its colour, in every figure.
 HUES = {"non_private": BLACK, "jdp_eps2": GREEN, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
+# Solid, then dashed in another way for every round of colours.
+LINES: tuple[Line, ...] = ("-", (0, (7, 1.2, 1.2, 1.2)), (0, (2.5, 1)), (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKER: dict[str, Any] = {"markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.6}
 QUIET = "#5A5A5A"
@@ -72,6 +76,11 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 def colour(index: int) -> str:
     return PALETTE[index % len(PALETTE)]
+
+
+def line(index: int) -> Line:
+    """Solid for as many curves as there are colours, then dashed in another way for every round of colours."""
+    return LINES[index // len(PALETTE) % len(LINES)]
 
 
 def marker(index: int) -> str:

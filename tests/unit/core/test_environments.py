@@ -8,13 +8,16 @@ from scipy import stats
 
 from dpucbvi import (
     InputError,
+    chain,
     from_file,
     garnet,
+    grid_world,
     hard_tree,
     optimal_values,
     policy_values,
     random_mdp,
     riverswim,
+    six_arms,
 )
 from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT
 
@@ -304,14 +307,74 @@ def test_a_missing_file_is_told(path):
 
 
 def test_every_environment_can_be_named():
-    assert set(ENVIRONMENTS) == {"riverswim", "random", "garnet", "hard_tree", "file"}
+    ours = {"riverswim", "chain", "six_arms", "grid_world", "random", "garnet", "hard_tree"}
+    assert set(ENVIRONMENTS) == {*ours, "file", "gymnasium"}
     assert ENVIRONMENTS["random"] is random_mdp and ENVIRONMENTS["garnet"] is garnet
 
 
 def test_a_name_that_is_not_there_is_an_error_and_never_a_default():
     with pytest.raises(
-        InputError, match=r"^env\.name: 'maze' is not one of riverswim, random, garnet, hard_tree, file$"
+        InputError, match=r"^env\.name: 'maze' is not one of riverswim, chain, six_arms, grid_world, random, "
     ):
         ENVIRONMENTS["maze"]
     with pytest.raises(AssertionError, match="registered twice"):
         ENVIRONMENTS.add("random", random_mdp)
+
+
+# --- the chain, the six arms, the grid ------------------------------------------------------------------------
+
+
+def test_the_chain_table():
+    mdp = chain()
+    assert (mdp.S, mdp.A, mdp.H) == (5, 2, 20) and mdp.stationary
+    assert mdp.P[3, 1].tolist() == [[0.2, 0, 0.8, 0, 0], [0.8, 0, 0.2, 0, 0]]
+    assert mdp.P[3, 4].tolist() == [[0.2, 0, 0, 0, 0.8], [0.8, 0, 0, 0, 0.2]]
+    # 10 for staying at the end, 2 for going back, the other one happening with probability 0.2; a tenth of it
+    np.testing.assert_allclose(10 * mdp.r[0, 4], [0.8 * 10 + 0.2 * 2, 0.2 * 10 + 0.8 * 2])
+    np.testing.assert_allclose(10 * mdp.r[0, :4], [[0.2 * 2, 0.8 * 2]] * 4)
+
+
+def test_the_chain_has_the_published_best_average():
+    """Always going on is best, with an average reward of 3.677 a step (Strens, 2000: 3677 in 1,000 steps)."""
+    V = optimal_values(chain(H=2000))[0][:, 0]
+    assert 10 * (V[0] - V[1000]) / 1000 == pytest.approx(3.677, abs=5e-4)
+
+
+def test_the_six_arms_table():
+    mdp = six_arms(H=2)
+    assert (mdp.S, mdp.A) == (7, 6) and mdp.stationary
+    assert [mdp.P[0, 0, a, a + 1] for a in range(6)] == [1, 0.15, 0.1, 0.05, 0.03, 0.01]
+    np.testing.assert_allclose(mdp.P[0, 0, :, 0], [0, 0.85, 0.9, 0.95, 0.97, 0.99])
+    assert [round(6000 * mdp.r[0, s].max()) for s in range(7)] == [0, 50, 133, 300, 800, 1660, 6000]
+    stays = [[a for a in range(6) if mdp.P[0, s, a, s] == 1] for s in range(1, 7)]
+    assert stays == [[0, 1, 2, 3, 5], [1], [2], [3], [4], [5]]
+    np.testing.assert_array_equal(mdp.r[0, 1:] > 0, mdp.P[0, np.arange(1, 7), :, np.arange(1, 7)] == 1)
+
+
+def test_the_grid_moves_as_in_the_book():
+    """0.8 ahead and 0.1 to each side; against a wall one stays."""
+    mdp = grid_world(rows=2, columns=3)
+    up, right, _, left = range(4)
+    assert mdp.S == 6 and mdp.initial[0] == 1
+    np.testing.assert_allclose(mdp.P[0, 0, right], [0.1, 0.8, 0, 0.1, 0, 0])  # the wall above, and down
+    np.testing.assert_allclose(mdp.P[0, 4, up], [0, 0.8, 0, 0.1, 0, 0.1])
+    np.testing.assert_allclose(mdp.P[0, 3, left], [0.1, 0, 0, 0.9, 0, 0])
+    assert (mdp.P[0, 5, :, 5] == 1).all() and mdp.r[0].sum() == mdp.r[0, 5].sum() == 4
+    straight = grid_world(rows=1, columns=4, H=10, slip=0.0)
+    assert optimal_values(straight)[0][0, 0] == 10 - 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: chain(S=1), "S: 1 is not accepted; it must be an integer >= 2"),
+        (lambda: chain(slip=0.5), "slip: 0.5 is not accepted; it must be a number in [0, 0.5)"),
+        (lambda: grid_world(columns=1), "columns: 1 is not accepted; it must be an integer >= 2"),
+        (lambda: grid_world(slip=-0.1), "slip: -0.1 is not accepted; it must be a number in [0, 1]"),
+        (lambda: six_arms(H=0), "H: 0 is not accepted; it must be an integer >= 1"),
+    ],
+)
+def test_the_classics_refuse_what_they_cannot_build(make, message):
+    with pytest.raises(InputError) as error:
+        make()
+    assert str(error.value) == message

@@ -8,10 +8,11 @@ from drawn import boxes, cells, is_log, lines, said, texts, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 from matplotlib.colors import to_hex
 
+from dpucbvi.lab.calibration import Calibration, around, geometric_mean
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import study
 from dpucbvi.studies.calibrate import STUDY
-from dpucbvi.studies.calibrate.rule import WITHIN, Calibration, around, calibrations, geometric_mean, in_use
+from dpucbvi.studies.calibrate.rule import WITHIN, calibrations, in_use
 
 BONUSES, CONFIDENCES = (0.01, 0.1, 1.0), (0.001, 0.01, 0.1, 1.0)
 SETTINGS = {"x": ("central", 100.0), "y": ("local", 500.0)}

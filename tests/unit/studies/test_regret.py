@@ -5,15 +5,18 @@ import pytest
 from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
+import dpucbvi as dp
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.regret import STUDY, caption, names, setting
+from dpucbvi.studies.regret import STUDY, caption, setting
 from dpucbvi.studies.shared.arms import check_same_grid
 from dpucbvi.studies.shared.end_labels import spread
 from dpucbvi.studies.shared.files import aligned
+from dpucbvi.studies.shared.labels import as_written, environment_name, names
 from dpucbvi.studies.shared.printed import printed_beside, printed_curves
 from dpucbvi.studies.shared.style import thousands
 
 EPISODES = grid(50_000)
+UNIFORM = "uniform policy (the best policy has 0)"
 
 
 def three_arms(**settings) -> list[StoredArm]:
@@ -63,7 +66,7 @@ def test_every_mean_has_its_interval():
 def test_a_single_run_has_no_interval():
     axes = drawn(three_arms(runs=1))
     assert bands(axes) == [] and list(labelled(axes, least=len(EPISODES))) == NAMES
-    assert len(legend(axes)) == 2
+    assert set(legend(axes)) == {"mean of the runs", "printed in the paper's Figure 1", UNIFORM}
 
 
 def test_the_markers_lie_on_the_curve_and_are_those_of_the_label():
@@ -129,8 +132,114 @@ def test_a_printed_curve_is_not_drawn_beside_another_environment(change):
 
 
 def test_names_tell_what_is_certified():
-    assert names(one()) == ("DP-UCBVI, JDP ε = 1", "ε = 2 if a user is replaced")
-    assert names(one(model="non_private")) == ("DP-UCBVI", "no privacy")
+    assert names([one()]) == [("DP-UCBVI, JDP ε = 1", "ε = 2 if a user is replaced")]
+    assert names([one(model="non_private")]) == [("DP-UCBVI", "no privacy")]
+    told = names([one(model="toeplitz", epsilon=1000.0, delta=1e-6)])
+    assert told == [("DP-UCBVI, JDP ε = 600", "ε = 1,000 if a user is replaced, δ = 1e-6")]
+
+
+def grid_of(key: str, values: list, name: str, **settings) -> list[StoredArm]:
+    """Arms without a label at the points of a grid over one setting."""
+    return [
+        stored_arm("dp_ucbvi", (1.0 + i) * EPISODES**0.6, point={key: value}, **{name: value}, **settings)
+        for i, value in enumerate(values)
+    ]
+
+
+def test_arms_of_a_grid_are_told_apart_by_it():
+    factors = names(grid_of("bonus.scale", [1e-6, 0.001, 1.0], "bonus"))
+    assert [name for name, _ in factors] == [
+        "DP-UCBVI, JDP ε = 1, bonus × 1e-6",
+        "DP-UCBVI, JDP ε = 1, bonus × 0.001",
+        "DP-UCBVI, JDP ε = 1, bonus × 1",
+    ]
+    epsilons = names(grid_of("privatizer.epsilon", [0.5, 1000.0], "epsilon"))
+    assert [name for name, _ in epsilons] == ["DP-UCBVI, JDP ε = 0.5", "DP-UCBVI, JDP ε = 1,000"]
+
+
+def test_arms_of_one_label_are_told_apart_by_their_settings():
+    arms = [stored_arm("a", 1.0, label="mine", pooled=True), stored_arm("b", 2.0, label="mine")]
+    assert [name for name, _ in names(arms)] == ["mine, JDP ε = 1, pooled", "mine, JDP ε = 1, per step"]
+
+
+def test_numbers_as_people_write_them():
+    numbers = {0.0: "0", 0.0001: "0.0001", 1e-6: "1e-6", 571.4: "571", 1000: "1,000", 2.5e9: "2.5e9"}
+    assert {value: as_written(value) for value in numbers} == numbers
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_nothing_is_clipped_and_no_two_curves_look_alike(n):
+    """Twenty arms with long names: all words lie inside the figure, each curve has its own look."""
+    arms = [stored_arm(f"arm {i} has a rather long name", (1 + i) * EPISODES**0.5) for i in range(n)]
+    figure = STUDY.draw(experiment(*arms))
+    (axes,) = figure.axes
+    inside = figure.bbox.padded(1.0)
+    for text in (*axes.texts, *figure.texts, axes.title):
+        box = text.get_window_extent()
+        assert inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1), text.get_text()
+    curves = lines(axes, least=len(EPISODES))[:n]
+    assert len({(curve.colour, curve.look) for curve in curves}) == n
+    assert len({(label.colour, label.marker) for label in end_labels(axes).values()}) == n
+
+
+def test_a_numeric_grid_has_the_colours_of_a_scale():
+    axes = drawn(grid_of("bonus.scale", [1e-6, 1e-4, 1e-2, 1.0], "bonus"))
+    curves = list(labelled(axes, least=len(EPISODES)).values())
+    brightness = [sum(int(curve.colour[i : i + 2], 16) for i in (1, 3, 5)) for curve in curves]
+    assert brightness == sorted(brightness) and len(set(brightness)) == 4
+    assert len({curve.look for curve in curves}) == 1
+
+
+def test_the_uniform_policy_is_drawn_beside_them():
+    """RiverSwim: it loses 3.3973 - 0.0438 in every episode (tests of the environments and of Table 1)."""
+    axes = drawn(three_arms())
+    (line,) = [line for line in lines(axes) if line.look == legend(axes)[UNIFORM].look]
+    np.testing.assert_allclose(line.y, (3.3973 - 0.0438) * line.x, rtol=1e-4)
+    assert line.x[-1] == 50_000
+    assert "the axis is the best policy's" in " ".join(legend(drawn(three_arms(), "log", "linear")))
+
+
+def test_what_cannot_be_made_again_has_no_reference():
+    axes = drawn([stored_arm("mine", 2.0 * EPISODES, env={**RIVER, "name": "file", "path": "gone.npz"})])
+    assert UNIFORM not in legend(axes)
+
+
+def test_an_arm_that_learnt_nothing_says_so():
+    H = np.full((20, 6, 2), 20.0)
+    lost = stored_arm("lost", 2.0 * EPISODES, Q=H)
+    capped = stored_arm("capped", 2.1 * EPISODES, Q=np.arange(20, 0, -1.0)[:, None, None] * np.ones((1, 6, 2)))
+    won = stored_arm("won", 1.0 * EPISODES, Q=np.where(np.arange(2) == 1, 19.9, H))
+    axes = drawn([lost, capped, won])
+    details = [label.detail for label in end_labels(axes).values()]
+    assert [detail.endswith("; nothing was learnt") for detail in details] == [True, True, False]
+    _, *rows = STUDY.table(experiment(lost, won))
+    assert [row[-1] for row in rows] == ["nothing was learnt: no Q left H", ""]
+
+
+def test_environments_have_their_own_names():
+    assert environment_name({"name": "gymnasium", "id": "FrozenLake-v1"}) == "FrozenLake-v1"
+    assert environment_name({"name": "file", "path": "somewhere/my_mdp.npz"}) == "my_mdp"
+    assert environment_name({"name": "lock_of_mine"}) == "lock of mine"
+
+
+def test_plot_draws_runs_by_their_names(tmp_path):
+    river = dp.riverswim(S=3, H=4)
+    one, two = (
+        dp.run(river, dp.DPUCBVI(), dp.Central(epsilon=e), K=6, seed=range(3), engine="reference")
+        for e in (1, 10)
+    )
+    figure = dp.plot({"mine": one, "hers": two}, river, tmp_path / "both.png")
+    curves = labelled(figure.axes[0], least=6)
+    assert list(curves) == ["mine, JDP ε = 1", "hers, JDP ε = 10"]
+    np.testing.assert_allclose(curves["hers, JDP ε = 10"].y, two.regret.mean(axis=0))
+    assert "Regret on riverswim-chowdhury_zhou, $S=3$, $A=2$, $H=4$" in said(figure)
+    assert (tmp_path / "both.png").stat().st_size > 10_000
+    assert UNIFORM in legend(figure.axes[0]) and UNIFORM not in legend(dp.plot(one).axes[0])
+    for wrong, message in (({}, "plot: "), ({"a": one.runs[0]}, "plot: ")):
+        with pytest.raises(dp.InputError, match=message):
+            dp.plot(wrong)
+    with pytest.raises(dp.InputError, match="y: 'cubic' is not accepted"):
+        dp.plot(one, y="cubic")
 
 
 def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
@@ -183,11 +292,12 @@ def test_spread_keeps_order_gap_and_bounds():
 
 
 def test_the_table_has_a_row_per_arm():
-    arms = [stored_arm("two", 1000.0, runs=2), stored_arm("one", 3.25, runs=1, model="non_private")]
+    told = {"bonus": 0.01, "confidence": 0.5, "pooled": True, "epsilon": 1000.0}
+    arms = [stored_arm("two", 1000.0, runs=2, **told), stored_arm("one", 3.25, runs=1, model="non_private")]
     header, *rows = STUDY.table(experiment(*arms))
     assert header[-2:] == ("ε (a user added or removed)", "ε (replaced)")
     # 930 and 1010: t₀.₉₇₅ with 1 degree of freedom times s/√2 = 40
-    assert rows[0] == ("two", "970", "508", "JDP", "1", "2")
-    assert rows[1] == ("one", "3.02", "-", "none", "∞", "∞")
+    assert rows[0] == ("two", "970", "508", "0.01", "0.5", "pooled", "JDP", "1,000", "2,000")
+    assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
-    assert first.endswith("ε (replaced)") and second.endswith("           2") and len(first) == len(second)
+    assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)

@@ -1,0 +1,83 @@
+"""Environments of gymnasium that have a transition table, as tabular MDPs.
+
+The toy-text environments (FrozenLake, Taxi, CliffWalking) hold P[s][a] = [(probability, s', reward, ends)]. An
+episode here has exactly H steps, so a state in which one of theirs ends becomes absorbing and pays their 0.
+Rewards are mapped to [0, 1] by r = (reward - low)/(high - low), low and high being the least and the largest of
+the table and 0: the same for every step, absorbing ones too, so policies keep their order and a regret of 1 is
+a loss of high - low. `reward_range` of the MDP keeps (low, high).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
+
+
+def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMDP:
+    """The table of an environment of gymnasium, given by its id (FrozenLake-v1) or itself, for H steps.
+
+    r(s,a) is the mean over s' of the mapped reward. InputError if it has no table.
+    """
+    env: Any = _made(id) if isinstance(id, str) else id
+    table, initial = (getattr(env.unwrapped, key, None) for key in ("P", "initial_state_distrib"))
+    name = env.spec.id if getattr(env, "spec", None) else type(env.unwrapped).__name__
+    if table is None or initial is None:
+        raise InputError(f"id: {name} has no transition table; FrozenLake, Taxi and CliffWalking have")
+    P, paid, ends = _arrays(table)
+    low, high = min(paid.min(), 0.0), max(paid.max(), 0.0)
+    if low == high:
+        raise InputError(f"id: {name} pays nothing, so every policy is as good as any other")
+    P, paid, initial = _absorbing(P, paid, ends, np.asarray(initial, dtype=np.float64))
+    r = ((P * (paid - low) / (high - low)).sum(axis=-1)).clip(0.0, 1.0)
+    made = stationary_mdp(P, r, initial / initial.sum(), H, rewards, name)
+    return TabularMDP(made.P, made.r, made.initial, rewards, name, (float(low), float(high)))
+
+
+def _made(id: str) -> Any:
+    try:
+        import gymnasium
+    except ImportError:
+        raise InputError("id: gymnasium is not installed; pip install gymnasium") from None
+    try:
+        return gymnasium.make(id)
+    except gymnasium.error.Error as error:
+        raise InputError(f"id: {id!r} is no environment of gymnasium ({error})") from None
+
+
+def _arrays(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P[s,a,s'], the mean reward of that transition, and the probability that it ends the episode."""
+    S, A = len(table), len(table[0])
+    P, paid, ends = np.zeros((3, S, A, S))
+    for s in range(S):
+        for a in range(A):
+            for probability, s_next, reward, terminated in table[s][a]:
+                P[s, a, s_next] += probability
+                paid[s, a, s_next] += probability * reward
+                ends[s, a, s_next] += probability * terminated
+    return P, np.divide(paid, P, out=np.zeros_like(paid), where=P > 0), ends
+
+
+def _absorbing(
+    P: np.ndarray, paid: np.ndarray, ends: np.ndarray, initial: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The states in which episodes end made absorbing, for 0; or one more, if some can also go on there."""
+    S = len(P)
+    last, goes_on = ends.any(axis=(0, 1)), initial > 0
+    while not np.array_equal(more := goes_on | (P - ends > 1e-12)[goes_on].any(axis=(0, 1)), goes_on):
+        goes_on = more
+    if (last & goes_on).any():
+        P, paid, ends = (np.pad(x, ((0, 1), (0, 0), (0, 1))) for x in (P, paid, ends))
+        sent = ends.sum(axis=-1)
+        mean = np.divide((ends * paid).sum(axis=-1), sent, out=np.zeros_like(sent), where=sent > 0)
+        P, paid[..., S], initial = P - ends, mean, np.append(initial, 0.0)
+        P[..., S] = sent
+        last = np.arange(S + 1) == S
+    P[last], paid[last] = 0.0, 0.0
+    P[last, :, last] = 1.0
+    return P, paid, initial
+
+
+ENVIRONMENTS.add("gymnasium", from_gymnasium)

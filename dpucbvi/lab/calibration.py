@@ -1,0 +1,181 @@
+"""Choosing the two factors of an algorithm, on seeds of their own, and how much hangs on the choice.
+
+The literal constants learn nothing on most problems within any affordable K, so an algorithm is run with a
+factor on its bonus and one on E, both 1 in the paper. They are chosen as the point of a grid with the least
+mean regret; what is reported must then be run on other seeds. The choice is made on simulated data: it costs no
+privacy because no user's data are in it, and none may be.
+
+    found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
+    print(found)                                      # the factors, and how much worse their neighbours are
+    dp.run(mdp, found.agent, found.privatizer, K=5_000, seed=range(5))
+    found.save("conf/arm/mine.yaml")                  # then: /arm@arms.mine: mine, in an experiment's defaults
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from omegaconf import OmegaConf
+
+from dpucbvi.agents import AGENTS
+from dpucbvi.errors import InputError
+from dpucbvi.lab.strict import arguments
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS, NonPrivate
+from dpucbvi.registry import Registry
+from dpucbvi.simulate import run
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses them
+BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+CONFIDENCE = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
+
+
+class Calibration(NamedTuple):
+    """One algorithm's objective at every point of its grid; a variant has its agent, and a label of its own."""
+
+    agent: str
+    label: str
+    objective: dict[Factors, float]
+    within: float = 1.0  # of the least objective: which points are as good
+
+    @property
+    def choice(self) -> Factors:
+        most = self.within * min(self.objective.values())
+        good = [factors for factors, value in self.objective.items() if value <= most]
+        return max(good, key=lambda factors: (round(math.prod(factors), 15), factors[0]))
+
+
+def geometric_mean(values: list[float]) -> float:
+    """(Π x_j)^{1/J}; a zero among them makes it zero."""
+    return float(np.exp(np.mean(np.log(values)))) if min(values) > 0.0 else 0.0
+
+
+def around(calibration: Calibration) -> dict[Factors, float]:
+    """The objective at the choice's neighbours in the grid, one factor one step up or down, over the least."""
+    chosen = calibration.choice
+    beside = {
+        (*chosen[:axis], value, *chosen[axis + 1 :])
+        for axis in range(len(chosen))
+        for value in _neighbours(sorted({factors[axis] for factors in calibration.objective}), chosen[axis])
+    }
+    least = calibration.objective[chosen]
+    return {f: calibration.objective[f] / least for f in sorted(beside) if f in calibration.objective}
+
+
+def _neighbours(values: list[float], value: float) -> list[float]:
+    at = values.index(value)
+    return values[max(at - 1, 0) : at] + values[at + 1 : at + 2]
+
+
+class Calibrated(NamedTuple):
+    """An agent and a privatizer with the factors that were chosen; print it for how sensitive the choice is."""
+
+    agent: Any
+    privatizer: Any
+    found: Calibration
+    runs: int
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether a factor is the least or the largest of its grid, so that a better one may lie outside."""
+        grids = [sorted(set(axis)) for axis in zip(*self.found.objective, strict=True)]
+        return any(
+            len(grid) > 1 and chosen in (grid[0], grid[-1])
+            for grid, chosen in zip(grids, self.found.choice, strict=True)
+        )
+
+    def __str__(self) -> str:
+        bonus, *confidence = self.found.choice
+        factors = f"bonus × {bonus:g}" + "".join(f", E × {factor:g}" for factor in confidence)
+        beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(self.found).values()))
+        told = (
+            f"{factors}: mean regret {self.found.objective[self.found.choice]:,.4g} over {self.runs} runs; "
+            f"a step beside it the regret is {beside or 'not known'}"
+        )
+        return f"{told}\nat the edge of the grid: a better factor may lie outside" if self.at_edge else told
+
+    def to_frame(self) -> "DataFrame":
+        """Every point of the grid with its mean regret."""
+        from pandas import DataFrame
+
+        factors = ["bonus_factor", "confidence_factor"][: len(self.found.choice)]
+        rows = [(*point, regret) for point, regret in self.found.objective.items()]
+        return DataFrame(rows, columns=[*factors, "regret"])
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as a file of conf/arm/, which experiments can name."""
+        path = Path(path)
+        bonus, *confidence = self.found.choice
+        tree = {
+            "label": path.stem,
+            "agent": _named(AGENTS, self.agent, ("bonus_scale",)),
+            "privatizer": _named(PRIVATIZERS, self.privatizer, ("confidence_scale", "printed_constant")),
+            "postprocess": {"name": "none" if self.agent.raw or not confidence else "closed_form"},
+            "bonus": {"scale": bonus},
+            **({"confidence": {"scale": confidence[0]}} if confidence else {}),
+        }
+        path.write_text("# Factors chosen by dpucbvi.calibrate.\n" + OmegaConf.to_yaml(tree))
+        return path
+
+
+def calibrate(
+    mdp: TabularMDP,
+    agent: Any,
+    privatizer: Any = NonPrivate(),  # noqa: B008  (it has no state)
+    *,
+    K: int,
+    seed: Sequence[int] = SEEDS,
+    bonus: Sequence[float] = BONUS,
+    confidence: Sequence[float] = CONFIDENCE,
+    **settings: Any,
+) -> Calibrated:
+    """Run the agent at every pair of factors and choose the pair with the least mean regret after K episodes.
+
+    It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
+    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run.
+    """
+    for key, part, parameter in (
+        ("agent", agent, "bonus_scale"),
+        ("privatizer", privatizer, "confidence_scale"),
+    ):
+        if not (_takes(part, parameter) or isinstance(part, NonPrivate)):
+            raise InputError(
+                f"{key}: {type(part).__name__} has no {parameter}, so nothing can be chosen for it"
+            )
+    private = _takes(privatizer, "confidence_scale")
+    objective: dict[Factors, float] = {}
+    for factors in product(bonus, confidence) if private else product(bonus):
+        regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seed, **settings).regret
+        objective[factors] = float(np.mean(regret[:, -1]))
+    if not objective:
+        raise InputError("bonus, confidence: an empty list has no factor to choose")
+    found = Calibration(type(agent).__name__, type(agent).__name__, objective)
+    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed))
+
+
+def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:
+    bonus, *confidence = factors
+    agent = replace(agent, bonus_scale=bonus)
+    return agent, replace(privatizer, confidence_scale=confidence[0]) if confidence else privatizer
+
+
+def _takes(part: Any, parameter: str) -> bool:
+    return hasattr(type(part), "__dataclass_fields__") and parameter in {field.name for field in fields(part)}
+
+
+def _named(registry: Registry[Any], part: Any, elsewhere: tuple[str, ...]) -> dict[str, Any]:
+    """The settings of a part of the package: its name in conf/ and its parameters."""
+    for name in registry:
+        if registry[name] is type(part):
+            plain = [key for key in arguments(type(part)) if key not in elsewhere]
+            given = {key: getattr(part, key) for key in plain}
+            return {"name": name, **{key: value for key, value in given.items() if value is not None}}
+    raise InputError(f"save: {type(part).__name__} has no name in conf/, so no arm can have it")

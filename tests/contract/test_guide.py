@@ -1,0 +1,97 @@
+"""The guide does what it says: its snippets are executed, its commands are composed, its links lead somewhere.
+
+In the quick tests on the reference engine with few episodes; as they stand in the slow ones.
+"""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+import dpucbvi as dp
+from dpucbvi import simulate, studies
+from dpucbvi.lab.command_line import as_hydra_wants
+from dpucbvi.lab.config_store import offer_environments
+from dpucbvi.lab.experiment import experiment_from
+from dpucbvi.lab.runner import run_experiment
+from dpucbvi.studies.shared.printed import printed_curves
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+HEAVY = "Taxi"  # 1.5 million counters: not for plain loops
+LINES = 15  # that an example may take from nothing to a figure
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+SNIPPETS = {f"{page.stem} {i}": code for page in PAGES for i, code in enumerate(blocks(page, "python"))}
+COMMANDS = [line for page in PAGES for code in blocks(page, "sh") for line in code.splitlines()]
+FIGURES = {name: code for name, code in SNIPPETS.items() if name.startswith("figure")}
+
+
+def experiment(command: str, *more: str):
+    python, script, *overrides = shlex.split(command)
+    assert (python, script) == ("python", "experiments/run.py")
+    offer_environments(ROOT / "conf")
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        config = compose("config", [*map(as_hydra_wants, overrides), *more])
+    return experiment_from(config, ROOT, studies.names(), printed_curves())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_an_experiment(command):
+    assert len(experiment(command).arms) > 1
+
+
+def test_the_examples_are_short_and_compare_and_draw():
+    assert len(FIGURES) == 3
+    for code in FIGURES.values():
+        assert "dp.compare(" in code and "dp.plot(" in code and "seed=range(" in code
+        assert len([line for line in code.splitlines() if line.strip()]) <= LINES
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder, which has the results of the sweep that the guide loads."""
+    monkeypatch.chdir(tmp_path)
+    (command,) = [line for line in COMMANDS if "name=my_sweep" in line]
+    small = ("K=8", "runs=2", "env.S=3", "env.H=3", "engine=reference", "runtime.workers=1")
+    made = experiment(command, *small, "runtime.progress=false", f"runtime.results={tmp_path / 'results'}")
+    run_experiment(made)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [name for name, code in SNIPPETS.items() if HEAVY not in code])
+def test_the_snippets_run(name, here, monkeypatch, capsys):
+    monkeypatch.setattr(simulate, "why_not_compiled", lambda setup: "this test")
+    code = re.sub(r"K=[\d_]+", "K=3", SNIPPETS[name])
+    code = re.sub(r"seed=range\(8\)", "seed=range(2)", code).replace("S=20, A=3, H=10", "S=4, A=2, H=3")
+    exec(compile(code, name, "exec"), {})
+    assert capsys.readouterr().out
+
+
+@pytest.mark.slow  # compiles, and runs as many episodes as a reader would
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_examples_as_they_stand(name, here, capsys):
+    exec(compile(SNIPPETS[name], name, "exec"), names := {})
+    learnt = [run.learnt for runs in names["runs"].values() for run in runs.runs]
+    assert all(learnt) and list(here.glob("*.png"))
+
+
+def test_every_link_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_public_environment_is_in_the_guide():
+    from dpucbvi.environments import ENVIRONMENTS
+
+    text = (ROOT / "docs" / "figure.md").read_text()
+    for name in ENVIRONMENTS:
+        assert f"`{ENVIRONMENTS[name].__name__}()`" in text
+        assert ENVIRONMENTS[name].__name__ in dp.__all__

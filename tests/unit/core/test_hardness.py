@@ -1,0 +1,48 @@
+"""What describe says of an MDP, on MDPs small enough to work it out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpucbvi import TabularMDP, describe, garnet, riverswim, six_arms
+from dpucbvi.environments import stationary_mdp
+
+
+def two_states() -> TabularMDP:
+    """s=0: action 0 stays and pays 0.5, action 1 goes to s=1 with probability 1/4; s=1 pays 1, or goes back."""
+    P = np.array([[[1, 0], [0.75, 0.25]], [[0, 1], [1, 0]]])
+    return stationary_mdp(
+        P, np.array([[0.5, 0.0], [1.0, 0.0]]), np.array([1.0, 0.0]), 2, "deterministic", "two"
+    )
+
+
+def test_worked_by_hand():
+    """V*_2 = (0.5, 1), Q*_1(0,·) = (1, 0.5 + 0.125), s=1 is not reached at the first step."""
+    told = describe(two_states())
+    assert (told.optimal, told.span, told.diameter, told.next_states) == (1.0, 0.5, pytest.approx(4.0), 2)
+    # Gaps: step 1, s=0: 0.375; step 2, s=0: 0.5; step 2, s=1: 1.
+    assert told.smallest_gap == 0.375
+    assert told.sum_of_reciprocal_gaps == pytest.approx(1 / 0.375 + 1 / 0.5 + 1 / 1)
+    # uniform: 0.25 now; then in s=1 with probability 1/8, worth 0.5, else 0.25
+    assert told.uniform == pytest.approx(0.25 + 0.125 * 0.5 + 0.875 * 0.25)
+
+
+def test_diameters():
+    assert describe(six_arms()).diameter == pytest.approx(101.0)  # the rarest arm, by way of s=0
+    assert describe(garnet(S=6, branching=1)).diameter == math.inf
+    # RiverSwim from end to end: expected times of a step up, e_0 = 1/0.6 and e_s = (1 + 0.05 e_{s-1})/0.35
+    total = step = 1 / 0.6
+    for _ in range(4):
+        step = (1 + 0.05 * step) / 0.35
+        total += step
+    assert describe(riverswim()).diameter == pytest.approx(total)
+
+
+def test_it_prints_every_number_with_its_name():
+    text = str(describe(two_states()))
+    for said in ("two: H = 2, S = 2, A = 2", "span of V*", "diameter", "smallest gap", "reciprocal gaps"):
+        assert said in text
+    mapped = TabularMDP(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1)), np.ones(1), reward_range=(-10.0, 20.0))
+    assert "[-10, 20] mapped to [0, 1]" in str(describe(mapped))
+    assert describe(mapped).smallest_gap == math.inf and describe(mapped).sum_of_reciprocal_gaps == 0.0
