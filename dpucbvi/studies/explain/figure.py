@@ -18,8 +18,8 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     found = findings(experiment)
     figure = Figure(figsize=(7.2, 3.6))
-    left, right = figure.subplots(1, 2, width_ratios=(1, 0.95))
-    figure.subplots_adjust(left=0.075, right=0.985, top=0.9, bottom=0.2, wspace=0.85)
+    left, right = figure.subplots(1, 2, width_ratios=(1, 0.85))
+    figure.subplots_adjust(left=0.075, right=0.985, top=0.9, bottom=0.2, wspace=1.45)
     _draw_curves(left, experiment, best(found))
     _draw_distances(right, found)
     figure.text(
@@ -49,7 +49,7 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
         certificate = certificate_of(arm)
         name = "not private"
         if certificate.model != "none":
-            name = f"{certificate.model} ε = {three_digits(certificate.add_remove)}"
+            name = f"{certificate.model} ε = {_short(certificate.add_remove)}"
         at = (episodes[-1], regret_of(arm)[:, -1].mean())
         offset = {"jdp_eps1": 4, "jdp_eps2": -1, "non_private": -7}.get(str(arm.printed), 0)
         axes.annotate(name, at, (4, offset), textcoords="offset points", fontsize=7, color=hue, va="center")
@@ -62,8 +62,15 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
     axes.set_ylabel("cumulative regret", labelpad=1)
 
 
+def _short(epsilon: float) -> str:
+    if epsilon < 1e5:
+        return three_digits(epsilon)
+    mantissa, _, power = f"{epsilon:.1e}".partition("e")
+    return rf"${float(mantissa):g}\cdot 10^{{{int(power)}}}$"
+
+
 def _draw_distances(axes: Axes, found: list[Finding]) -> None:
-    axes.set_title("(b) distance of each hypothesis", loc="left", fontsize=9)
+    axes.set_title("(b) distances", loc="left", fontsize=9)
     for y, one in enumerate(found):
         low, high = np.quantile(one.fit.by_chance, [0.025, 0.975])
         axes.plot([low, high], [y, y], color=QUIET, linewidth=3, alpha=0.35, solid_capstyle="butt")
@@ -74,4 +81,4 @@ def _draw_distances(axes: Axes, found: list[Finding]) -> None:
     axes.set_xscale("log")
     axes.grid(True, axis="x")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel("root mean square of log(ours/printed)", labelpad=1)
+    axes.set_xlabel("r.m.s. of log(ours/printed)", labelpad=1)

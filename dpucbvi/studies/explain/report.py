@@ -10,6 +10,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored
 from dpucbvi.studies.explain.distance import at_printed, fit
 from dpucbvi.studies.explain.findings import (
+    POSSIBLE,
     Finding,
     best,
     best_local,
@@ -32,9 +33,10 @@ HEADER = (
     "distance",
     "by chance",
     "p",
-    "the printed curves",
+    "printed figure",
 )
 CSV = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "by_chance_95", "p", "p_holm", "verdict")
+NEAR = 0.2  # a distance that we call near
 NOTES = """\
 A hypothesis has one factor on the bonus and one on E for three curves: without privacy, and JDP where the
 legend says ε = 1 and ε = 2. The factors were fitted to the printed curves on other seeds (`+exp=explain_fit`,
@@ -62,7 +64,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         _ratios(experiment, best(found)),
         "\n### The LDP curve, with the same two factors\n",
         _local(experiment),
-        "\n" + NOTES.format(fitted=16, runs=runs_text(experiment)),
+        "\n" + NOTES.format(fitted=20, runs=runs_text(experiment)),
     ]
     path = folder / "explain.md"
     path.write_text("\n".join(parts))
@@ -70,19 +72,33 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
 
 
 def verdict(found: list[Finding]) -> str:
-    """One or two sentences, computed."""
-    possible = [one for one in found if one.verdict == "possible"]
-    nearest = best(found)
-    noise, counts = in_words(nearest.hypothesis)
-    first = (
-        f"{len(found) - len(possible)} of {len(found)} hypotheses are ruled out. The nearest is {noise}, counts"
-        f" {counts}, at a distance of {nearest.fit.distance:.2f}: it certifies ε ="
-        f" {three_digits(nearest.certified[0])} where the legend says 1."
+    """Which come near and which do not, and whether chance explains what is left."""
+    near = [one for one in found if one.fit.distance < NEAR]
+    rest = [one.fit.distance for one in found if one.fit.distance >= NEAR]
+    possible = [one for one in found if one.verdict == POSSIBLE]
+    sentences = []
+    if near:
+        names = "; ".join(f"{_name(one)} ({one.fit.distance:.2f})" for one in near)
+        sentences.append(
+            f"Within {NEAR:.0%} of the printed curves come {len(near)} of {len(found)} hypotheses: {names}."
+        )
+    if rest:
+        sentences.append(
+            f"The other {len(rest)} are off by a factor of {np.exp(min(rest)):.1f} or more on average."
+        )
+    left = "; ".join(_name(one) for one in possible)
+    sentences.append(
+        f"Chance explains what is left of the distance for: {left}."
+        if left
+        else "Chance explains none of the distances: no hypothesis has all printed points."
     )
-    if not possible:
-        return first + " None is consistent with all printed points."
-    names = "; ".join(", counts ".join(in_words(one.hypothesis)) for one in possible)
-    return f"{first} Not ruled out: {names}."
+    nearest = best(found)
+    sentences.append(f"The nearest certifies ε = {_epsilon(nearest.certified[0])} where the legend says 1.")
+    return " ".join(sentences)
+
+
+def _name(found: Finding) -> str:
+    return ", counts ".join(in_words(found.hypothesis))
 
 
 def _row(found: Finding) -> tuple[str, ...]:

@@ -1,17 +1,16 @@
 """Panel c: the ε of the printed legend, certified for a user who is replaced, with other privatizers."""
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import OTHERS, find
-from dpucbvi.studies.riverswim.curves import draw_all, draw_printed, set_log_axes
+from dpucbvi.studies.riverswim.curves import draw_all, draw_printed, set_log_axes, show_printed
 from dpucbvi.studies.riverswim.proven import LEGEND
 from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.style import HUES, set_ticks
+from dpucbvi.studies.shared.style import HUES, QUIET, set_ticks
 
 POINTS_A_LABEL = 36.0  # three lines of text and some air
 
@@ -34,24 +33,30 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
     labels = []
     for curve, hue in HUES.items():
         arm = find(experiment, "c", OTHERS, curve)
-        if arm is not None:
-            draw_printed(axes, arm)
+        if arm is None:
+            continue
+        draw_printed(axes, arm)
+        if curve == "non_private":  # far below: it would squeeze the others
+            text = f"without privacy: ends at {as_regret(mean_of(arm))}, below this axis"
+            axes.text(0.03, 0.03, text, transform=axes.transAxes, fontsize=7, color=QUIET)
+        else:
             labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
-    set_log_axes(axes, experiment, "c", 50)
-    low, high = axes.get_ylim()
-    printed = [float(np.max(line.get_ydata())) for line in axes.lines if line.get_linestyle() == "--"]
-    axes.set_ylim(low, max(high, 1.15 * max(printed, default=0.0)))
+    set_log_axes(axes, _private(experiment), "c", 50)
+    show_printed(axes)
     set_ticks(axes)
     axes.set_ylabel("cumulative regret", labelpad=1)
     if labels:
         draw_end_labels(axes, labels, POINTS_A_LABEL)
 
 
+def _private(experiment: StoredExperiment) -> StoredExperiment:
+    arms = [arm for arm in experiment.arms if arm.panel != "c" or arm.printed != "non_private"]
+    return experiment._replace(arms=arms)
+
+
 def _names(arm: StoredArm) -> tuple[str, str]:
     """What the arm certifies if a user is replaced; below, by which privatizer, and its last mean."""
     certificate, mean = certificate_of(arm), as_regret(mean_of(arm))
-    if certificate.model == "none":
-        return "DP-UCBVI", f"not private\nends at {mean}"
     privatizer = config_of(arm)["privatizer"]["name"].replace("_", " ")
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ""
     return _certified(arm), f"{privatizer}{delta}\nends at {mean}"

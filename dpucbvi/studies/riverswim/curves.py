@@ -66,6 +66,13 @@ def set_log_axes(axes: Axes, experiment: StoredExperiment, panel: str, shown: fl
     axes.set_ylim(0.8 * values[values > 0].min(initial=values.max()), 1.15 * values.max())
 
 
+def show_printed(axes: Axes) -> None:
+    """Make room for the printed curves."""
+    low, high = axes.get_ylim()
+    printed = [float(np.max(line.get_ydata())) for line in axes.lines if line.get_linestyle() == "--"]
+    axes.set_ylim(low, max(high, 1.15 * max(printed, default=0.0)))
+
+
 def _draw_mean(axes: Axes, arm: StoredArm, variant: Variant) -> None:
     """The mean over runs; its 95% interval where the curves are few enough."""
     width, dashes = LINES[variant.private]

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import PER_STEP, find
-from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes
+from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes, show_printed
 from dpucbvi.studies.shared.arms import config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.style import HUES, set_ticks
@@ -22,6 +22,7 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
             draw_printed(axes, arm)
             labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
     set_log_axes(axes, experiment, "b", 50)
+    show_printed(axes)
     set_ticks(axes)
     axes.set_ylabel("cumulative regret", labelpad=1)
     if labels:

@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
 
 
 class Line(NamedTuple):
@@ -115,7 +116,11 @@ def end_labels(axes: Axes) -> dict[str, Label]:
     made = {}
     for line in thin:
         beside = [
-            text for text in axes.texts if np.isclose(text.xy[1], line.get_ydata()[-1]) and text.xy[0] > 1.0
+            text
+            for text in axes.texts
+            if isinstance(text, Annotation)
+            and np.isclose(text.xy[1], line.get_ydata()[-1])
+            and text.xy[0] > 1.0
         ]
         name, detail = beside
         assert to_hex(name.get_color()) == to_hex(line.get_color())

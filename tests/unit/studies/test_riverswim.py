@@ -214,7 +214,6 @@ def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figur
     arms = {curve: find(experiment(), "c", OTHERS, curve) for curve in CURVES}
     ended = {curve: f"{end(arm)[0]:,.0f}" for curve, arm in arms.items()}
     named = {
-        "DP-UCBVI": ("non_private", "not private"),
         "JDP ε = 2": ("jdp_eps2", "batches"),
         "JDP ε = 1": ("jdp_eps1", "batches"),
         "LDP ε = 2": ("ldp_eps2", "one question"),
@@ -227,6 +226,8 @@ def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figur
         assert ends[name].colour == hues(figure)[curve]
         np.testing.assert_allclose(ends[name].y, mean(arms[curve]))
     assert arms["non_private"].label == ITS_REFERENCE
+    below = f"without privacy: ends at {ended['non_private']}, below this axis"
+    assert below in texts(figure.axes[2])
 
 
 def test_the_table_inside_panel_a_has_the_final_regrets(figure):
