@@ -23,6 +23,7 @@ from dpucbvi.lab.compose import composed, experiments, fingerprint
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import Store, StoredExperiment
 from dpucbvi.studies import Study, draw, names, study
+from dpucbvi.studies.artifact.appendix import parts, with_parts
 from dpucbvi.studies.artifact.claims import ledger, read
 from dpucbvi.studies.artifact.expected import check_ids
 from dpucbvi.studies.artifact.numbers import numbers
@@ -73,13 +74,20 @@ class Publisher:
         return written
 
     def write_claims(self) -> list[Path]:
-        """CLAIMS.md, and every number that it, the report and the page quote."""
+        """CLAIMS.md, the parts of the appendix, and every number that they, the report and the page quote."""
         shipped = self.shipped.experiments()
         found = numbers(self.find, shipped)
-        files = [self.paper / "CLAIMS.md", self.paper / "results" / "numbers.json"]
-        files[0].write_text(ledger(read(self.paper / "claims.yaml", found, shipped)))
-        files[1].write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-        return files
+        claims = read(self.paper / "claims.yaml", found, shipped)
+        appendix = self.paper.parent / "ARTIFACT-APPENDIX.md"
+        generated = parts(claims, self.shipped.manifest(), self.paper)
+        texts = {
+            self.paper / "CLAIMS.md": ledger(claims),
+            self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
+            appendix: with_parts(appendix.read_text(), generated),
+        }
+        for path, text in texts.items():
+            path.write_text(text)
+        return list(texts)
 
     def report(self, experiment: StoredExperiment, made: Study) -> list[Path]:
         if made.report is None:

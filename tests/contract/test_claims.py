@@ -10,6 +10,7 @@ from test_deviations import ENTRIES, missing_places
 from dpucbvi.errors import InputError
 from dpucbvi.lab.compose import experiments
 from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies.artifact.appendix import parts, with_parts
 from dpucbvi.studies.artifact.claims import VERDICTS, ledger, read
 from dpucbvi.studies.artifact.numbers import NAME, NOT_SHIPPED, filled, numbers
 
@@ -57,6 +58,11 @@ def test_the_ledger_is_what_the_claims_and_the_results_give():
     names = SHIPPED.experiments()
     assert numbers(SHIPPED.load_experiment, names) == NUMBERS
     assert (ROOT / "paper" / "CLAIMS.md").read_text() == ledger(CLAIMS)
+    appendix = (ROOT / "ARTIFACT-APPENDIX.md").read_text()
+    assert appendix == with_parts(appendix, parts(CLAIMS, SHIPPED.manifest(), ROOT / "paper"))
+    assert (
+        with_parts("a\n<!-- x -->\nold\n<!-- end -->\nb", {"x": "new"}) == "a\n<!-- x -->\nnew\n<!-- end -->\nb"
+    )
 
 
 def tags() -> dict[str, Path]:

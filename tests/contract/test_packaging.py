@@ -1,6 +1,7 @@
 """The files around the code agree with each other and with the code."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -27,6 +28,7 @@ BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
 RANGE = SpecifierSet(PROJECT["requires-python"])
 PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]  # the oldest first
 MAKEFILE = (ROOT / "Makefile").read_text()
+CODEMETA = json.loads((ROOT / "codemeta.json").read_text())
 
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
 NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
@@ -157,6 +159,7 @@ def test_make_says_so_if_there_is_no_python(tmp_path):
 def test_one_version_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == PROJECT["version"] == dpucbvi.__version__
+    assert CODEMETA["version"] == PROJECT["version"]
     changelog = (ROOT / "CHANGELOG.md").read_text()
     assert f"## [{PROJECT['version']}]" in changelog
 
@@ -166,6 +169,27 @@ def test_citation_names_the_paper():
     assert paper["title"] == "Near-Optimal Differentially Private Reinforcement Learning"
     assert [author["family-names"] for author in paper["authors"]] == ["Qiao", "Wang"]
     assert paper["year"] == 2023
+    assert paper["identifiers"][0]["value"] == CODEMETA["referencePublication"]["identifier"]
+
+
+def test_codemeta_says_what_the_other_files_say():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert CODEMETA["referencePublication"]["name"] == citation["preferred-citation"]["title"]
+    assert CODEMETA["dateModified"] == str(citation["date-released"])
+    assert CODEMETA["runtimePlatform"] == [f"Python {python}" for python in PYTHONS]
+    assert CODEMETA["license"].endswith(f"/{citation['license']}") and citation["license"] == PROJECT["license"]
+
+
+def test_the_dockerfile_builds_the_locked_environment_as_make_does():
+    """It cannot be built where the tests run: its base is a supported Python, its commands are make's own."""
+    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    assert steps[0][0] == "FROM" and re.fullmatch(r"python:(3\.\d+)-slim-bookworm", steps[0][1])[1] in PYTHONS
+    runs = [rest for word, rest in steps if word == "RUN"]
+    assert runs[-1] == "make .venv/.stamp" and "VENV := .venv/.stamp" in MAKEFILE
+    assert [rest for word, rest in steps if word == "USER"] == ["researcher"]  # not root
+    assert "--no-install-recommends" in runs[0] and "rm -rf /var/lib/apt/lists" in runs[0]
+    assert {".venv", "results"} <= set((ROOT / ".dockerignore").read_text().split())
 
 
 def test_every_make_target_has_a_help_line():

@@ -1,0 +1,71 @@
+"""The generated parts of ARTIFACT-APPENDIX.md: sizes, main claims, and the experiments with their commands."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from dpucbvi.studies import study
+from dpucbvi.studies.artifact.claims import Claim
+from dpucbvi.studies.artifact.page import experiment_data, in_order
+
+MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
+
+
+def with_parts(text: str, parts: dict[str, str]) -> str:
+    """The text with everything between <!-- name --> and <!-- end --> replaced."""
+    for name, part in parts.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        place = re.search(pattern, text, flags=re.DOTALL)
+        assert place is not None, f"the text has no place for {name}"
+        text = text[: place.end(1)] + part + "\n" + text[place.start(2) :]
+    return text
+
+
+def parts(claims: list[Claim], manifest: dict[str, Any], paper: Path) -> dict[str, str]:
+    """All of them by name."""
+    return {"size": _size(manifest), "claims": _claims(claims), "experiments": _experiments(claims, paper)}
+
+
+def _size(manifest: dict[str, Any]) -> str:
+    minutes = sum(experiment_data(name, None)["minutes"] for name in in_order())
+    runs, size = (sum(entry[key] for entry in manifest.values()) for key in ("runs", "bytes"))
+    return (
+        f"- **Time**: {minutes} compute minutes on 2 cores for all; none to redraw the figures.\n"
+        f"- **Storage**: 2 GB for the environment and 200 MB for all runs; the {runs:,} runs that ship have\n"
+        f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, run ids, code and packages in\n"
+        "  [manifest.json](paper/results/manifest.json)."
+    )
+
+
+def _claims(claims: list[Claim]) -> str:
+    rows = [
+        f"| {claim.statement} | {claim.says} | {claim.verdict} | {claim.measured or '-'} | "
+        f"{', '.join(f'[{name}](#{name})' for name in claim.experiments) or 'tests'} |"
+        for claim in claims
+        if claim.statement.startswith(MAIN)
+    ]
+    return "\n".join(["| statement | says | verdict | measured | checked by |", "|---|---|---|---|---|", *rows])
+
+
+def _experiments(claims: list[Claim], paper: Path) -> str:
+    blocks = []
+    for name in in_order():
+        said = experiment_data(name, None)
+        checks = [claim.statement for claim in claims if name in claim.experiments]
+        command = f"```sh\n{said['command']}     # compute minutes: {said['minutes']}\n```"
+        expected = f"Expected: {_expected(name, paper)}." + (f" Claims: {', '.join(checks)}." if checks else "")
+        blocks.append(f"### {name}\n\n{said['asks']}\n\n{command}\n\n{expected}")
+    return "\n\n".join(blocks)
+
+
+def _expected(name: str, paper: Path) -> str:
+    """What of it lies in paper/."""
+    made = study(name)
+    kept = [f"figures/{name}.png"] if made.keeps_figure else []
+    kept += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
+    links = [f"[{Path(file).name}](paper/{file})" for file in kept if (paper / file).is_file()]
+    return (
+        f"the numbers and the figure of {', '.join(links)}"
+        if links
+        else "a table in the terminal, and its figure"
+    )
