@@ -285,7 +285,7 @@ COMBINATIONS = {
         RunSettings(env={"name": "random"}, agent={"name": "dp_ucbvi", "pooled": True}),
         "agent.pooled: true needs an environment whose P and r do not depend on h",
     ),
-    "env": (with_env(name="maze"), "env.name: 'maze' is not one of riverswim, random"),
+    "env": (with_env(name="maze"), "env.name: 'maze' is not one of riverswim, chain"),
     "env name": (RunSettings(env={"S": 6}), "env.name: a value is needed"),
     "env key": (with_env(A=3), "env.A: riverswim does not take it; it takes S, H, variant, rewards"),
     "env size": (with_env(S=0), "env.S: 0 is not accepted; it must be an integer >= 2"),
