@@ -30,10 +30,10 @@ def draw(experiment: StoredExperiment) -> Figure:
     panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
     panels = [(name, arms) for name, arms in panels if arms]
     rows = [len(arms) + 1.2 for _, arms in panels]
-    height = ROW * sum(rows) + 0.9
+    height = ROW * sum(rows) + 1.05
     figure = Figure(figsize=(7.2, height))
     grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=rows)
-    figure.subplots_adjust(left=0.33, right=0.9, top=1 - 0.2 / height, bottom=0.75 / height, hspace=0.32)
+    figure.subplots_adjust(left=0.33, right=0.9, top=1 - 0.34 / height, bottom=0.75 / height, hspace=0.32)
     for axes, (name, arms) in zip(grid[:, 0], panels, strict=True):
         axes.set_title(TITLES[name], loc="left", fontsize=8.5)
         for y, arm in enumerate(arms):
