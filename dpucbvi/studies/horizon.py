@@ -84,7 +84,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
     figure = Figure(figsize=(7.6, 4.1))
-    figure.subplots_adjust(left=0.065, right=0.76, top=0.92, bottom=0.235, wspace=1.1)
+    figure.subplots_adjust(left=0.075, right=0.78, top=0.92, bottom=0.25, wspace=1.05)
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
         axes.set_title(panel, loc="left", fontsize=9.5)
@@ -121,7 +121,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
             "elinewidth": 0.8,
         }
         axes.errorbar(H, mean, bars, zorder=4, **style, **MARKER)
-        fit = f"{as_text(exponent(H, regret), 'exponent')}, in $k$: {line.growth:.2f}"
+        fit = f"{as_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
         labels.append(EndLabel(name, fit, colour(look), marker(look), float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))
     axes.set_xticks(H)
@@ -130,6 +130,9 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     axes.grid(True)
     axes.spines[["top", "right"]].set_visible(False)
     _draw_guides(axes, H, min(line.regret.mean(axis=0)[0] for line in lines))
+    means = np.concatenate([line.regret.mean(axis=0) for line in lines])
+    axes.set_ylim(max(means.min(), 1e-3) / 5.0, 3.0 * max(means.max(), 1e-3))  # a bar may reach below 0
+    axes.set_ylabel("cumulative regret", labelpad=1)
     draw_end_labels(axes, labels)
 
 
@@ -161,9 +164,9 @@ def _epsilon(experiment: StoredExperiment) -> float:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% interval of "
-        f"{runs_text(experiment)}; exponents are fitted to every run, then mean and 95% interval over runs.\n"
-        "Exponent in $k$: over the second half of the episodes. Factors are the same at all $H$. "
-        f"Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
+        f"{runs_text(experiment)}. Beside the names: the exponent in $H$, fitted to every run, then mean\n"
+        "and 95% interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
+        f"same at all $H$. Private: JDP,\nε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )
 

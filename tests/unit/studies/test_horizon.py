@@ -55,7 +55,7 @@ def test_every_algorithm_has_its_means_and_its_intervals(figure, panel):
 def test_the_exponents_are_those_of_the_runs(figure, panel):
     labels = end_labels(figure.axes[panel])
     for name, label in labels.items():
-        assert label.detail == f"exponent {ARMS[name][-1]:.2f} ± 0.00, in $k$: 0.00"
+        assert label.detail == f"$H$ {ARMS[name][-1]:.2f} ± 0.00, $k$ 0.00"
 
 
 def test_exponents_are_fitted_to_every_run_and_have_an_interval():
@@ -76,7 +76,7 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
     ]
     (axes,) = STUDY.draw(stored_experiment("horizon", bent)).axes
     (label,) = end_labels(axes).values()
-    assert label.detail.startswith("exponent 1.50 ± 6.35")
+    assert label.detail.startswith("$H$ 1.50 ± 6.35")
 
 
 @pytest.mark.parametrize("panel", [0, 1])
@@ -104,7 +104,7 @@ def test_a_single_run_has_no_bars():
     arms = [stored_arm("x", H**2.0, runs=1, point={"env.H": H}, env={**RIVER, "H": H}) for H in HORIZONS]
     (axes,) = STUDY.draw(stored_experiment("horizon", arms)).axes
     assert error_bars(axes) == [] and [label.detail for label in end_labels(axes).values()] == [
-        "exponent 2.00, in $k$: 0.00"
+        "$H$ 2.00, $k$ 0.00"
     ]
 
 
