@@ -45,11 +45,9 @@ report: $(VENV) ## the report as a PDF, results/report/report.pdf (needs latexmk
 bench: $(VENV) ## time the engines
 	$(BIN)/python experiments/bench.py
 
-notebooks: $(VENV) ## execute notebooks/*.py into results/notebooks/
-	mkdir -p results/notebooks
+notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside them
 	set -e; for f in notebooks/*.py; do \
-	  $(BIN)/jupytext --to ipynb --set-kernel python3 --execute --run-path "$(CURDIR)" \
-	    --output "results/notebooks/$$(basename "$$f" .py).ipynb" "$$f"; \
+	  $(BIN)/jupytext --to ipynb --set-kernel python3 --execute --run-path "$(CURDIR)" "$$f"; \
 	done
 
 test: lint types ## lint, types and the quick tests

@@ -24,7 +24,7 @@
 # | 2 | Where does the regret come from? Noise against counts, bonus term by term | formulas |
 # | 3 | When is privacy free? | `+exp=privacy_for_free` |
 #
-# Stored results are drawn where there are any (`python experiments/run.py +exp=...`). Where there are none,
+# The results that ship are drawn (`paper/results`). Where an experiment has none,
 # the notebook makes a small run of its own: one seed, less than a minute in all.
 
 # %%
@@ -35,11 +35,11 @@ import numpy as np
 from omegaconf import OmegaConf
 
 import dpucbvi as dp
-from dpucbvi.lab.store import Store
+from dpucbvi.lab.shipped import Shipped
 from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION, notebook_style
 
 ROOT = Path(dp.__file__).resolve().parents[1]
-RESULTS = ROOT / "results"
+RESULTS = ROOT / "paper" / "results"
 RIVER = dp.riverswim()
 FACTORS = {name: OmegaConf.load(ROOT / f"conf/arm/{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
 notebook_style()
@@ -48,7 +48,7 @@ notebook_style()
 def stored_arms(name):
     """The arms of a stored experiment by key, or none."""
     try:
-        return {arm.key: arm for arm in Store(RESULTS).load_experiment(name).arms}
+        return {arm.key: arm for arm in Shipped(RESULTS).load_experiment(name).arms}
     except dp.InputError:
         return {}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpucbvi.errors import InputError
+from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.stats import Paired, holm, paired
 from dpucbvi.lab.store import Store, StoredArm, StoredExperiment, StoredRun
 from dpucbvi.trace import Traces
@@ -40,9 +41,15 @@ class Results(dict[str, Traces]):
 
 
 def load(name: str, results: str | Path = "results") -> Results:
-    """The stored experiment of this name; `results` is the folder that its config calls runtime.results."""
-    store = Store(Path(results).expanduser())
-    if not store.index(name).is_file():
+    """The stored experiment of this name.
+
+    `results` is the folder that its config calls runtime.results, or that of the results that ship,
+    paper/results.
+    """
+    folder = Path(results).expanduser()
+    shipped = Shipped(folder)
+    store = shipped if shipped.manifest_file.is_file() else Store(folder)
+    if name not in store.experiments():
         raise InputError(f"load: no experiment {name!r} in {store.folder}; {_stored(store.experiments())}")
     return Results(store.load_experiment(name))
 

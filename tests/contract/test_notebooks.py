@@ -15,6 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 
 notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+COMPILES = "04_your_own_mdp"  # its first run compiles for most of a minute: the kernel's test runs it anyway
+quick = pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.stem != COMPILES], ids=lambda p: p.stem
+)
 
 
 def package_names() -> set[str]:
@@ -41,7 +45,7 @@ def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
-@notebooks
+@quick
 def test_runs_as_a_script(path, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", path],
@@ -53,6 +57,18 @@ def test_runs_as_a_script(path, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == [], "a notebook writes no files"
+
+
+@notebooks
+def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
+    """`make notebooks` writes it, for sites that show notebooks without running them."""
+    file = path.with_suffix(".ipynb")
+    executed = jupytext.read(file)
+    assert [cell.source for cell in executed.cells] == [cell.source for cell in jupytext.read(path).cells]
+    outputs = [output for cell in executed.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert [output for output in outputs if output.output_type == "error"] == []
+    assert file.stat().st_size < 500_000
 
 
 @pytest.mark.slow
