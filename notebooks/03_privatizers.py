@@ -26,7 +26,6 @@ import numpy as np
 import dpucbvi as dp
 from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.tree import BinaryMechanism
-from dpucbvi.protocol import Problem
 from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, QUIET, VERMILLION, notebook_style
 
 notebook_style()
@@ -85,7 +84,7 @@ plt.show()
 
 # %%
 H, S, A, K, epsilon = 20, 6, 2, 50_000, 1.0
-problem = Problem(H, S, A, K, beta=0.05)
+problem = dp.Problem(H, S, A, K, beta=0.05)
 central, local = dp.Central(epsilon=epsilon), dp.Local(epsilon=epsilon)
 noise = {"Central": central.noise_of(problem, H), "Local": local.noise_of(problem, H)}
 k = np.unique(np.geomspace(1, K, 200).astype(int))

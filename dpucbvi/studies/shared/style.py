@@ -42,7 +42,7 @@ RC: dict[Any, Any] = {
 }
 
 NOTEBOOK: dict[Any, Any] = {
-    "figure.dpi": 72,  # an executed notebook stays below half a megabyte
+    "figure.dpi": 60,  # an executed notebook stays below half a megabyte
     "font.size": 10,
     "axes.titlesize": 11,
     "axes.titlelocation": "left",
