@@ -540,7 +540,7 @@ TERMS = {
 }
 
 
-def terms_of(run, scale, k, h, s, a):
+def four_terms(run, scale, k, h, s, a):
     """The four terms of line 7, scaled, as episode k of a run computed them."""
     plans, _, privatizer = run
     _, counts = privatizer.history[k - 2]  # what line 17 of episode k - 1 returned
@@ -562,7 +562,7 @@ panels = [  # a literal run never tries right in step 1: its ties go to the lowe
 ]
 fig, axes = plt.subplots(1, 4, figsize=(12.5, 4))
 for ax, (name, run, scale, a) in zip(axes, panels, strict=True):
-    values = np.array([terms_of(run, scale, k, 0, 0, a) for k in EPISODES])
+    values = np.array([four_terms(run, scale, k, 0, 0, a) for k in EPISODES])
     base = np.zeros(len(EPISODES))
     for (term, (colour, hatch)), height in zip(TERMS.items(), values.T, strict=True):
         ax.bar(
@@ -585,7 +585,7 @@ plt.show()
 print("the terms of the last bar      " + "".join(f"{name:>12s}" for name in TERMS))
 for name, run, scale, a in panels:
     plain = name.replace("$", "").replace("\\", "")
-    print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in terms_of(run, scale, EPISODES[-1], 0, 0, a)))
+    print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in four_terms(run, scale, EPISODES[-1], 0, 0, a)))
 
 iota = log_iota(problem)
 print(f"\nvisits before the privacy term alone is below H, 20 S E iota:   {20 * S * E * iota:12,.0f}")
