@@ -14,11 +14,9 @@ after Osband et al., 2013); `strehl_littman` is the original (Strehl & Littman, 
 5 and 10000 divided by 10000. The other environments name theirs.
 """
 
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -200,9 +198,13 @@ def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
     try:
         with np.load(path, allow_pickle=False) as data:
             P, r, initial = (data[key].astype(np.float64, casting="same_kind") for key in ("P", "r", "initial"))
-    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
-        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({error})") from None
+    except Exception as error:  # a file can be wrong in more ways than can be listed
+        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({_line(error)})") from None
     return TabularMDP(P, r, initial, rewards, Path(path).stem)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def stationary_mdp(

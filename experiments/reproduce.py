@@ -1,6 +1,7 @@
 """Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
-What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time.
+What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time. A
+step that fails does not cost the others; it is named at the end.
 """
 
 import argparse
@@ -10,55 +11,81 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from dpucbvi.lab.compose import CONF, composed, experiments
+from dpucbvi.lab.experiment import experiment_from
+from dpucbvi.lab.runner import run_ids
+from dpucbvi.lab.store import Store
+from dpucbvi.studies import names
+from dpucbvi.studies.shared.printed import printed_curves
+
 ROOT = Path(__file__).resolve().parents[1]
 MINUTES = re.compile(r"^# python .*\(about (\d+) min on 2 cores\)$", re.MULTILINE)
 FIRST = "riverswim"  # the paper's figure
+INTERRUPTED = (130, 143, 129)  # exit codes: somebody wants us to end
 
 
 class Step(NamedTuple):
-    """An experiment and the minutes that its config states."""
+    """An experiment, the minutes that its config states, and how many of its runs are not stored."""
 
     name: str
     minutes: int
+    missing: int
+    runs: int
+
+    @property
+    def left(self) -> int:
+        """Minutes, as if all runs took as long."""
+        return -(-self.minutes * self.missing // self.runs)
 
 
-def steps() -> list[Step]:
+def steps(results: Path) -> list[Step]:
     """Every experiment: the paper's figure, then the others, short ones first."""
-    made = []
-    for path in (ROOT / "conf" / "exp").glob("*.yaml"):
-        stated = MINUTES.search(path.read_text())
-        assert stated is not None, f"{path}: its second line must state its minutes"
-        made.append(Step(path.stem, int(stated[1])))
+    made = [_step(name, Store(results)) for name in experiments()]
     return sorted(made, key=lambda step: (step.name != FIRST, step.minutes, step.name))
 
 
+def _step(name: str, store: Store) -> Step:
+    stated = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
+    assert stated is not None, f"conf/exp/{name}.yaml: its second line must state its minutes"
+    ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
+    return Step(name, int(stated[1]), sum(not store.seems_stored(id) for id in ids), len(ids))
+
+
 def plan(todo: list[Step]) -> str:
-    lines = [f"{step.minutes:5d} min  {step.name}" for step in todo]
-    return "\n".join(
-        [*lines, f"{sum(step.minutes for step in todo):5d} min  in all, on 2 cores, if nothing is stored"]
-    )
+    lines = [
+        f"{step.left:5d} min  {step.name:24s}{step.missing:6,} of {step.runs:,} runs to compute"
+        for step in todo
+    ]
+    return "\n".join([*lines, f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"])
 
 
-def run(script: str, *arguments: str) -> None:
-    """Run one of the scripts beside this one; stop with its exit code if it fails."""
+def run(script: str, *arguments: str) -> int:
+    """Run one of the scripts beside this one; its exit code."""
     print(f"\n$ python experiments/{script} {' '.join(arguments)}".rstrip(), flush=True)
-    code = subprocess.run([sys.executable, ROOT / "experiments" / script, *arguments]).returncode
-    if code:
-        sys.exit(code)
+    return subprocess.run([sys.executable, ROOT / "experiments" / script, *arguments]).returncode
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
-    dry_run = parser.parse_args().dry_run
-    todo = steps()
+    parser.add_argument("--results", type=Path, default=Path("results"), help="relative to the repository")
+    arguments = parser.parse_args()
+    todo = steps(ROOT / arguments.results)
     print(plan(todo))
-    if dry_run:
+    if arguments.dry_run:
         return
-    for step in todo:
-        run("run.py", f"+exp={step.name}")
-    run("ship.py")
-    run("paper.py")
+    runs = [("run.py", f"+exp={step.name}", f"runtime.results={arguments.results}") for step in todo]
+    commands = [*runs, ("ship.py", f"--results={arguments.results}"), ("paper.py",)]
+    failed = []
+    for command in commands:
+        code = run(*command)
+        if code in INTERRUPTED:
+            sys.exit(code)
+        if code:
+            failed.append(" ".join(command[:2]))
+    if failed:
+        print(f"error: {len(failed)} of {len(commands)} steps failed: {', '.join(failed)}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

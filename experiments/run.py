@@ -1,25 +1,38 @@
 """Run an experiment, draw its figure, print its table: python experiments/run.py +exp=riverswim (or --help).
 
-With --certify it prints what the runs would certify, and runs nothing.
+With --certify it prints what the runs would certify, with --plan what they would take, and runs nothing. With
+--no-true-counts it stores only the regret of its runs, for results that are to be shared.
 """
 
+import io
 import os
+import signal
 import sys
 import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from types import FrameType
 from typing import NoReturn
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from dpucbvi.lab.command_line import as_hydra_wants, changes, check_flags, is_bad_input, one_line, own_name
+from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
-certify = False  # --certify was given
+GO_ON = "finished runs are stored, run again to go on"
+certify = planning = False  # --certify, --plan were given
+checking = False  # all jobs of a multirun, before the first
+
+
+class Ended(KeyboardInterrupt):
+    """A signal asked this process to end: as Ctrl-C does, with its own exit code."""
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
@@ -28,9 +41,11 @@ def run(config: DictConfig) -> None:
     from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
     from dpucbvi.lab.certify import certified
     from dpucbvi.lab.experiment import check_effect, experiment_from
+    from dpucbvi.lab.learnt import learnt_nothing
     from dpucbvi.lab.results import write_csv
-    from dpucbvi.lab.runner import WorkerDied, run_experiment
+    from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.store import Store
+    from dpucbvi.lab.tell import tell
     from dpucbvi.studies import draw, names, table
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
@@ -41,40 +56,98 @@ def run(config: DictConfig) -> None:
         changed = changes(overrides)
         named = _with_own_name(config, changed)
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
-        check_effect(overrides, experiment)
-        if certify:
-            print(aligned(certified(experiment)))
+        lines = check_effect(overrides, experiment)
+        if checking:
             return
+        if certify or planning:
+            print(aligned(certified(experiment) if certify else plan(experiment)))
+            return
+        for line in lines:
+            tell(line)
         tally = run_experiment(experiment)
         stored = Store(experiment.results).load_experiment(experiment.name)
+        if sys.stdout.isatty():
+            print("drawing the figure ...", end="\r", flush=True)
         files = draw(stored, experiment.figures)
         print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
+        for line in learnt_nothing(stored):
+            print(f"{line}\n")
         print(f"figure  {' and '.join(map(str, files))}\ntable   {write_csv(stored, experiment.results)}")
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        stop(f"cannot read or write in {config.runtime.results} ({error.strerror}); {GO_ON}", 1)
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own
         raise
 
 
 def main() -> None:
-    """Every bad input ends in one line and exit code 2, Ctrl-C in one line and 130."""
-    global certify
+    """Every bad input ends in one line and exit code 2, Ctrl-C and other signals in one and 128 + signal."""
+    global certify, planning, checking
+    quiet()
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        stop("the folder that you are in was removed; change to another one", 2)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
     if certify := "--certify" in sys.argv:
         sys.argv.remove("--certify")  # Hydra knows no flags but its own
-    sys.argv = [as_hydra_wants(argument) for argument in sys.argv]
+    if planning := "--plan" in sys.argv:
+        sys.argv.remove("--plan")
+    if "--no-true-counts" in sys.argv:
+        sys.argv[sys.argv.index("--no-true-counts")] = "runtime.true_counts=false"
     try:
         check_flags()
+        sys.argv[1:] = as_one_experiment(sys.argv[1:])
         offer_environments(CONF)
-        with tempfile.TemporaryDirectory() as scratch:
+        with listening(), tempfile.TemporaryDirectory() as scratch:
             OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+            if checking := bool({"-m", "--multirun"} & set(sys.argv)):
+                run()
+                checking = False
             run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # who read our output is gone, and so is who would read a message
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except Exception as error:
         stop_if_bad_input(error)
         raise
+    except Ended as end:
+        number = end.args[0]
+        stop(f"ended by {signal.Signals(number).name}; {GO_ON}", 128 + number)
     except KeyboardInterrupt:
-        stop("interrupted; finished runs are stored, run again to go on", 130)
+        stop(f"interrupted; {GO_ON}", 130)
+
+
+def quiet() -> None:
+    """No warning of a package reaches a user, and a terminal without ε gets a question mark."""
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """End as after Ctrl-C when asked to, and the workers too. What is ignored (nohup) stays so."""
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        raise Ended(number)
+
+    asked = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    for number in asked:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in asked:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def stop_if_bad_input(error: Exception) -> None:

@@ -16,10 +16,11 @@ from joblib import Parallel, delayed
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.run_files import PER_EPISODE
 from dpucbvi.lab.runner import audit_run
 from dpucbvi.lab.settings import run_settings
 from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import PER_EPISODE, StoredRun, run_id
+from dpucbvi.lab.store import StoredRun, run_id
 from dpucbvi.protocol import Floats
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace

@@ -3,12 +3,13 @@
 Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk.
 """
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import EPISODE, FALLBACKS, RELEASED, Memory, Private, Processing, Record, World
 from dpucbvi.engine.twins import PLANS, RELEASES
+from dpucbvi.files import PRIVATE, replacing
 from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privatizers.laplace import seed_stream
@@ -26,7 +28,7 @@ from dpucbvi.protocol import Counts, Episode, Ints, Plan, Setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace, recorded_episodes
 
-CHECKPOINT_SECONDS = 60.0
+CHECKPOINT_SECONDS = 10.0
 CHUNK_COUNTERS = 20_000_000  # counters updated between two looks at the clock: some 0.2 s
 CHUNK_MOST = 8192
 
@@ -222,22 +224,33 @@ def _counts(run: FastRun) -> Counts:
 
 
 def save_checkpoint(run: FastRun, path: Path) -> None:
-    """All arrays of the run in one file, complete or not there at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    with partial.open("wb") as file:
-        np.savez(file, code=np.array(code()), **run.arrays())  # type: ignore[arg-type]
-    os.replace(partial, path)
+    """All arrays of the run in one file with their checksum; a full disk costs the checkpoint, not the run."""
+    arrays = run.arrays()
+    marks = {"code": np.array(code()), "sha256": np.array(_checksum(arrays))}
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as partial:
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+            with open(descriptor, "wb") as file:
+                np.savez(file, **marks, **arrays)  # type: ignore[arg-type]
 
 
 def resume(run: FastRun, path: Path) -> FastRun | None:
-    """The run as its checkpoint has it; None if the file is damaged or was written by other code."""
+    """The run as its checkpoint has it; None if the file is not what was written, or other code wrote it."""
     try:
         with np.load(path, allow_pickle=False) as saved:
             if str(saved["code"]) != code():
                 return None
             for name, array in run.arrays().items():
                 array[...] = saved[name]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            return run if str(saved["sha256"]) == _checksum(run.arrays()) else None
+    except Exception:  # a file can be wrong in more ways than can be listed
         return None
-    return run
+
+
+def _checksum(arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()

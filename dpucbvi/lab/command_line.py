@@ -6,6 +6,8 @@ from traceback import walk_tb
 from typing import NoReturn
 
 from hydra._internal.utils import get_args_parser
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -21,16 +23,54 @@ def is_bad_input(error: Exception) -> bool:
     return told or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
 
 
-def as_hydra_wants(argument: str) -> str:
-    """grid.KEY=[...] adds to a grid that is empty, or replaces values: for Hydra that takes two plus signs."""
-    return f"++{argument}" if argument.startswith("grid.") else argument
-
-
 def check_flags() -> None:
     """Raise InputError for flags that argparse would answer with its usage."""
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
-    parser.parse_args()
+    if parser.parse_args().experimental_rerun is not None:
+        _refuse("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
+
+
+def as_one_experiment(arguments: list[str]) -> list[str]:
+    """The same command line with every list of values as a grid, and every grid as Hydra wants it.
+
+    `privatizer.epsilon=1,2,5` and `grid.privatizer.epsilon=[1,2,5]` both mean one experiment. With --multirun
+    a list of values means several, as Hydra has it.
+    """
+    if any(argument in ("-m", "--multirun") for argument in arguments):
+        return arguments
+    return [_as_grid(argument) for argument in arguments]
+
+
+def _as_grid(argument: str) -> str:
+    key, equals, value = argument.partition("=")
+    path = key.lstrip("+").split(".")
+    at = 2 if path[0] == "arms" else 0  # arms.NAME.grid
+    if not equals or key.startswith("-"):
+        return argument
+    if path[at : at + 1] == ["grid"] and len(path) > at + 1:
+        return f"++{'.'.join(path)}={value}"
+    override = _sweep(argument)
+    if override is None or not _is_setting(path[at:]):
+        return argument
+    values = ",".join(override.sweep_string_iterator())
+    return f"++{'.'.join([*path[:at], 'grid', *path[at:]])}=[{values}]"
+
+
+def _sweep(argument: str) -> Override | None:
+    """The override if it has several values."""
+    try:
+        override = OverridesParser.create().parse_override(argument)
+    except HydraException:  # told later, by Hydra itself
+        return None
+    return override if override.is_choice_sweep() or override.is_range_sweep() else None
+
+
+def _is_setting(path: list[str]) -> bool:
+    """Whether it is one setting of a run; agent=a,b chooses between files, which a grid cannot."""
+    from dpucbvi.lab.settings import RUN_KEYS, RunSettings  # slow to import
+
+    return path[0] in RUN_KEYS and (len(path) > 1 or isinstance(getattr(RunSettings(), path[0]), int | float))
 
 
 def changes(overrides: Iterable[str]) -> tuple[str, ...]:
@@ -66,7 +106,7 @@ def one_line(error: Exception) -> str:
         return f"{cause.full_key or 'config'}: {_join_lines(cause.msg or cause)}"
     message = _join_lines(error)
     if message.startswith("Ambiguous value for argument "):
-        return f"{message.split()[4]}: several values need --multirun"
+        return f"{message.split()[4]}: several values need --multirun (several experiments)"
     return message
 
 

@@ -1,32 +1,48 @@
 """From the composed config to what will be run: arms and seeds, all of them checked before anything starts."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
 from omegaconf import DictConfig, OmegaConf
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.settings import RUN_KEYS, RunSettings, canonical, run_settings
-from dpucbvi.lab.strict import build, check_keys, nearest
+from dpucbvi.lab.predict import check_environment
+from dpucbvi.lab.settings import RUN_KEYS, RunSettings, canonical, run_settings, to_dict
+from dpucbvi.lab.store import FILE_NAME
+from dpucbvi.lab.strict import build, check_keys, join, nearest, show
+from dpucbvi.lab.tell import few
 from dpucbvi.protocol import Setup
 
+COMPUTERS = ("processes", "dask")
 AXES = ("log", "linear")
-FILE_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+MOST_RUNS = 1_000_000
+MOST_POINTS = 10_000  # of the grid of one arm
 
 
 @dataclass
 class RuntimeSettings:
-    """Where and how runs are computed; nothing here changes a result."""
+    """Where and how runs are computed; nothing here changes a result.
 
+    `name` is who computes (workers.py); `address` is that of a Dask scheduler, without one a cluster is started
+    here. Without `true_counts` only the regret is stored. A job that is predicted to take longer than `hours`
+    or more memory than `gigabytes` is refused.
+    """
+
+    name: str = "processes"
+    address: str | None = None
     workers: int = 2
     results: str = "results"
     figures: str = "results/figures"
     progress: bool = True
+    true_counts: bool = True
+    hours: float = 24.0
+    gigabytes: float | None = None
 
 
 @dataclass
@@ -67,6 +83,7 @@ class Arm:
     panel: str | None
     settings: RunSettings  # in canonical form
     setup: Setup
+    own: dict[str, Any] = field(default_factory=dict)  # the settings of a run that the arm itself makes
 
     @property
     def key(self) -> str:
@@ -84,8 +101,7 @@ class Experiment:
     figure: FigureSettings
     results: Path
     figures: Path
-    workers: int
-    progress: bool
+    runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
 
 
@@ -106,39 +122,94 @@ def experiment_from(
     run = {key: value for key, value in tree.items() if key in RUN_KEYS}
     rest = {key: value for key, value in tree.items() if key not in RUN_KEYS}
     arms, grid = rest.pop("arms", None) or {}, rest.pop("grid", None) or {}
+    runtime = rest.get("runtime")
+    if isinstance(runtime, dict) and runtime.get("workers") == "auto":
+        runtime["workers"] = cpu_count()
     settings = build(ExperimentSettings, rest)
     _check(settings, list(studies))
     return Experiment(
         settings.name,
         settings.study,
-        _arms(run, arms, grid, list(curves)),
+        _arms(run, arms, grid, list(curves), settings.runtime),
         [settings.seed + i for i in range(settings.runs)],
         settings.figure,
         root / Path(settings.runtime.results).expanduser(),
         root / Path(settings.runtime.figures).expanduser(),
-        settings.runtime.workers,
-        settings.runtime.progress,
+        settings.runtime,
         changed,
     )
 
 
-def check_effect(overrides: Iterable[str], experiment: Experiment) -> None:
-    """Refuse a setting of the command line (`key=value`) that the grids of all arms replace."""
+def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
+    """Refuse a setting of the command line (`key=value`) that no arm takes; a line for each that some take."""
+    lines = []
     for override in overrides:
-        key = override.lstrip("+").partition("=")[0]
-        if all(key in arm.point for arm in experiment.arms):
-            raise InputError(
-                f"{key}: has no effect, every arm takes it from a grid; set grid.{key}=[...] instead, "
-                f"and arms.NAME.grid.{key}=[...] where an arm has its own"
+        path = _setting(override)
+        if path is None:
+            continue
+        key, deaf = ".".join(path), [arm for arm in experiment.arms if not _takes(arm, path)]
+        if len(deaf) == len(experiment.arms):
+            raise InputError(f"{key}: has no effect, {_why(key, deaf)}")
+        if deaf:
+            lines.append(
+                f"{override} changes {len(experiment.arms) - len(deaf)} of {len(experiment.arms)} arms; not "
+                f"{few([arm.key for arm in deaf])}, which have their own value or do not read it"
             )
+    return lines
+
+
+def _setting(override: str) -> list[str] | None:
+    """The path of the setting of a run that an override makes; what a group is chosen for is its name."""
+    key = override.lstrip("+").partition("=")[0]
+    path = key.replace("/", ".").split(".")
+    if override.startswith("~") or path[0] not in RUN_KEYS:
+        return None
+    group = getattr(RunSettings(), path[0])
+    if len(path) == 1 and not isinstance(group, int | float):
+        return [path[0], "scale" if path[0] == "bonus" else "name"]
+    return path
+
+
+def _takes(arm: Arm, path: list[str]) -> bool:
+    """Whether a setting of the experiment reaches the arm: the arm reads it and has no value of its own."""
+    return ".".join(path) not in arm.point and not _has(arm.own, path) and _has(to_dict(arm.settings), path)
+
+
+def _has(tree: Any, path: list[str]) -> bool:
+    for name in path:
+        if not isinstance(tree, dict) or name not in tree:
+            return False
+        tree = tree[name]
+    return True
+
+
+def _why(key: str, deaf: list[Arm]) -> str:
+    if all(key in arm.point for arm in deaf):
+        return (
+            f"every arm takes it from a grid; set grid.{key}=[...] instead, "
+            f"and arms.NAME.grid.{key}=[...] where an arm has its own"
+        )
+    setting = [arm.of for arm in deaf if _has(arm.own, key.split("."))]
+    if not setting:
+        return "nothing that was chosen reads it"
+    return f"every arm that reads it sets it itself; write arms.{setting[0]}.{key}=... for one of them"
 
 
 def _check(c: ExperimentSettings, studies: list[str]) -> None:
     rules = [
-        ("name", c.name, FILE_NAME.fullmatch(c.name), "letters, digits, '_', '-' and '.' (it names files)"),
-        ("runs", c.runs, c.runs >= 1, "an integer >= 1"),
+        (
+            "name",
+            c.name,
+            FILE_NAME.fullmatch(c.name),
+            "at most 100 letters, digits, '_', '-' and '.' (it names files)",
+        ),
+        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, f"an integer from 1 to {MOST_RUNS}"),
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
-        ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1"),
+        ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1, or auto"),
+        ("runtime.hours", c.runtime.hours, c.runtime.hours > 0, "a number > 0"),
+        ("runtime.name", c.runtime.name, c.runtime.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
+        ("runtime.results", c.runtime.results, c.runtime.results.strip(), "the name of a folder"),
+        ("runtime.figures", c.runtime.figures, c.runtime.figures.strip(), "the name of a folder"),
         ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
         ("figure.x", c.figure.x, c.figure.x in AXES, f"one of {', '.join(AXES)}"),
         ("figure.y", c.figure.y, c.figure.y in AXES, f"one of {', '.join(AXES)}"),
@@ -148,7 +219,7 @@ def _check(c: ExperimentSettings, studies: list[str]) -> None:
             raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
 
 
-def _arms(run: dict[str, Any], arms: Any, grid: Any, curves: list[str]) -> list[Arm]:
+def _arms(run: dict[str, Any], arms: Any, grid: Any, curves: list[str], limits: RuntimeSettings) -> list[Arm]:
     """Every arm's settings merged over those of the experiment, at every point of its grid.
 
     Without arms, the experiment's own settings are the only arm.
@@ -158,10 +229,12 @@ def _arms(run: dict[str, Any], arms: Any, grid: Any, curves: list[str]) -> list[
     if not arms:
         agent = run.get("agent", {})
         arms = {agent["name"] if isinstance(agent, dict) and "name" in agent else "single": {}}
-    return [made for key, arm in arms.items() for made in _arm(run, str(key), arm, grid, curves)]
+    return [made for key, arm in arms.items() for made in _arm(run, str(key), arm, grid, curves, limits)]
 
 
-def _arm(run: dict[str, Any], key: str, arm: Any, grid: Any, curves: list[str]) -> list[Arm]:
+def _arm(
+    run: dict[str, Any], key: str, arm: Any, grid: Any, curves: list[str], limits: RuntimeSettings
+) -> list[Arm]:
     at = f"arms.{key}"
     check_keys(arm, ARM_KEYS, at)
     own = {name: value for name, value in arm.items() if name in RUN_KEYS}
@@ -169,10 +242,12 @@ def _arm(run: dict[str, Any], key: str, arm: Any, grid: Any, curves: list[str]) 
     for name, text in (("label", label), ("panel", panel or "")):
         if not isinstance(text, str):
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
-    if printed is not None and printed not in curves:
-        raise InputError(f"{at}.printed: no such curve {printed!r}; {nearest(str(printed), curves)}")
+    if printed is not None and not (isinstance(printed, str) and printed in curves):
+        raise InputError(f"{at}.printed: no such curve {show(printed)}; {nearest(str(printed), curves)}")
     points = _points(grid, arm.get("grid") or {}, at)
-    return [Arm(key, point, label, printed, panel, *_merged(run, own, point, at)) for point in points]
+    return [
+        Arm(key, point, label, printed, panel, *_merged(run, own, point, at, limits), own) for point in points
+    ]
 
 
 def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
@@ -180,28 +255,27 @@ def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
 
     The arm's own grid adds settings, replaces their values, or takes them out (null).
     """
-    axes: dict[str, Any] = {}
     for place, tree in (("grid", grid), (f"{at}.grid", own)):
-        axes |= (flat := _flat(tree))
-        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in flat.values()):
-            raise InputError(f"{place}: {tree!r} is not accepted; it must be settings with lists of values")
-    axes = {name: values for name, values in axes.items() if values is not None}
+        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in _flat(tree).values()):
+            raise InputError(f"{place}: {show(tree)} is not accepted; it must be settings with lists of values")
+    axes = {name: values for name, values in {**_flat(grid), **_flat(own)}.items() if values is not None}
+    count = prod(len(values) for values in axes.values())
+    if not 0 < count <= MOST_POINTS:
+        raise InputError(f"{at}.grid: {count:,} points are not accepted; it must be 1 to {MOST_POINTS:,}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
-def _flat(grid: Any, at: str = "") -> dict[str, Any]:
-    """A grid by dotted settings: {privatizer: {epsilon: [1]}}, as the command line has it, is the same as
-    {privatizer.epsilon: [1]}."""
-    if not isinstance(grid, dict):
-        return {at.rstrip("."): grid}
-    found: dict[str, Any] = {}
-    for key, value in grid.items():
-        found |= _flat(value, f"{at}{key}.")
-    return found
+def _flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
+    """{a: {b: [1]}} as {"a.b": [1]}, as the command line and a file may spell a grid; the later one counts."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = join(at, str(key))
+        flat |= _flat(value, name) if isinstance(value, dict) else {name: value}
+    return flat
 
 
 def _merged(
-    run: dict[str, Any], own: dict[str, Any], point: dict[str, Any], at: str
+    run: dict[str, Any], own: dict[str, Any], point: dict[str, Any], at: str, limits: RuntimeSettings
 ) -> tuple[RunSettings, Setup]:
     merged = OmegaConf.merge(run, own)
     for name, value in point.items():
@@ -210,10 +284,16 @@ def _merged(
         OmegaConf.update(merged, name, value, force_add=True)
     tree: Any = OmegaConf.to_container(merged)
     try:
-        settings = run_settings(tree)
-        return canonical(settings), assemble(settings)
+        settings = canonical(run_settings(tree))
+        check_environment(settings, limits)
+        return settings, assemble(settings)
     except InputError as error:
         raise InputError(_place(str(error), at, own)) from None
+    except OSError as error:  # a path that is too long
+        raise InputError(_place(f"env.path: cannot be read ({error.strerror})", at, own)) from None
+    except OverflowError:  # of E², from ε = 1e-150 on
+        message = "privatizer.epsilon: the bonus of so much noise is not finite; a larger epsilon is needed"
+        raise InputError(_place(message, at, own)) from None
 
 
 def _place(message: str, at: str, own: dict[str, Any]) -> str:

@@ -1,39 +1,54 @@
 """Arms × seeds: what is stored is kept, the rest is computed, here or by worker processes.
 
 A run's result depends on its settings and seed alone: never on who computes it, nor on how many do. (With
-privatizer.noise=exact the noise is nobody's to repeat; such a run is computed once and kept.)
+privatizer.noise=exact the noise is nobody's to repeat; such a run is computed once and kept.) Any number of
+processes may work on one results folder: a run is claimed before it is computed, and what another process has
+claimed is waited for.
 """
 
-import signal
 import time
-from concurrent.futures.process import BrokenProcessPool
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed
-
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.claims import claim, is_claimed
+from dpucbvi.lab.compiling import compile_first
 from dpucbvi.lab.experiment import Arm, Experiment
+from dpucbvi.lab.predict import Prediction, check_job, of_job, of_run
 from dpucbvi.lab.progress import counter, progress_board
 from dpucbvi.lab.provenance import provenance
+from dpucbvi.lab.run_files import Missing, Unreadable
 from dpucbvi.lab.settings import EngineSettings, RunSettings
 from dpucbvi.lab.store import Store, identity, run_id
+from dpucbvi.lab.tell import few, tell
+from dpucbvi.lab.workers import Job, WorkerKilled, dask, here, processes
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace
 
+COMPUTED, STORED, CLAIMED = (
+    "computed",
+    "stored",
+    "claimed",
+)  # what came of a task; the last two are others' work
+TRIES = 2  # of a run whose worker is killed
+WAIT_SECONDS = 0.5
+
 
 class WorkerDied(RuntimeError):
-    """A worker process was killed; the message says what is stored."""
+    """A worker process was killed, and again when its run was retried; the message says what is stored."""
 
 
 class Task(NamedTuple):
     """One run to compute."""
 
+    id: str
     settings: RunSettings
     seed: int
 
@@ -52,16 +67,48 @@ class Tally(NamedTuple):
 
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
+    store, tasks = Store(experiment.results), _tasks(experiment)
+    made_by = _stored(store, tasks)
+    missing = [task for id, task in tasks.items() if id not in made_by]
+    job = of_job(_predicted(experiment, missing))
+    if missing and experiment.runtime.name == "processes":
+        runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(missing))
+        check_job(job, workers, runtime)
     _make_folders(experiment)
-    store = Store(experiment.results)
-    tasks = _tasks(experiment)
-    stored = {id for id in tasks if store.has(id)}
-    missing = [task for id, task in tasks.items() if id not in stored]
-    _compute(experiment, missing)
+    computed = _compute(experiment, missing)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
     here = code()
-    return Tally(len(missing), len(stored), sum(store.code(id) != here for id in stored))
+    return Tally(computed, len(tasks) - computed, sum(by != here for by in made_by.values()))
+
+
+def run_ids(experiment: Experiment) -> list[str]:
+    """Its runs, each once."""
+    return list(_tasks(experiment))
+
+
+def plan(experiment: Experiment) -> list[tuple[str, str]]:
+    """What is stored and what the rest is predicted to take, as rows of a table; nothing is written."""
+    store, tasks = Store(experiment.results), _tasks(experiment)
+    missing = [task for id, task in tasks.items() if not store.seems_stored(id)]
+    job, workers = (
+        of_job(_predicted(experiment, missing)),
+        max(1, min(experiment.runtime.workers, len(missing))),
+    )
+    return [
+        ("runs stored", f"{len(tasks) - len(missing):,}"),
+        ("runs to compute", f"{len(missing):,}"),
+        (f"minutes, {workers} workers", f"{job.seconds / workers / 60:,.1f}"),
+        ("core hours", f"{job.seconds / 3600:,.2f}"),
+        ("memory, GB, all workers", f"{workers * job.memory / 1e9:,.1f}"),
+        ("disk, MB", f"{job.disk / 1e6:,.1f}"),
+    ]
+
+
+def _predicted(experiment: Experiment, tasks: list[Task]) -> list[Prediction]:
+    """By id, since arms that share a run share its setup."""
+    setups = {id(arm.settings): arm.setup for arm in experiment.arms}
+    return [of_run(setups[id(task.settings)], task.settings.engine.name) for task in tasks]
 
 
 def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
@@ -98,60 +145,115 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
 
     Every arm's first run comes before any second one, so that the time left is estimated from all arms.
     """
-    return {_id(arm, seed): Task(arm.settings, seed) for seed in experiment.seeds for arm in experiment.arms}
+    tasks = {}
+    for seed in experiment.seeds:
+        for arm in experiment.arms:
+            id = _id(arm, seed)
+            tasks[id] = Task(id, arm.settings, seed)
+    return tasks
 
 
-def _compute(experiment: Experiment, tasks: list[Task]) -> None:
-    origin = provenance() if tasks else {}
-    workers = min(experiment.workers, len(tasks))
-    with progress_board(experiment.name, [task.settings.K for task in tasks], experiment.progress) as board:
-        jobs = [(task, experiment.results, origin, board, slot) for slot, task in enumerate(tasks)]
-        if workers <= 1:
-            for job in jobs:
-                run_one(*job)
-            return
-        _start_workers(workers)
+def _stored(store: Store, tasks: dict[str, Task]) -> dict[str, str | None]:
+    """The runs that are there, each with the code that made it; those that cannot be read are named."""
+    made_by, unreadable = {}, []
+    for id in tasks:
         try:
-            Parallel(n_jobs=workers, batch_size=1)(delayed(run_one)(*job) for job in jobs)
-        except BrokenProcessPool:
-            raise WorkerDied(_what_is_left(experiment)) from None
+            made_by[id] = store.load(id).provenance.get("code")
+        except Missing:
+            pass
+        except Unreadable as error:
+            unreadable.append(str(error))
+    if unreadable:
+        tell(f"{few(unreadable)}; computed again")
+    return made_by
 
 
-def _start_workers(workers: int) -> None:
-    """Start the worker processes deaf to Ctrl-C: only this process answers it, in one line, and ends them."""
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which new processes inherit
-    try:
-        Parallel(n_jobs=workers, batch_size=1)(delayed(_load)() for _ in range(workers))
-    finally:
-        signal.signal(signal.SIGINT, handler)
+def _compute(experiment: Experiment, tasks: list[Task]) -> int:
+    """Compute the tasks, or wait for who does; how many were computed here."""
+    computed, killed, todo = 0, Counter[int | None](), dict(enumerate(tasks))
+    origin = provenance() if tasks else {}
+    runtime, episodes = experiment.runtime, [task.settings.K for task in tasks]
+    with progress_board(experiment.name, episodes, runtime.progress, experiment.results) as board:
+        if runtime.name == "processes":  # elsewhere the cache is another
+            compile_first([task.settings for task in tasks])
+        path = None if runtime.address else board.path
+        while todo:
+            jobs = [
+                Job(run_one, (task, experiment.results, origin, path, place, runtime.true_counts))
+                for place, task in todo.items()
+            ]
+            try:
+                for place, outcome in _execute(experiment, jobs):
+                    computed += outcome == COMPUTED
+                    if outcome != CLAIMED:
+                        board.finish(place)
+                        del todo[place]
+            except WorkerKilled:
+                _try_again(experiment, killed, [place for place in todo if board.under_way(place)] or [None])
+                continue
+            _wait(Store(experiment.results), todo)
+    return computed
 
 
-def _load() -> None:
-    """Import what runs need: loky takes a worker that grows much after its first task for a leaking one."""
-    import cvxpy  # noqa: F401
-
-    import dpucbvi.engine.fast  # noqa: F401
-
-
-def _what_is_left(experiment: Experiment) -> str:
-    store, tasks = Store(experiment.results), _tasks(experiment)
-    stored = sum(store.has(id) for id in tasks)
-    return f"a worker was killed (out of memory?); {stored} of {len(tasks)} runs are stored, run again to go on"
+def _execute(experiment: Experiment, jobs: list[Job]) -> Iterator[tuple[int, str]]:
+    runtime = experiment.runtime
+    workers = min(runtime.workers, len(jobs))
+    if runtime.name == "dask":
+        return dask(jobs, workers, runtime.address)
+    return processes(jobs, workers) if workers > 1 else here(jobs)
 
 
-def run_one(task: Task, results: Path, origin: dict[str, Any], board: Path, slot: int) -> None:
-    """Compute and store one run: what a worker does."""
-    store, setup = Store(results), assemble(task.settings)
-    tree = identity(task.settings, setup.mdp, task.seed)
-    start = time.perf_counter()
-    engine, progress = task.settings.engine, counter(board, slot)
-    if engine.name == "audit":
-        trace = audit_run(setup, task.seed, engine)
-        progress(setup.problem.K)
-    else:
-        checkpoint = store.checkpoint(run_id(tree))
-        trace = run_setup(setup, task.seed, engine.name, progress=progress, checkpoint=checkpoint)
-    store.save(tree, trace, time.perf_counter() - start, origin)
+def _try_again(experiment: Experiment, killed: Counter[int | None], under_way: list[Any]) -> None:
+    """Count the runs that were under way; the one whose worker it was is not known, so all of them."""
+    killed.update(under_way)
+    if max(killed[place] for place in under_way) >= TRIES:
+        store, tasks = Store(experiment.results), _tasks(experiment)
+        stored = sum(store.has(id) for id in tasks)
+        raise WorkerDied(
+            f"a worker was killed twice (out of memory?); {stored} of {len(tasks)} runs are stored, "
+            "run again to go on"
+        )
+    tell("a worker was killed (out of memory?); its run is tried once more")
+
+
+def _wait(store: Store, todo: dict[int, Task]) -> None:
+    """Until one of these runs, which other processes compute, is finished or given up."""
+    while todo and all(is_claimed(store.claim(task.id)) for task in todo.values()):
+        time.sleep(WAIT_SECONDS)
+
+
+def run_one(
+    task: Task,
+    results: Path,
+    origin: dict[str, Any],
+    board: Path | None = None,
+    place: int = 0,
+    true_counts: bool = True,
+) -> tuple[int, str]:
+    """Compute and store one run, unless another process does or did: what a worker does."""
+    if origin.get("code", code()) != code():
+        raise InputError("runtime.address: its workers have other code than this process")
+    store = Store(results)
+    with claim(store.claim(task.id)) as granted:
+        if not granted:
+            return place, CLAIMED
+        if store.has(task.id):
+            return place, STORED
+        setup = assemble(task.settings)
+        start = time.perf_counter()
+        trace = _run(setup, task, store.checkpoint(task.id), counter(board, place))
+        tree = identity(task.settings, setup.mdp, task.seed)
+        store.save(tree, trace, time.perf_counter() - start, origin, true_counts)
+    return place, COMPUTED
+
+
+def _run(setup: Setup, task: Task, checkpoint: Path, progress: Any) -> Trace:
+    engine = task.settings.engine
+    if engine.name != "audit":
+        return run_setup(setup, task.seed, engine.name, progress=progress, checkpoint=checkpoint)
+    trace = audit_run(setup, task.seed, engine)
+    progress(setup.problem.K)
+    return trace
 
 
 def audit_run(setup: Setup, seed: int, c: EngineSettings) -> Trace:

@@ -10,16 +10,15 @@ only where a study draws them; elsewhere they are nan, in their true shape.
 import hashlib
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpucbvi.errors import InputError
+from dpucbvi.files import replacing
+from dpucbvi.lab.run_files import PER_EPISODE, STATE
 from dpucbvi.lab.store import (
-    PER_EPISODE,
-    UNREADABLE,
     StoredArm,
     StoredExperiment,
     StoredRun,
@@ -29,7 +28,6 @@ from dpucbvi.lab.store import (
 from dpucbvi.protocol import Ints
 from dpucbvi.trace import Trace
 
-STATE = ("N_sa", "Q")
 ORIGIN = ("code", "commit", "dirty", "versions", "platform")
 
 
@@ -60,7 +58,7 @@ class Shipped:
             raise InputError(f"{name}: {file} is not the file that the manifest names (another SHA-256)")
         try:
             return unpack(content)
-        except UNREADABLE as error:
+        except Exception as error:  # a file can be wrong in more ways than can be listed
             raise InputError(f"{name}: {file} cannot be read ({error})") from None
 
     def ship(self, experiment: StoredExperiment, points: int, state: bool, settings: str) -> Path:
@@ -110,7 +108,7 @@ def pack(experiment: StoredExperiment, points: int, state: bool) -> bytes:
 
 
 def unpack(content: bytes) -> StoredExperiment:
-    """The experiment that `pack` made a file of; one of UNREADABLE is raised if it is not such a file."""
+    """The experiment that `pack` made a file of; it raises something if it is not such a file."""
     with np.load(io.BytesIO(content), allow_pickle=False) as data:
         arrays = {key: data[key] for key in data.files}
     index, facts = (json.loads(arrays[key].tobytes()) for key in ("index", "runs"))
@@ -161,6 +159,5 @@ def _as_bytes(tree: dict[str, Any]) -> Any:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        partial.write_bytes(content)

@@ -8,7 +8,6 @@ and the config says `study: <name>`. `regret`, the default, draws any experiment
 studies, and the files themselves are its entries: a new module is a new study.
 """
 
-import os
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -17,6 +16,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpucbvi.errors import InputError
+from dpucbvi.files import replacing
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.shared.arms import changes_of, noise_of
 from dpucbvi.studies.shared.files import aligned
@@ -84,7 +84,6 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
 
 
 def _save(figure: "Figure", path: Path, metadata: dict[str, None]) -> Path:
-    partial = path.with_name(f".{path.name}")
-    figure.savefig(partial, format=path.suffix[1:], dpi=PNG_DPI, metadata=metadata)
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=PNG_DPI, metadata=metadata)
     return path

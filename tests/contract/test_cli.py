@@ -90,13 +90,33 @@ BAD = {
     "privatizer.epsilon=1e-320": "privatizer.epsilon: the noise of Central is not finite; a larger epsilon",
     "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
     "env.S=1": "env.S: 1 is not accepted; it must be an integer >= 2",
-    "env.S=1e9": "env: riverswim cannot be made (",
+    "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, runtime.gigabytes accepts",
+    "env.S=2000 K=1e6 runtime.gigabytes=100": "env: a run of 1,000,000 episodes on riverswim of this size",
+    "env.S=50 runtime.gigabytes=0.5": "runtime.gigabytes: 2 workers are predicted to take",
+    "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
+    "env=hard_tree env.depth=30 env.H=100": "env: hard_tree of this size takes",
+    "env=hard_tree env.depth=1000000 env.H=9000000": "env: hard_tree of this size takes inf GB",
+    "engine.lp_checks=1e9": "runtime.gigabytes: 2 workers are predicted to take",
+    "K=1e9 runs=50": "runtime.hours: this job is predicted to take",
     "env.variant=nile": "env.variant: 'nile' is not one of",
-    "runs=0": "runs: 0 is not accepted; it must be an integer >= 1",
+    "runs=0": "runs: 0 is not accepted; it must be an integer from 1 to 1000000",
+    "runs=1e9": "runs: 1000000000 is not accepted; it must be an integer from 1 to 1000000",
+    "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
+    "runtime.hours=0": "runtime.hours: 0.0 is not accepted",
+    "runtime.name=cloud": "runtime.name: 'cloud' is not accepted; it must be one of processes, dask",
+    "+arms={a:{printed:[1]}}": "arms.a.printed: no such curve a group or list",
+    "+grid={5:[1]}": "grid.5: no such key",
+    "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
+    "grid.K=5": "grid: a group or list is not accepted; it must be settings with lists of values",
+    "K=range(1,200) beta=range(0.001,0.2,0.001)": "points are not accepted; it must be 1 to 10,000",
+    # settings that change nothing
+    "+exp=riverswim privatizer.epsilon=7": "privatizer.epsilon: has no effect, every arm that reads it sets it",
+    "+exp=riverswim agent=pucb": "agent.name: has no effect, every arm",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
-    "study=pie": "study: 'pie' is not accepted; it must be one of audit, calibrate",
+    f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
+    "study=pie": "study: 'pie' is not accepted; it must be one of ablation, audit, calibrate",
     "figure.x=cubic": "figure.x: 'cubic' is not accepted; it must be one of log, linear",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
     "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
@@ -109,11 +129,16 @@ BAD = {
     # files
     "env=file": "env.path: a value is needed",
     "env=file env.path=nowhere.npz": "env.path: no file 'nowhere.npz'",
+    f"env=file env.path={'long' * 1000}.npz": "env.path: cannot be read (File name too long)",
     "--config-dir nowhere": "nowhere' not found",
     # syntax and flags
     "K": "'K' is not of the form key=value",
     "K=[1": "'K=[1' is not of the form key=value",
-    "K=1,2": "'K=1,2': several values need --multirun",
+    "agent=ucbvi_bf,pucb": "'agent=ucbvi_bf,pucb': several values need --multirun",
+    "seed=1,2": "'seed=1,2': several values need --multirun",
+    "--experimental-rerun=x": "--experimental-rerun is not accepted",
+    "--plan K=0": "K: 0 is not accepted",
+    "-m K=5,0": "K: 0 is not accepted",
     "--verbose": "unrecognized arguments: --verbose",
     "--cfg all -m": "Only one of",
 }
@@ -121,11 +146,13 @@ BAD = {
 
 @pytest.mark.parametrize("command", BAD)
 def test_bad_input_is_one_line_and_exit_code_2(cli, tmp_path, command):
-    code, out, err = cli(*command.split(), f"runtime.results={tmp_path / 'results'}")
+    results = () if "runtime.results" in command else (f"runtime.results={tmp_path / 'results'}",)
+    code, out, err = cli(*command.split(), *results)
     assert (code, out) == (2, "")
     assert re.fullmatch(r"error: [^\n]+\n", err)
     assert BAD[command] in err
-    assert [path.name for path in tmp_path.rglob("*")] == ["here"]  # nothing was written
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files == [] and list((tmp_path / "here").iterdir()) == []  # nothing was written
 
 
 def test_results_that_cannot_be_written(cli, tmp_path):
@@ -194,6 +221,45 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
         "single-1.json",
     }
     assert list((tmp_path / "here").iterdir()) == []
+
+
+@pytest.mark.parametrize("spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]"])
+def test_several_values_are_one_experiment_in_both_spellings(cli, tmp_path, spelling):
+    code, out, err = cli(*TINY, "runs=1", spelling, f"runtime.results={tmp_path}")
+    assert (code, err) == (0, "")
+    stored = Store(tmp_path).load_experiment("single")
+    assert [arm.point for arm in stored.arms] == [{"privatizer.epsilon": epsilon} for epsilon in (1, 2, 5)]
+    assert "nothing was learnt, no Q left H; a larger K or privatizer.epsilon" in out
+
+
+def test_the_advice_for_a_grid_works_when_typed(cli, tmp_path):
+    """What the message of +exp=privacy_for_free K=5 says to write."""
+    code, out, _ = cli("--certify", "+exp=privacy_for_free", "grid.K=[3]", f"runtime.results={tmp_path}")
+    assert code == 0 and "@K=3" in out
+
+
+def test_a_setting_that_only_some_arms_take_is_told(cli, tmp_path):
+    arms = "+arms={own: {privatizer: {epsilon: 3}}, taken: {}}"
+    code, _, err = cli(*TINY, arms, "privatizer.epsilon=7", f"runtime.results={tmp_path}")
+    assert code == 0
+    told = "privatizer.epsilon=7 changes 1 of 2 arms; not own, which have their own value or do not read it"
+    assert err == f"note: {told}\n"
+
+
+def test_without_true_counts_only_the_regret_is_stored(cli, tmp_path):
+    code, _, _ = cli(*TINY, "--no-true-counts", f"runtime.results={tmp_path}")
+    (arm,) = Store(tmp_path).load_experiment("single").arms
+    assert code == 0 and not arm.runs[0].provenance["true_counts"]
+    assert np.isnan(arm.runs[0].trace.N_sa).all() and np.isnan(arm.runs[0].trace.Q).all()
+    assert np.isfinite(arm.runs[0].trace.regret).all()
+
+
+def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
+    code, out, err = cli("--plan", "runs=300", f"runtime.results={tmp_path / 'results'}")
+    rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
+    assert (code, err) == (0, "") and rows["runs to compute"] == "300" and rows["runs stored"] == "0"
+    assert 0 < float(rows["minutes, 2 workers"]) < 60 and 0.3 < float(rows["memory, GB, all workers"]) < 5
+    assert not (tmp_path / "results").exists()
 
 
 def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
@@ -343,49 +409,63 @@ def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
     shutil.copy(RUN, repository / "experiments")
     command = [sys.executable, str(repository / "experiments" / "run.py"), "K=200", "runs=2"]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert re.fullmatch(r"(single: [^\n]+ left\n|single: [^\n]+ starting\n)*", done.stderr)  # if it takes 30 s
     assert "2 runs computed" in done.stdout
     assert "\x1b" not in done.stdout  # no progress bar where there is no terminal
     assert (repository / "results" / "figures" / "single.png").exists()
     assert list(here.iterdir()) == []
 
 
-def workers_of(pid: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid), "-f", "popen_loky"], capture_output=True, text=True).stdout
-    return [int(line) for line in found.split()]
+def heeding() -> None:
+    """A shell's & leaves SIGINT ignored, nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.mark.skipif(shutil.which("pgrep") is None, reason="needs pgrep")
 @pytest.mark.parametrize(
     ("end", "code", "message"),
     [
         (lambda process: os.killpg(process.pid, signal.SIGINT), 130, "interrupted; finished runs are stored"),
-        (lambda process: os.kill(workers_of(process.pid)[0], signal.SIGKILL), 1, "a worker was killed"),
+        (lambda process: process.terminate(), 143, "ended by SIGTERM; finished runs are stored"),
+        (lambda process: process.send_signal(signal.SIGHUP), 129, "ended by SIGHUP; finished runs are stored"),
     ],
-    ids=["Ctrl-C", "killed worker"],
+    ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
 )
 def test_what_is_finished_survives(tmp_path, end, code, message):
     arms = "+arms={quick: {K: 5}, slow: {K: 1e9}, slower: {K: 2e9}}"
-    settings = ["engine=reference", "env.S=3", "env.H=3", "runs=1", f"runtime.results={tmp_path}"]
-    command = [sys.executable, str(RUN), arms, *settings]
+    settings = [
+        "engine=reference",
+        "env.S=3",
+        "env.H=3",
+        "runs=1",
+        "runtime.progress=false",
+        "runtime.hours=1e9",
+    ]
+    command = [sys.executable, str(RUN), arms, *settings, f"runtime.results={tmp_path}"]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & leaves it ignored
+        preexec_fn=heeding,
     )
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while not list(tmp_path.glob("runs/[!.]*")) and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.1)
         end(process)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == code
     assert re.fullmatch(r"error: [^\n]+\n", err)
     assert message in err
     (kept,) = tmp_path.glob("runs/[!.]*")
-    assert {path.name for path in kept.iterdir()} == {"config.yaml", "provenance.json", "trace.npz"}
+    assert {path.name for path in kept.iterdir()} == {
+        "config.yaml",
+        "provenance.json",
+        "trace.npz",
+        "SHA256SUMS",
+    }

@@ -12,7 +12,7 @@ from hydra import compose, initialize_config_dir
 
 import dpucbvi as dp
 from dpucbvi import simulate, studies
-from dpucbvi.lab.command_line import as_hydra_wants
+from dpucbvi.lab.command_line import as_one_experiment
 from dpucbvi.lab.config_store import offer_environments
 from dpucbvi.lab.experiment import experiment_from
 from dpucbvi.lab.runner import run_experiment
@@ -38,7 +38,7 @@ def experiment(command: str, *more: str):
     assert (python, script) == ("python", "experiments/run.py")
     offer_environments(ROOT / "conf")
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        config = compose("config", [*map(as_hydra_wants, overrides), *more])
+        config = compose("config", [*as_one_experiment(list(overrides)), *more])
     return experiment_from(config, ROOT, studies.names(), printed_curves())
 
 

@@ -49,7 +49,7 @@ PACKAGES = {
 ON_DEMAND = {
     "core": {"cvxpy"},
     "simulate": {"cvxpy"},
-    "lab": {"cvxpy", "pandas"},
+    "lab": {"cvxpy", "pandas", "distributed"},
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
 }

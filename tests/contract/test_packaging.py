@@ -23,7 +23,9 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
-EXTRA = [Requirement(line) for line in PROJECT["optional-dependencies"]["gymnasium"]]  # imported on demand
+EXTRA = [
+    Requirement(line) for name in ("dask", "gymnasium") for line in PROJECT["optional-dependencies"][name]
+]  # imported on demand
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
 RANGE = SpecifierSet(PROJECT["requires-python"])
 PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]  # the oldest first

@@ -88,14 +88,28 @@ def without_an_array(setup, path, monkeypatch):
     np.savez(path, code=np.array(code()), **arrays)
 
 
-@pytest.mark.parametrize("write", [truncated, empty, without_code, of_other_code, without_an_array])
+def edited(setup, path, monkeypatch):
+    """One more visit, and a zip that is in order."""
+    halfway(setup, path)
+    arrays = dict(np.load(path))
+    arrays["memory.N_visits"][0, 0, 0] += 1
+    np.savez(path, **arrays)
+
+
+def a_link(setup, path, monkeypatch):
+    path.symlink_to(path.with_name("nowhere"))
+
+
+@pytest.mark.parametrize(
+    "write", [truncated, empty, without_code, of_other_code, without_an_array, edited, a_link]
+)
 def test_a_checkpoint_that_cannot_be_trusted_is_not_used(write, tmp_path, monkeypatch):
     setup, path = setup_with(), tmp_path / "checkpoint.npz"
     write(setup, path, monkeypatch)
     assert fast.resume(fast.start(setup, SEED), path) is None
     told = []
     assert_same(fast.run_fast(setup, SEED), fast.run_fast(setup, SEED, progress=told.append, checkpoint=path))
-    assert told[0] == 0 and sum(told) == setup.problem.K
+    assert sum(told) == setup.problem.K and (told[0] == 0 or not path.exists())
 
 
 def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
@@ -103,8 +117,9 @@ def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
     half = halfway(setup, path)
     with np.load(path) as saved:
         assert str(saved["code"]) == code()
-        assert set(saved) == {"code", *half.arrays()}
+        assert set(saved) == {"code", "sha256", *half.arrays()}
     again = fast.resume(fast.start(setup, SEED), path)
     for name, array in half.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)
     assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it
+    assert path.stat().st_mode & 0o777 == 0o600

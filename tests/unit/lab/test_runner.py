@@ -1,18 +1,28 @@
 """Arms × seeds: nothing twice, nothing half, and the same files whoever computes them."""
 
+import errno
+import fcntl
 import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab import runner
+from dpucbvi.files import HERE
+from dpucbvi.lab import progress, runner
 from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.experiment import Arm, Experiment, FigureSettings
+from dpucbvi.lab.claims import claim, is_claimed
+from dpucbvi.lab.experiment import Arm, Experiment, FigureSettings, RuntimeSettings
 from dpucbvi.lab.progress import counter, progress_board
 from dpucbvi.lab.settings import EngineSettings, PostprocessSettings, RunSettings, canonical
 from dpucbvi.lab.store import Store
+from dpucbvi.lab.workers import WorkerKilled
 
 ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
 BASE = RunSettings(env=ENV, engine=EngineSettings("reference"), K=20)
@@ -25,8 +35,8 @@ def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
         Arm(key, {}, key, None, None, canonical(settings), assemble(settings))
         for key, settings in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
-    figure, figures = FigureSettings(), folder / "figures"
-    return Experiment("small", "regret", made, list(seeds), figure, folder, figures, workers, True)
+    figure, figures, runtime = FigureSettings(), folder / "figures", RuntimeSettings(workers=workers)
+    return Experiment("small", "regret", made, list(seeds), figure, folder, figures, runtime)
 
 
 def files(folder):
@@ -46,7 +56,7 @@ def test_one_and_two_workers_write_equal_files(tmp_path):
     tallies = [runner.run_experiment(experiment(tmp_path / str(n), workers=n)) for n in (1, 2)]
     assert tallies == [(4, 0, 0), (4, 0, 0)]
     assert files(tmp_path / "1") == files(tmp_path / "2")
-    assert len(files(tmp_path / "1")) == 4 * 3
+    assert len(files(tmp_path / "1")) == 4 * 3  # SHA256SUMS, without a dot, differ as the seconds do
     index = [(tmp_path / str(n) / "experiments" / "small.json").read_text() for n in (1, 2)]
     assert index[0] == index[1]
 
@@ -73,13 +83,17 @@ def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
     assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
 
 
-def test_a_half_written_run_is_redone_and_only_that(tmp_path):
+def test_a_half_written_run_is_named_and_redone_and_only_that(tmp_path, capsys):
     runner.run_experiment(experiment(tmp_path))
     before = files(tmp_path)
     victim = next((tmp_path / "runs").iterdir()) / "trace.npz"
     victim.write_bytes(victim.read_bytes()[:100])
     assert runner.run_experiment(experiment(tmp_path)) == (1, 3, 0)
     assert files(tmp_path) == before
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"note: {victim.parent}: trace.npz: not what was written, the checksum differs; computed again"
+    )
 
 
 def test_arms_with_equal_settings_share_their_runs(tmp_path):
@@ -157,19 +171,159 @@ def test_results_that_cannot_be_written_are_refused_first(tmp_path, monkeypatch)
         runner.run_experiment(experiment(tmp_path / "taken"))
 
 
+# --- several processes, and processes that end ----------------------------------------------------------------
+
+
+def test_a_run_that_another_process_computes_is_waited_for(tmp_path, monkeypatch):
+    """Its claim is there when we come; while we wait, it is finished."""
+    made = experiment(tmp_path, seeds=[0], a=BASE)
+    (task,) = runner._tasks(made).values()
+    store, lock = Store(tmp_path), ExitStack()
+    assert lock.enter_context(claim(store.claim(task.id)))
+    assert runner.run_one(task, tmp_path, {}) == (0, "claimed")
+
+    def other_process_finishes(_):
+        lock.close()
+        assert runner.run_one(task, tmp_path, {}) == (0, "computed")
+
+    monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
+    assert runner.run_experiment(made) == (0, 1, 0)
+    assert list((tmp_path / "claims").iterdir()) == []
+
+
+def test_a_claim_whose_process_was_killed_is_taken_over(tmp_path):
+    path = tmp_path / "claims" / "run"
+    held = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert held.stdout.readline() == "held\n"
+        assert is_claimed(path)
+        with claim(path) as granted:
+            assert not granted
+    finally:
+        held.kill()
+        held.communicate()
+    assert path.exists() and not is_claimed(path)
+    with claim(path) as granted:
+        assert granted
+    assert not path.exists()
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from dpucbvi.lab.claims import claim
+with claim(Path(sys.argv[1])) as granted:
+    print("held" if granted else "taken", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_where_nothing_can_be_locked_every_claim_is_granted(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with claim(tmp_path / "a") as one, claim(tmp_path / "a") as other:
+        assert one and other
+
+
+def killed_at(monkeypatch, moments):
+    """_execute as it is, but a worker is killed before the outcome of these jobs, counted over all tries."""
+    seen = []
+
+    def execute(made, jobs):
+        for job in jobs:
+            seen.append(job)
+            if len(seen) - 1 in moments:
+                counter(job.arguments[3], job.arguments[4])(5)  # it was under way
+                raise WorkerKilled
+            yield job()
+
+    monkeypatch.setattr(runner, "_execute", execute)
+
+
+def test_the_run_of_a_killed_worker_is_tried_once_more(tmp_path, monkeypatch, capsys):
+    killed_at(monkeypatch, {1, 3})  # two runs, once each
+    assert runner.run_experiment(experiment(tmp_path)) == (4, 0, 0)
+    assert (
+        capsys.readouterr().err.count("note: a worker was killed (out of memory?); its run is tried once") == 2
+    )
+
+
+def test_a_run_whose_worker_is_killed_twice_ends_the_experiment(tmp_path, monkeypatch):
+    killed_at(monkeypatch, {1, 2})
+    with pytest.raises(runner.WorkerDied, match=r"killed twice .*; 1 of 4 runs are stored"):
+        runner.run_experiment(experiment(tmp_path))
+
+
+def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch):
+    """Nothing half-written is left either."""
+    full = OSError(errno.ENOSPC, "No space left on device")
+
+    def no_space(*_, **__):
+        raise full
+
+    monkeypatch.setattr(np, "savez", no_space)
+    monkeypatch.setattr("dpucbvi.engine.fast.CHECKPOINT_SECONDS", 0.0)
+    fast = replace(BASE, engine=EngineSettings("fast", 0))
+    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=fast)) == (1, 0, 0)
+    assert list((tmp_path / "checkpoints").iterdir()) == []
+    monkeypatch.setattr("dpucbvi.lab.store.write_private", no_space)
+    with pytest.raises(OSError, match="No space"):
+        runner.run_experiment(experiment(tmp_path, seeds=[1], a=fast))
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+# --- progress -------------------------------------------------------------------------------------------------
+
+
 def test_the_board_counts_every_run(tmp_path):
-    with progress_board("title", [5, 7], shown=False) as board:
-        for slot, episodes in ((0, 2), (1, 7), (0, 3)):
-            counter(board, slot)(episodes)
-        assert np.fromfile(board, dtype=np.int64).tolist() == [5, 7]
-    assert not board.exists()
+    with progress_board("title", [5, 7], False, tmp_path) as board:
+        for slot, episodes in ((0, 2), (1, 7)):
+            counter(board.path, slot)(episodes)
+        assert (board.done(), board.under_way(0), board.runs()) == (9, True, "0/2 runs")
+        board.finish(0)
+        assert (board.done(), board.under_way(0), board.runs()) == (12, False, "1/2 runs")
+        counter(board.path, 1)(1)  # a run that is tried again starts from nothing
+        assert board.done() == 6
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    names = {"dead": f".progress~{HERE}~{dead.pid}~0", "lives": f".progress~{HERE}~{os.getpid()}~9"}
+    names |= {"elsewhere": f".progress~{'0' * 8}~{dead.pid}~0", "other": f".figure~{HERE}~{dead.pid}~0"}
+    for name in names.values():
+        (tmp_path / name).touch()
+    with progress_board("title", [5], False, tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {names["dead"]}
 
 
 @pytest.mark.parametrize(
     ("terminal", "shown", "bar"), [("1", True, True), ("1", False, False), ("0", True, False)]
 )
-def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, terminal, shown, bar):
+def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, tmp_path, terminal, shown, bar):
     monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    with progress_board("title", [5], shown):
+    with progress_board("title", [50_000], shown, tmp_path):
         pass
-    assert ("episodes" in capsys.readouterr().out) == bar
+    assert ("0/50,000 episodes" in capsys.readouterr().out) == bar
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
+    with progress_board("title", [50_000, 50_000], True, tmp_path) as board:
+        board.finish(0)
+        time.sleep(0.2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "title: 1/2 runs, 50,000 of 100,000 episodes, time left unknown\n" in err
+
+
+def test_the_time_left_does_not_rise_in_the_first_minute(monkeypatch):
+    clock = iter([0.0, 1.0, 11.0, 21.0, 81.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    left = progress.TimeLeft()
+    said = [left.text(done, 1000) for done in (0, 100, 200, 210, 220)]
+    assert said == ["compiling or starting", "compiling or starting", "80 s left", "70 s left", "9 min left"]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from dpucbvi.errors import InputError
+from dpucbvi.lab.run_files import PER_EPISODE
 from dpucbvi.lab.shipped import Shipped, kept_episodes, pack, unpack
-from dpucbvi.lab.store import PER_EPISODE, StoredArm, StoredExperiment, StoredRun, run_id
+from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun, run_id
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.trace import Trace, recorded_episodes
 

@@ -1,6 +1,11 @@
 """Results on disk: exact, complete or absent, named by what was run."""
 
+import io
 import json
+import os
+import random
+import stat
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +13,7 @@ import pytest
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.run_files import ARRAYS, Missing, Unreadable, _sums, checksum
 from dpucbvi.lab.settings import (
     BonusSettings,
     ConfidenceSettings,
@@ -16,7 +22,7 @@ from dpucbvi.lab.settings import (
     RunSettings,
     canonical,
 )
-from dpucbvi.lab.store import ARRAYS, UNREADABLE, YOUNGER, Store, identity, run_id
+from dpucbvi.lab.store import YOUNGER, Store, canonical_json, identity, run_id
 from dpucbvi.protocol import Setup
 from dpucbvi.trace import Trace
 
@@ -30,7 +36,7 @@ PUBLIC = replace(
     postprocess=PostprocessSettings("none"),
 )
 ORIGIN = {"commit": "abc", "dirty": False}
-FILES = ("config.yaml", "provenance.json", "trace.npz")
+FILES = ("config.yaml", "provenance.json", "trace.npz", "SHA256SUMS")
 
 
 def trace(setup: Setup) -> Trace:
@@ -141,10 +147,12 @@ def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
     """At the value that all runs had before, they are left out; any other value is part of the name."""
     assert {(group, key) for group, before in YOUNGER.items() for key in before} == {
         ("agent", "cap"),
+        ("agent", "minimum"),
         ("privatizer", "families"),
         ("privatizer", "every"),
         ("privatizer", "noise"),
         ("postprocess", "zero"),
+        ("postprocess", "known_rewards"),
     }
     assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
     assert named()["privatizer"] == {**CENTRAL, "sensitivity": "paper"}
@@ -182,34 +190,176 @@ def truncate(path):
     path.write_bytes(path.read_bytes()[:-40])
 
 
-def flip_a_bit_of_the_regret(path):
-    data = bytearray(path.read_bytes())
-    data[data.index(b"regret.npy") + 80] ^= 1  # past the file's header, in its compressed content
-    path.write_bytes(bytes(data))
+def zipped_again(path):
+    """The same arrays, stored without compression."""
+    arrays = dict(np.load(path))
+    np.savez(path, **arrays)
 
 
+def certify_less(path):
+    path.write_text(path.read_text().replace('"add_remove": 1.0', '"add_remove": 0.5'))
+
+
+def a_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def a_link(path):
+    moved = path.parent.parent / "elsewhere"
+    os.replace(path, moved)
+    path.symlink_to(moved)
+
+
+def a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+IN_PLACE_OF_A_FILE = {"a pipe": a_pipe, "a link": a_link, "a folder": a_folder, "nothing": lambda p: p.unlink()}
 DAMAGE = {
-    **{f"no {name}": lambda folder, name=name: (folder / name).unlink() for name in FILES},
+    **{
+        f"{what} for {name}": lambda folder, name=name, put=put: put(folder / name)
+        for name in FILES
+        for what, put in IN_PLACE_OF_A_FILE.items()
+    },
     **{f"{name} empty": lambda folder, name=name: (folder / name).write_text("") for name in FILES},
-    "trace truncated": lambda folder: truncate(folder / "trace.npz"),
-    "trace damaged": lambda folder: flip_a_bit_of_the_regret(folder / "trace.npz"),
-    "provenance truncated": lambda folder: truncate(folder / "provenance.json"),
+    **{f"{name} truncated": lambda folder, name=name: truncate(folder / name) for name in FILES},
+    "trace zipped again": lambda folder: zipped_again(folder / "trace.npz"),
+    "certificate edited": lambda folder: certify_less(folder / "provenance.json"),
     "settings edited": lambda folder: (folder / "config.yaml").write_text("K: 5\nseed: 4\n"),
-    "settings not YAML": lambda folder: (folder / "config.yaml").write_text("K: [5"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_run_is_detected_and_removed(store, damage):
+def test_a_damaged_run_is_noticed_and_replaced(store, damage):
     id = saved(store)
     assert store.has(id)
     damage(store.run_folder(id))
-    with pytest.raises(UNREADABLE):
+    with pytest.raises(Unreadable, match=id):
         store.load(id)
     assert not store.has(id)
-    assert not store.run_folder(id).exists()
+    assert store.run_folder(id).exists()  # until there is a better one
     saved(store)
     assert store.has(id)
+    assert {path.name for path in (store.folder / "runs").iterdir()} - {"elsewhere"} == {id}
+
+
+@pytest.mark.parametrize(
+    "in_its_place", [lambda p: p.write_text("x"), os.mkfifo, lambda p: p.symlink_to("/tmp")]
+)
+def test_anything_in_a_runs_place_is_replaced(store, in_its_place):
+    id = run_id(named())
+    store.run_folder(id).parent.mkdir(parents=True)
+    in_its_place(store.run_folder(id))
+    with pytest.raises(Unreadable, match="not a folder"):
+        store.load(id)
+    saved(store)
+    assert store.has(id)
+
+
+def test_no_flipped_bit_is_accepted(store, faults):
+    """All files, 150 bits of each."""
+    faults(150 * len(FILES))
+    id, rng = saved(store), random.Random(0)
+    for name in FILES:
+        path = store.run_folder(id) / name
+        whole = path.read_bytes()
+        for _ in range(150):
+            at, bit = rng.randrange(len(whole)), rng.randrange(8)
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            assert not store.has(id), (name, at, bit)
+        path.write_bytes(whole)
+    assert store.has(id)
+
+
+def arrays_with(**changes):
+    """A trace.npz with other arrays in the place of its own; None leaves one out."""
+
+    def change(content):
+        arrays = {**dict(np.load(io.BytesIO(content))), **changes}
+        buffer = io.BytesIO()
+        np.savez(buffer, **{key: array for key, array in arrays.items() if array is not None})
+        return buffer.getvalue()
+
+    return change
+
+
+def provenance_with(**changes):
+    return lambda content: json.dumps({**json.loads(content), **changes}).encode()
+
+
+def twice(content):
+    """A zip with a second member of the same name."""
+    buffer = io.BytesIO(content)
+    with pytest.warns(UserWarning), zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("regret.npy", b"")
+    return buffer.getvalue()
+
+
+MADE_UP = {
+    "NaN": ("trace.npz", arrays_with(regret=np.array([0.0, np.nan, 1.0]))),
+    "infinite Q": ("trace.npz", arrays_with(Q=np.full((2, 2, 2), np.inf))),
+    "other length": ("trace.npz", arrays_with(regret=np.zeros(2))),
+    "other shape": ("trace.npz", arrays_with(Q=np.zeros((2, 2, 3)))),
+    "too few axes": ("trace.npz", arrays_with(Q=np.zeros(8), N_sa=np.zeros(8))),
+    "other kind": ("trace.npz", arrays_with(regret=np.array(["a", "b", "c"]))),
+    "pickle": ("trace.npz", arrays_with(regret=np.array([{}, {}, {}]))),
+    "no episodes": ("trace.npz", arrays_with(**{k: np.zeros(0, int) for k in ("episodes", "fallbacks")})),
+    "episodes of another K": ("trace.npz", arrays_with(episodes=np.array([1, 2, 9]))),
+    "episodes backwards": ("trace.npz", arrays_with(episodes=np.array([2, 1, 3]))),
+    "array missing": ("trace.npz", arrays_with(Q=None)),
+    "array too many": ("trace.npz", arrays_with(R=np.zeros(3))),
+    "member twice": ("trace.npz", twice),
+    "no zip": ("trace.npz", lambda _: b"PK not a zip"),
+    "not UTF-8": ("config.yaml", lambda _: b"\xff\xfe"),
+    "deep YAML": ("config.yaml", lambda _: b"[" * 100_000),
+    "a list": ("config.yaml", lambda _: b"[1, 2]"),
+    "deep JSON": ("provenance.json", lambda _: b"[" * 100_000),
+    "JSON of a list": ("provenance.json", lambda _: b"[]"),
+    "no certificate": ("provenance.json", provenance_with(certificate=None)),
+    "a certificate of nothing": ("provenance.json", provenance_with(certificate={"model": "DP"})),
+    "ε a text": (
+        "provenance.json",
+        provenance_with(certificate={"model": "JDP", "add_remove": "1", "replace_one": 2.0}),
+    ),
+    "E a text": ("provenance.json", provenance_with(E="large")),
+    "E is NaN": ("provenance.json", provenance_with(E=float("nan"))),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), MADE_UP.values(), ids=MADE_UP)
+def test_a_file_made_up_with_its_checksum_must_still_be_a_run(store, name, change):
+    id = saved(store)
+    folder = store.run_folder(id)
+    (folder / name).write_bytes(change((folder / name).read_bytes()))
+    content = {file: (folder / file).read_bytes() for file in FILES[:3]}
+    (folder / "SHA256SUMS").write_bytes(_sums(content))
+    with pytest.raises(Unreadable, match=id):
+        store.load(id)
+
+
+def test_the_checksums_are_those_of_sha256sum(store):
+    lines = (store.run_folder(saved(store)) / "SHA256SUMS").read_text().splitlines()
+    assert [line.split("  ")[1] for line in lines] == list(FILES[:3])
+
+
+def test_a_run_of_before_there_were_checksums_says_so(store):
+    id = saved(store)
+    (store.run_folder(id) / "SHA256SUMS").unlink()
+    with pytest.raises(Unreadable, match="SHA256SUMS is missing"):
+        store.load(id)
+
+
+def test_a_run_that_is_not_there_is_missing(store):
+    with pytest.raises(Missing):
+        store.load(run_id(named()))
+
+
+def test_only_the_owner_can_read_true_counts(store):
+    folder = store.run_folder(saved(store))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
 def test_an_interrupted_save_leaves_no_run(store, monkeypatch):
@@ -220,11 +370,7 @@ def test_an_interrupted_save_leaves_no_run(store, monkeypatch):
         patch.setattr(np, "savez_compressed", killed)
         with pytest.raises(KeyboardInterrupt):
             saved(store)
-    id = run_id(named())
-    assert not store.has(id)
-    (store.folder / "runs" / f".{id}-1").mkdir()  # left by another process
-    saved(store)
-    assert [path.name for path in (store.folder / "runs").iterdir()] == [id]
+    assert list((store.folder / "runs").iterdir()) == []
 
 
 def test_saving_drops_the_checkpoint(store):
@@ -260,18 +406,46 @@ def test_an_incomplete_experiment_is_refused(store):
         store.load_experiment("nowhere")
     id = saved(store)
     store.save_experiment("one", "regret", {}, {"a": {**ARM, "runs": [id]}})
-    store.remove(id)
+    (store.run_folder(id) / "trace.npz").unlink()
     with pytest.raises(InputError, match="run it again"):
         store.load_experiment("one")
 
 
-def test_an_index_that_names_no_study_is_refused(store):
-    """As those were that an earlier layout wrote: the runs are kept and only the index is written again."""
+def changed_index(store, change, sign=True):
     id = saved(store)
-    store.save_experiment("old", "regret", {}, {"a": {**ARM, "runs": [id]}})
-    index = json.loads(store.index("old").read_text())
-    del index["study"]
-    store.index("old").write_text(json.dumps(index))
-    with pytest.raises(InputError, match=r"old: .*run it again \('study'\)"):
-        store.load_experiment("old")
-    assert store.has(id)
+    store.save_experiment("one", "regret", {}, {"a": {**ARM, "runs": [id]}})
+    index = json.loads(store.index("one").read_text())
+    stated = index.pop("sha256")
+    change(index)
+    index["sha256"] = checksum(canonical_json(index)) if sign else stated
+    store.index("one").write_text(json.dumps(index))
+    return store
+
+
+INDEXES = {
+    "no study": (lambda index: index.pop("study"), "'study'"),
+    "another name": (lambda index: index.update(name="../two"), r"its index is that of ../two"),
+    "a path for a run": (lambda index: index["arms"]["a"].update(runs=["../../x"]), r"'../../x' is no run"),
+    "a number for a run": (lambda index: index["arms"]["a"].update(runs=[5]), "5 is no run"),
+    "an arm too little": (lambda index: index["arms"]["a"].pop("of"), "of"),
+    "no arms": (lambda index: index.update(arms=3), ""),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), INDEXES.values(), ids=INDEXES)
+def test_an_index_that_is_none_is_refused(store, change, message):
+    with pytest.raises(InputError, match=rf"one: .*run it again \(.*{message}"):
+        changed_index(store, change).load_experiment("one")
+
+
+def test_an_edited_index_is_refused(store):
+    with pytest.raises(InputError, match="the checksum differs"):
+        changed_index(store, lambda index: index["arms"]["a"].update(label="B"), sign=False).load_experiment(
+            "one"
+        )
+
+
+@pytest.mark.parametrize("name", ["../one", "", "a/b", "/etc/passwd"])
+def test_no_name_leads_out_of_the_folder(store, name):
+    with pytest.raises(InputError, match="it must be letters"):
+        store.load_experiment(name)

@@ -1,44 +1,85 @@
-"""`make reproduce` knows every experiment and says how long they take before it starts."""
+"""`make reproduce` knows every experiment, says what is left before it starts, and goes on after a failure."""
 
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def dry_run() -> list[tuple[int, str]]:
-    script = ROOT / "experiments" / "reproduce.py"
-    done = subprocess.run([sys.executable, script, "--dry-run"], capture_output=True, text=True, check=True)
-    return [(int(line.split()[0]), line.split()[2]) for line in done.stdout.splitlines()]
+@pytest.fixture(scope="module")
+def reproduce():
+    spec = importlib.util.spec_from_file_location("cli_reproduce", ROOT / "experiments" / "reproduce.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
-def test_every_experiment_is_listed_once_with_its_minutes():
-    *listed, (total, _) = dry_run()
-    assert sorted(name for _, name in listed) == sorted(
+@pytest.fixture(scope="module")
+def listed(reproduce, tmp_path_factory):
+    return reproduce.steps(tmp_path_factory.mktemp("nothing stored"))
+
+
+def test_every_experiment_is_listed_once_with_its_minutes(listed):
+    assert sorted(step.name for step in listed) == sorted(
         path.stem for path in (ROOT / "conf/exp").glob("*.yaml")
     )
-    for minutes, name in listed:
-        command = (ROOT / "conf/exp" / f"{name}.yaml").read_text().splitlines()[1]
-        assert f"+exp={name} " in command and f"(about {minutes} min" in command
-    assert total == sum(minutes for minutes, _ in listed)
+    for step in listed:
+        command = (ROOT / "conf/exp" / f"{step.name}.yaml").read_text().splitlines()[1]
+        assert f"+exp={step.name} " in command and f"(about {step.minutes} min" in command
+        assert step.missing == step.runs > 0 and step.left == step.minutes
 
 
-def test_the_papers_figure_comes_first_and_the_longest_last():
-    *listed, _ = dry_run()
-    assert listed[0][1] == "riverswim"
-    assert [minutes for minutes, _ in listed[1:]] == sorted(minutes for minutes, _ in listed[1:])
+def test_the_papers_figure_comes_first_and_the_longest_last(listed):
+    assert listed[0].name == "riverswim"
+    assert [step.minutes for step in listed[1:]] == sorted(step.minutes for step in listed[1:])
 
 
-def test_everything_is_run_and_then_the_paper_is_written(monkeypatch):
-    spec = importlib.util.spec_from_file_location("cli_reproduce", ROOT / "experiments" / "reproduce.py")
-    reproduce = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reproduce)
-    commands = []
-    monkeypatch.setattr(reproduce, "run", lambda *command: commands.append(command))
-    monkeypatch.setattr(sys, "argv", ["reproduce.py"])
-    reproduce.main()
-    runs = [("run.py", f"+exp={step.name}") for step in reproduce.steps()]
-    assert commands == [*runs, ("ship.py",), ("paper.py",)]
-    assert all((ROOT / "experiments" / command[0]).is_file() for command in commands)
+def test_what_is_stored_is_subtracted(reproduce):
+    half, done = reproduce.Step("half", 7, 5, 10), reproduce.Step("done", 3, 0, 10)
+    assert (half.left, done.left) == (4, 0)
+    first, second, total = reproduce.plan([half, done]).splitlines()
+    assert first.split() == ["4", "min", "half", "5", "of", "10", "runs", "to", "compute"]
+    assert second.split()[:4] == ["0", "min", "done", "0"] and total.split()[:2] == ["4", "min"]
+
+
+@pytest.fixture
+def commands(reproduce, monkeypatch):
+    """main() with two experiments, each command with the exit code that `codes` has for it."""
+
+    def call(codes):
+        made = []
+
+        def run(*command):
+            made.append(command[:2])
+            return codes.get(command[-1 if len(command) == 1 else 1], 0)
+
+        monkeypatch.setattr(reproduce, "steps", lambda _: [reproduce.Step(n, 1, 1, 1) for n in ("a", "b")])
+        monkeypatch.setattr(reproduce, "run", run)
+        monkeypatch.setattr(sys, "argv", ["reproduce.py"])
+        try:
+            reproduce.main()
+            return made, 0
+        except SystemExit as stopped:
+            return made, stopped.code
+
+    return call
+
+
+ALL = [("run.py", "+exp=a"), ("run.py", "+exp=b"), ("ship.py", "--results=results"), ("paper.py",)]
+
+
+def test_everything_is_run_and_then_the_paper_is_written(commands):
+    assert commands({}) == (ALL, 0)
+    assert all((ROOT / "experiments" / command[0]).is_file() for command in ALL)
+
+
+def test_a_failed_step_is_named_and_does_not_cost_the_others(commands, capsys):
+    assert commands({"+exp=a": 1}) == (ALL, 1)
+    assert capsys.readouterr().err == "error: 1 of 4 steps failed: run.py +exp=a\n"
+
+
+def test_ctrl_c_ends_it(commands):
+    assert commands({"+exp=a": 130}) == (ALL[:1], 130)

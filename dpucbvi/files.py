@@ -1,0 +1,83 @@
+"""Files that are there completely or not at all, however many processes write them and whichever is killed.
+
+Each is written under a name of its process alone and then renamed. What a killed process leaves behind is
+removed by the next one on the same machine that writes the same file; what a living one has is left alone.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+PRIVATE = 0o600  # true counts and states of generators are nobody else's
+HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+OWN_NAME = re.compile(r"\..*~([0-9a-f]{8})~(\d+)~\d+", re.DOTALL)
+_numbers = count()
+
+
+def own_name(path: Path) -> Path:
+    """A name beside the path that no other process uses, nor this one twice."""
+    return path.with_name(f".{path.name}~{HERE}~{os.getpid()}~{next(_numbers)}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Write a file or folder under the name that this gives; it takes the path's place if nothing is raised."""
+    clear_leftovers(path)
+    partial = own_name(path)
+    try:
+        yield partial
+        _put(partial, path)
+    finally:
+        remove(partial)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """A new file that only its owner can read."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+        file.write(content)
+
+
+def remove(path: Path) -> None:
+    """Remove whatever is there, without following a link; nothing need be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def clear_leftovers(path: Path) -> None:
+    """Remove what processes of this machine that are no longer there left of this path."""
+    try:
+        found = [entry.name for entry in os.scandir(path.parent) if entry.name.startswith(f".{path.name}~")]
+    except FileNotFoundError:
+        return
+    for name in found:
+        owner = OWN_NAME.fullmatch(name)
+        if owner is not None and owner[1] == HERE and not _lives(int(owner[2])):
+            remove(path.with_name(name))
+
+
+def _put(partial: Path, path: Path) -> None:
+    """A file replaces a file at once. A folder cannot: what is in the way is renamed first, then removed."""
+    in_the_way = own_name(path)
+    if partial.is_dir() or path.is_dir():
+        with suppress(FileNotFoundError):
+            os.rename(path, in_the_way)
+    os.replace(partial, path)
+    remove(in_the_way)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True

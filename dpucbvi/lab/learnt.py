@@ -1,0 +1,30 @@
+"""Whether a run learnt anything at all: with noise too large or factors too careful, no Q leaves its start."""
+
+import numpy as np
+
+from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun
+from dpucbvi.lab.tell import few
+
+
+def learnt_nothing(experiment: StoredExperiment) -> list[str]:
+    """A line that names the arms no run of which learnt anything, and what to do; none if there are none."""
+    arms = [arm.key for arm in experiment.arms if _nothing(arm)]
+    if not arms:
+        return []
+    return [
+        f"{few(arms)}: nothing was learnt, no Q left H; a larger K or privatizer.epsilon, or "
+        "factors below 1 (bonus.scale, confidence.scale), would let it"
+    ]
+
+
+def _nothing(arm: StoredArm) -> bool:
+    return bool(arm.runs) and all(_at_the_start(run) for run in arm.runs)
+
+
+def _at_the_start(run: StoredRun) -> bool:
+    """Every Q_h is H, or H - h + 1 with agent.cap=steps_left."""
+    Q = run.trace.Q
+    if run.config.get("engine", {}).get("name") == "audit" or Q.size == 0:
+        return False
+    H = len(Q)
+    return bool((Q == H).all() or (Q == np.arange(H, 0, -1.0)[:, None, None]).all())

@@ -1,0 +1,127 @@
+"""What a job will take, before it starts: time, memory and disk.
+
+Time is in units of numpy's Laplace draw, measured here and now: `make bench` states such ratios because they
+vary less than machines do (paper/results/speed.md). Expect a factor of two: a run that learns costs more per
+episode than one that does not.
+
+    compiled episode   0.14 per counter of all steps, to plan, and 0.4 per counter that gets noise
+    memory             the MDP and what is made of it, the counters, and log2 K nodes for each that a tree keeps
+"""
+
+import math
+import os
+import time
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dpucbvi.counts import counters
+from dpucbvi.errors import InputError
+from dpucbvi.lab.settings import RunSettings
+from dpucbvi.protocol import Setup
+from dpucbvi.simulate import MOST_EPISODES
+
+PLANNING, NOISE = 0.14, 0.4  # of a numpy draw, per counter and episode
+REFERENCE, CVXPY = 200.0, 2158.0  # times the compiled engine
+PROCESS_BYTES = 350e6  # of a worker with everything imported
+GIGABYTE = 1e9
+DRAWS = 200_000
+
+
+class Prediction(NamedTuple):
+    """Of one run, or of a whole job: seconds of one core, bytes of memory of one worker, bytes on disk."""
+
+    seconds: float
+    memory: float
+    disk: float
+
+
+class Limits(Protocol):
+    """What is accepted of a job; None: all that the machine has."""
+
+    hours: float
+    gigabytes: float | None
+
+
+@cache
+def draw_seconds() -> float:
+    """Seconds that numpy takes for a Laplace draw."""
+    rng = np.random.default_rng(0)
+    rng.laplace(size=DRAWS)
+    start = time.process_time()
+    rng.laplace(size=DRAWS)
+    return (time.process_time() - start) / DRAWS
+
+
+def of_run(setup: Setup, engine: str) -> Prediction:
+    """One run; its certificate says whether there is noise to draw."""
+    (H, S, A), K = setup.mdp.r.shape, setup.problem.K
+    planned, noisy = counters(H, S, A), counters(setup.G, S, A)
+    private = setup.certificate.model != "none"
+    episode = draw_seconds() * (PLANNING * planned + NOISE * noisy * private)
+    if engine == "reference":
+        episode *= REFERENCE if isinstance(setup.postprocess, str) else CVXPY
+    state = 8.0 * (6 * planned + (6 + math.log2(K + 1)) * noisy + 3 * S * setup.lp_checks)
+    points = min(K, setup.trace_points)
+    return Prediction(
+        episode * K, PROCESS_BYTES + 24.0 * H * S * A * S + state, 12_000 + 10.0 * points + 16.0 * H * S * A
+    )
+
+
+def of_job(runs: list[Prediction]) -> Prediction:
+    """All of them: times and disk add up, a worker has one run at a time."""
+    return Prediction(
+        sum(run.seconds for run in runs),
+        max((run.memory for run in runs), default=0.0),
+        sum(r.disk for r in runs),
+    )
+
+
+def check_environment(settings: RunSettings, limits: Limits) -> None:
+    """Refuse an environment whose P alone does not fit, or whose runs take too long, before it is made."""
+    env, K, entries = settings.env, settings.K, _entries(settings.env)
+    noisy = settings.privatizer["name"] != "non_private" and not settings.agent.get("pooled")
+    hours = draw_seconds() * (PLANNING + NOISE * noisy) * entries * K / 3600
+    size = 24.0 * entries / GIGABYTE
+    if size > (most := most_gigabytes(limits.gigabytes)):
+        raise InputError(
+            f"env: {env['name']} of this size takes {size:,.3g} GB, runtime.gigabytes accepts {most:,.3g}"
+        )
+    if hours > limits.hours and K <= MOST_EPISODES:  # else K itself is refused
+        raise InputError(
+            f"env: a run of {K:,} episodes on {env['name']} of this size takes {hours:,.0f} h or more, "
+            f"runtime.hours accepts {limits.hours:g}"
+        )
+
+
+def check_job(job: Prediction, workers: int, limits: Limits) -> None:
+    """Refuse a job that is predicted to take longer, or more memory, than is accepted."""
+    predicted, most = job.seconds / workers / 3600, most_gigabytes(limits.gigabytes)
+    if predicted > limits.hours:
+        raise InputError(
+            f"runtime.hours: this job is predicted to take {predicted:,.0f} h with {workers} workers "
+            f"and {limits.hours:g} are accepted; make it smaller, or set runtime.hours"
+        )
+    if workers * job.memory / GIGABYTE > most:
+        raise InputError(
+            f"runtime.gigabytes: {workers} workers are predicted to take "
+            f"{workers * job.memory / GIGABYTE:,.1f} GB and {most:,.1f} are accepted; "
+            "take fewer workers, or set runtime.gigabytes"
+        )
+
+
+def most_gigabytes(accepted: float | None) -> float:
+    """What is accepted, or else all that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIGABYTE if accepted is None else accepted
+
+
+def _entries(env: dict[str, Any]) -> float:
+    """H·S·A·S of an environment's settings; 0 if they do not say."""
+    H, A = float(env.get("H", 1)), float(env.get("A", 2))
+    if "depth" in env:  # of a tree
+        levels = env["depth"] * math.log(max(A, 2.0)) / math.log(10)
+        S = math.inf if levels > 100 else A ** (env["depth"] + 1) / max(A - 1, 1)
+    else:
+        S = float(env.get("S", 0))
+    return H * S * A * S

@@ -1,0 +1,114 @@
+"""Who computes: this process, worker processes (joblib), or the workers of a Dask cluster.
+
+Each executor takes jobs and yields what each returned, as they end. Which one it is never changes a result.
+"""
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from joblib import Parallel, delayed
+
+from dpucbvi.errors import InputError
+
+T = TypeVar("T")
+DEAF_TO = {
+    signal.SIGINT,
+    signal.SIGHUP,
+}  # sent to a whole terminal: only this process answers, and ends the rest
+LOOK_SECONDS = 1.0
+CONNECT_SECONDS = 10
+
+
+class WorkerKilled(RuntimeError):
+    """A worker process ended before its job did."""
+
+
+class Job(NamedTuple):
+    """A function that can be sent to another process, and what it is called with."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __call__(self) -> Any:
+        return self.function(*self.arguments)
+
+
+def here(jobs: list[Job]) -> Iterator[Any]:
+    """One after the other in this process."""
+    for job in jobs:
+        yield job()
+
+
+def processes(jobs: list[Job], workers: int, purpose: str = "runs") -> Iterator[Any]:
+    """By so many worker processes; those of another `purpose` are not used again."""
+    settings: dict[str, Any] = {"initializer": _start_worker, "initargs": (os.getpid(), purpose)}
+    parallel = Parallel(workers, backend="loky", batch_size=1, return_as="generator_unordered", **settings)
+    try:
+        with _signals_held():  # new processes inherit this; Ctrl-C is answered as soon as they are there
+            ready = Parallel(workers, backend="loky", batch_size=1, **settings)
+            ready(delayed(os.getpid)() for _ in range(workers))
+        yield from parallel(delayed(job.function)(*job.arguments) for job in jobs)
+    except BrokenProcessPool:
+        raise WorkerKilled from None
+
+
+def dask(jobs: list[Job], workers: int, address: str | None) -> Iterator[Any]:
+    """By the workers of the Dask scheduler at this address or, without one, by so many that are started here.
+
+    The scheduler itself gives the job of a killed worker to another one.
+    """
+    from distributed import Client, KilledWorker, LocalCluster, as_completed
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with ExitStack() as open_:
+        if address is None:
+            with _signals_held():
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            address = open_.enter_context(cluster).scheduler_address
+        try:
+            client = open_.enter_context(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
+        futures = [client.submit(job.function, *job.arguments, pure=False) for job in jobs]
+        open_.callback(client.cancel, futures)
+        try:
+            for future in as_completed(futures, loop=client.loop):
+                yield future.result()
+        except KilledWorker:
+            raise WorkerKilled from None
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_worker(parent: int, purpose: str) -> None:
+    """Import what runs need: loky takes a worker that grows much after its first task for a leaking one."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    import cvxpy  # noqa: F401
+
+    import dpucbvi.engine.fast  # noqa: F401
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed has nobody left to work for."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_SECONDS)
+    os._exit(1)

@@ -1,0 +1,69 @@
+"""The table of faults: with --reliability FILE, what this run tried and what was handled."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+# A test of these is one fault each; a test that tries several counts them itself: record_property("faults", n).
+KINDS = {
+    "contract/test_cli.py::test_bad_input": "malformed command lines",
+    "contract/test_cli.py::test_what_is_finished_survives": "signals to a running job",
+    "unit/lab/test_store.py::test_a_damaged_run": "damaged files of a run",
+    "unit/lab/test_store.py::test_anything_in_a_runs_place": "damaged files of a run",
+    "unit/lab/test_store.py::test_no_flipped_bit": "flipped bits of stored files",
+    "unit/lab/test_store.py::test_a_file_made_up": "forged files of a run",
+    "unit/lab/test_store.py::test_an_index_that_is_none": "forged indexes",
+    "unit/engine/test_checkpoints.py::test_a_checkpoint_that_cannot": "damaged checkpoints",
+    "unit/core/test_environments.py::test_a_file_that_holds_no_mdp": "malformed MDP files",
+    "reliability/test_fuzz.py::test_a_malformed": "malformed MDP files",
+    "reliability/test_fuzz.py": "fuzzed settings and MDP files",
+    "reliability/test_kills.py": "random kills of parent and workers",
+    "reliability/test_many_processes.py": "processes at once on one folder",
+    "reliability/test_dask.py": "killed workers of a cluster",
+}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    path = config.getoption("--reliability")
+    if path is None:
+        return
+    tried, handled = Counter(), Counter()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            kind = next((kind for start, kind in KINDS.items() if start in report.nodeid), None)
+            if report.when == "call" and kind is not None:
+                faults = dict(report.user_properties).get("faults", 1)
+                tried[kind] += faults
+                handled[kind] += faults * (outcome == "passed")
+    path.write_text(table(tried, handled))
+
+
+def table(tried: Counter, handled: Counter) -> str:
+    """Lost is what was tried and not handled as promised."""
+    rows = [(kind, tried[kind], handled[kind]) for kind in dict.fromkeys(KINDS.values()) if tried[kind]]
+    rows.append(("all", sum(tried.values()), sum(handled.values())))
+    lines = [f"| {kind} | {n:,} | {m:,} | {n - m:,} |" for kind, n, m in rows]
+    return "\n".join(
+        [
+            "# Faults tried, and what became of them",
+            "",
+            "Written by `make test-all`. A fault is handled if it ends as promised: one line that names it,",
+            "nothing half-written, and results that are, to the last bit, those of an undisturbed run.",
+            "",
+            "| fault | tried | handled | lost |",
+            "|:--|--:|--:|--:|",
+            *lines,
+            "",
+        ]
+    )
+
+
+@pytest.fixture
+def faults(record_property):
+    """Say how many faults this test tries."""
+    return lambda n: record_property("faults", n)

@@ -1,0 +1,65 @@
+"""A small job as a process of its own, and what it leaves on disk."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "experiments" / "run.py"
+
+
+def start(results: Path, *settings: str) -> subprocess.Popen:
+    command = [sys.executable, str(RUN), "runtime.progress=false", f"runtime.results={results}", *settings]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heeding,
+    )
+
+
+def heeding() -> None:
+    """A shell's & leaves SIGINT ignored, nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def content(results: Path) -> dict[str, bytes]:
+    """Settings and traces of all runs; provenance says when, and differs."""
+    return {
+        str(path.relative_to(results)): path.read_bytes()
+        for path in sorted((results / "runs").glob("*/*"))
+        if path.name in ("config.yaml", "trace.npz")
+    }
+
+
+def leftovers(results: Path) -> list[str]:
+    """Temporary names, claims and checkpoints."""
+    hidden = [str(path) for path in results.rglob(".*")]
+    return hidden + [str(path) for name in ("claims", "checkpoints") for path in (results / name).glob("*")]
+
+
+def members(session: int) -> list[int]:
+    """The processes of a job that still live."""
+    found = subprocess.run(["pgrep", "-s", str(session)], capture_output=True, text=True).stdout
+    return [int(line) for line in found.split()]
+
+
+def ends_within(session: int, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while members(session) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not members(session)
+
+
+def kill(process: int, number: int) -> bool:
+    try:
+        os.kill(process, number)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,109 @@
+"""Any setting and any MDP file: a run that is set up, or an InputError of one line; never anything else."""
+
+import io
+import tempfile
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpucbvi.environments import from_file
+from dpucbvi.errors import InputError
+from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.experiment import RuntimeSettings
+from dpucbvi.lab.predict import check_environment
+from dpucbvi.lab.settings import RunSettings, canonical, run_settings
+
+EXAMPLES = 300
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 30),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from(["", "central", "local", "dp_ucbvi", "random", "file", "???", "cvxpy", "é\x00", "1e5"]),
+    st.lists(st.integers(), max_size=2),
+)
+KEYS = st.sampled_from(
+    ["name", "epsilon", "S", "A", "H", "scale", "constant", "pooled", "zero", "path", "x", ""]
+)
+TREES = st.dictionaries(
+    st.sampled_from([f.name for f in fields(RunSettings)] + ["seed", ""]),
+    st.one_of(VALUES, st.dictionaries(KEYS, VALUES, max_size=4)),
+    max_size=5,
+)
+
+
+@pytest.mark.slow  # hundreds of examples
+def test_any_settings_are_a_run_or_one_line(faults):
+    faults(EXAMPLES)
+
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(TREES)
+    def check(tree):
+        try:
+            made = canonical(run_settings(tree))
+            check_environment(made, RuntimeSettings(hours=1.0, gigabytes=0.5))
+            assemble(made)
+        except OverflowError:  # experiment_from tells it
+            pass
+        except InputError as error:
+            assert str(error) and "\n" not in str(error)
+
+    check()
+
+
+@pytest.mark.slow  # hundreds of examples
+def test_any_mdp_file_is_an_mdp_or_one_line(faults):
+    """A file that is right, with some of its bytes changed, cut off, or repeated."""
+    faults(EXAMPLES)
+    buffer = io.BytesIO()
+    np.savez(buffer, P=np.ones((2, 1, 1, 1)), r=np.full((2, 1, 1), 0.5), initial=np.ones(1))
+    whole = buffer.getvalue()
+    edits = st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), min_size=1, max_size=6)
+
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(edits, st.one_of(st.none(), st.integers(0, len(whole))))
+    def check(changes, end):
+        data = bytearray(whole)
+        for at, byte in changes:
+            data[at] = byte
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mdp.npz"
+            path.write_bytes(bytes(data[:end]))
+            try:
+                from_file(str(path))
+            except InputError as error:
+                assert str(error) and "\n" not in str(error)
+
+    check()
+
+
+def zipped(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return buffer.getvalue()
+
+
+FILES = {
+    "empty members": zipped(P=b"", r=b"", initial=b""),
+    "no arrays": zipped(P=b"x" * 50, r=b"x" * 50, initial=b"x" * 50),
+    "header cut off": zipped(P=b"\x93NUMPY\x01\x00", r=b"", initial=b""),
+    "a header that is code": zipped(
+        P=b"\x93NUMPY\x01\x00\x20\x00" + b"__import__('os')".ljust(32), r=b"", initial=b""
+    ),
+    "text": b"P r initial",
+}
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+def test_a_malformed_mdp_file_is_one_line(content, tmp_path):
+    path = tmp_path / "mdp.npz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"path: .* is not an \.npz with P, r and initial"):
+        from_file(str(path))

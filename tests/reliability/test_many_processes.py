@@ -1,0 +1,43 @@
+"""Any number of processes on one results folder: nothing is done twice, lost or left over."""
+
+import re
+
+import pytest
+from jobs import content, leftovers, start
+
+SETTINGS = ("engine=reference", "env.H=3", "env.S=3", "K=300", "runs=4", "runtime.workers=1")
+ARMS = "+arms={one: {}, two: {privatizer: {epsilon: 2}}}"
+PROCESSES, TIMES, RUNS = 4, 10, 8
+
+
+@pytest.mark.slow  # 41 processes
+def test_four_processes_at_once(tmp_path, faults):
+    faults(PROCESSES * TIMES)
+    alone = start(tmp_path / "alone", *SETTINGS, ARMS)
+    assert alone.wait(600) == 0
+    expected = content(tmp_path / "alone")
+    assert len(expected) == 2 * RUNS
+    for i in range(TIMES):
+        results = tmp_path / str(i)
+        jobs = [start(results, *SETTINGS, ARMS) for _ in range(PROCESSES)]
+        said = [job.communicate(timeout=900) for job in jobs]
+        assert [(job.returncode, err) for job, (_, err) in zip(jobs, said, strict=True)] == [
+            (0, "")
+        ] * PROCESSES
+        computed = [int(re.search(r"(\d+) runs? computed", out)[1]) for out, _ in said]
+        assert sum(computed) == RUNS, "work was done twice"
+        assert content(results) == expected
+        assert leftovers(results) == []
+
+
+@pytest.mark.slow  # four processes
+def test_single_seeds_as_array_jobs_make_the_experiment(tmp_path, faults):
+    """What a SLURM array does: a job per seed, in any order, then the experiment finds all of them."""
+    faults(3)
+    jobs = [
+        start(tmp_path, *SETTINGS[:-2], "runtime.workers=1", "runs=1", f"seed={i}", ARMS) for i in (2, 0, 1)
+    ]
+    assert [job.wait(600) for job in jobs] == [0, 0, 0]
+    whole = start(tmp_path, *SETTINGS[:-2], "runs=3", ARMS)
+    out, _ = whole.communicate(timeout=600)
+    assert "0 runs computed, 6 loaded" in out
