@@ -85,8 +85,9 @@ class Paired(NamedTuple):
     p: float  # of the permutation test that the pairs are exchangeable
 
     def __str__(self) -> str:
+        difference, low, high = (three_digits(value) for value in self[:3])
         return (
-            f"a - b = {self.difference:,.4g} (95%: {self.low:,.4g} to {self.high:,.4g}); a run of a has less "
+            f"a - b = {difference} (95%: {low} to {high}); a run of a has less "
             f"than one of b with probability {self.improvement:.2f}; p = {self.p:.2g}"
         )
 

@@ -96,7 +96,7 @@ def test_compare_is_paired_over_seeds():
     a, b = [1.0, 2.0, 4.0], [2.0, 4.0, 5.0]
     found = dp.compare(runs(a), runs(b))
     assert found == paired(np.array(a), np.array(b)) and found.difference == pytest.approx(-4 / 3)
-    assert str(found).startswith("a - b = -1.333 (95%: -2 to -1)") and "p = 0.25" in str(found)
+    assert str(found).startswith("a - b = -1.33 (95%: -2 to -1)") and "p = 0.25" in str(found)
 
 
 def test_compare_of_several_corrects_for_it():
