@@ -17,7 +17,7 @@ from dpucbvi.studies.artifact.page import page_data
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "dpucbvi" / "studies" / "artifact" / "assets"
 MOST_BYTES = 2_000_000
-WIDTH = 1100  # of a figure, in pixels
+WIDTH = 1000  # of a figure, in pixels
 
 
 def page(paper: Path) -> str:
@@ -56,7 +56,7 @@ def as_url(figure: Path) -> str:
     with Image.open(figure) as image:
         height = round(image.height * WIDTH / image.width)
         small, buffer = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS), io.BytesIO()
-    small.save(buffer, "WEBP", quality=70)
+    small.save(buffer, "WEBP", quality=60)
     return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 

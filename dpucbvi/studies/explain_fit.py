@@ -73,4 +73,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [write_csv(folder / "explain_fit.csv", HEADER, rows)]
 
 
-STUDY = Study(draw, table=table, report=write, points=2, keeps_figure=False)
+STUDY = Study(draw, table=table, report=write, points=400, keeps_figure=False)

@@ -9,17 +9,17 @@ import numpy as np
 
 from dpucbvi.lab.compose import CONF, experiments
 from dpucbvi.lab.shipped import Shipped, thinned
-from dpucbvi.lab.stats import summarise
 from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import study
 from dpucbvi.studies.artifact.claims import read
 from dpucbvi.studies.artifact.numbers import numbers
 from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of
 from dpucbvi.studies.shared.printed import printed_beside
 from dpucbvi.studies.shared.style import PALETTE
 
-POINTS = 60  # of every curve
+POINTS = 40  # of every curve
 SEEDS = 5  # of every arm, where the arms are few
-FEW_ARMS = 45
+FEW_ARMS, MOST_ARMS = 40, 200
 FIRST = "riverswim"
 MINUTES = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
 DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
@@ -57,7 +57,7 @@ def in_order() -> list[str]:
 
 
 def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str, Any]:
-    """What its file says of it and, if it has shipped, its arms with their final regrets and curves."""
+    """What its file says of it and, if its curves have shipped, its arms with them and their final regrets."""
     found = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
     assert found is not None, f"{name}: its file must begin with its command, its minutes and what it asks"
     command, minutes, text = found.groups()
@@ -68,7 +68,9 @@ def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str,
         "asks": _prose(text),
         "arms": [],
     }
-    if experiment is None or experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
+    if experiment is None or len(experiment.arms) > MOST_ARMS or study(experiment.study).points < POINTS:
+        return said
+    if experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
         return said
     seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
     return {**said, "arms": [arm_data(arm, seeds) for arm in experiment.arms]}
@@ -78,7 +80,7 @@ def arm_data(arm: StoredArm, seeds: int) -> dict[str, Any]:
     mean, half_width = mean_and_half_width_of(arm)
     certificate, printed = certificate_of(arm), printed_beside(arm)
     few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
-    summary, regret = summarise(regret_of(few)), regret_of(few)
+    regret = regret_of(few)
     return {
         "key": arm.key,
         "of": arm.of,
@@ -95,8 +97,7 @@ def arm_data(arm: StoredArm, seeds: int) -> dict[str, Any]:
         "printed": _number(float(printed.regret[-1])) if printed is not None else None,
         "printed_curve": [column.tolist() for column in printed] if printed is not None else None,
         "episodes": few.runs[0].trace.episodes.tolist(),
-        "mean": [_number(value) for value in summary.mean],
-        "half": [_number(value) for value in summary.half_width],
+        "mean": [_number(value) for value in regret.mean(axis=0)],
         "seeds": [[_number(value) for value in run] for run in regret[:seeds]],
     }
 
