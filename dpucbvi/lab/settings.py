@@ -35,9 +35,9 @@ class PostprocessSettings:
 
     name: str = "closed_form"
     zero: float = 0.0
-    known_rewards: bool = False
     solver: str | None = "HIGHS"
     canonical: bool | None = True
+    known_rewards: bool = False
 
 
 @dataclass

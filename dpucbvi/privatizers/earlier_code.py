@@ -86,6 +86,8 @@ class Shared(LaplaceOne):
         return self.noise_from(problem, problem.K - 1, 1)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
+        if problem.K == 1:
+            return nothing_released(self.model)
         return Certificate(self.model, math.inf, math.inf)
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "SharedCounts":

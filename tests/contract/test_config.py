@@ -1,6 +1,7 @@
 """The config folder: every option composes, every key is read, every experiment runs."""
 
 import re
+from inspect import Parameter
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,8 @@ def test_an_environment_has_the_defaults_of_its_function(option):
     tree = OmegaConf.to_container(composed(f"env={option}").env)
     accepted = arguments(registered()["env"][tree.pop("name")])
     defaults = {key: argument.default for key, argument in accepted.items()}
+    for key in [key for key, default in defaults.items() if default is Parameter.empty]:
+        assert tree.pop(key) == "???" and defaults.pop(key)  # the user must say it
     if option in OWN:
         assert tree.pop(OWN[option]) != defaults.pop(OWN[option])
     assert tree == defaults

@@ -166,7 +166,7 @@ MUTANTS = {
         Mutant(
             "printed curves missing in c",
             "riverswim.certified",
-            "            draw_printed(axes, arm)\n",
+            "        draw_printed(axes, arm)\n",
             "",
         ),
         Mutant(

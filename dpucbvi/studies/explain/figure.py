@@ -41,7 +41,7 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
     arms = [*found.arms.values(), *([] if local is None else [local])]
     for arm in arms:
         hue, episodes = HUES[str(arm.printed)], arm.runs[0].trace.episodes
-        shown = episodes >= FIRST
+        shown = episodes >= min(FIRST, episodes[-1] / 50)
         axes.plot(episodes[shown], regret_of(arm).mean(axis=0)[shown], color=hue, linewidth=1.6)
         printed = printed_beside(arm)
         if printed is not None:

@@ -158,7 +158,7 @@ def test_an_agent_of_raw_counts_takes_no_post_processing(name, privatizer, postp
 @pytest.mark.parametrize("name", ["dp_ucbvi", "dp_nash_vi"])
 def test_an_agent_of_post_processed_counts_refuses_noisy_ones(name):
     with pytest.raises(
-        dp.InputError, match=r"^postprocess: \w+ takes closed_form or cvxpy when counts are noisy$"
+        dp.InputError, match=r"^postprocess: \w+ takes closed_form, clip or cvxpy when counts are noisy$"
     ):
         set_up(RIVER, AGENTS[name](), CENTRAL, 10, postprocess="none")
     assert set_up(RIVER, AGENTS[name](), CENTRAL, 10).postprocess == "closed_form"
@@ -166,7 +166,9 @@ def test_an_agent_of_post_processed_counts_refuses_noisy_ones(name):
 
 
 def test_a_post_processing_that_is_not_there_is_refused():
-    with pytest.raises(dp.InputError, match=r"^postprocess: 'magic' is not one of none, closed_form, cvxpy$"):
+    with pytest.raises(
+        dp.InputError, match=r"^postprocess: 'magic' is not one of none, closed_form, clip, cvxpy$"
+    ):
         set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10, postprocess="magic")
 
 

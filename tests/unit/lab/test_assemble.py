@@ -22,7 +22,7 @@ REFUSED = {
     "LDP-OBI, JDP": (settings("ldp_obi"), "privatizer.name: LDPOBI takes none or LDP and Central is JDP"),
     "PUCB, LP": (settings("pucb", "central", "closed_form"), "postprocess.name: PUCB uses the noisy counts"),
     "PO, LP": (settings("private_ucb_po", "local", "closed_form"), "postprocess.name: PrivateUCBPO uses"),
-    "Nash, raw": (settings("dp_nash_vi"), "postprocess.name: DPNashVI takes closed_form or cvxpy"),
+    "Nash, raw": (settings("dp_nash_vi"), "postprocess.name: DPNashVI takes closed_form, clip or cvxpy"),
     "seed": (settings("pucb", env={"name": "random", "seed": -1}), "env.seed: -1 is not accepted"),
     "one action": (settings("pucb", env={"name": "hard_tree", "A": 1}), "env.A: 1 is not accepted"),
     "no tree": (settings("pucb", env={"name": "hard_tree", "depth": 0}), "env.depth: 0 is not accepted"),

@@ -51,7 +51,7 @@ def test_the_default_is_canonical_up_to_what_it_does_not_read():
         "variant": "chowdhury_zhou",
         "rewards": "deterministic",
     }
-    assert settings.agent == {"name": "dp_ucbvi", "pooled": False, "cap": "H"}
+    assert settings.agent == {"name": "dp_ucbvi", "pooled": False, "cap": "H", "minimum": True}
     assert settings.privatizer == {
         "name": "central",
         "epsilon": 1.0,
@@ -137,6 +137,7 @@ def test_cvxpy_reads_its_solver():
         "zero": 0.0,
         "solver": "HIGHS",
         "canonical": True,
+        "known_rewards": False,
     }
     for solver, nearest in (("CLARABEL", True), ("HIGHS", False)):
         assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, solver, nearest))) != one
@@ -145,9 +146,14 @@ def test_cvxpy_reads_its_solver():
 def test_to_dict_leaves_out_what_is_not_read():
     tree = to_dict(canonical(RunSettings(privatizer=NON_PRIVATE)))
     assert tree["privatizer"] == {"name": "non_private"}
-    assert tree["postprocess"] == {"name": "closed_form", "zero": 0.0}
+    assert tree["postprocess"] == {"name": "closed_form", "zero": 0.0, "known_rewards": False}
     assert set(tree["env"]) == {"name", "S", "H", "variant", "rewards"}
-    assert tree["agent"] == {"name": "dp_ucbvi", "pooled": False, "cap": "H"}  # false is a value
+    assert tree["agent"] == {
+        "name": "dp_ucbvi",
+        "pooled": False,
+        "cap": "H",
+        "minimum": True,
+    }  # false is a value
     assert tree["confidence"] == {"name": "proven", "scale": 1.0}
 
 
@@ -193,8 +199,8 @@ REFUSED = {
     "agent factor": (with_agent(bonus_scale=1.0), "agent.bonus_scale: no such key"),
     "agent pooled": (with_agent(pooled=1), "agent.pooled: 1 is not accepted; it must be true or false"),
     "postprocess": (
-        RunSettings(postprocess=PostprocessSettings("clip")),
-        "postprocess.name: clip is not accepted; it must be one of none, closed_form, cvxpy",
+        RunSettings(postprocess=PostprocessSettings("clp")),
+        "postprocess.name: clp is not accepted; it must be one of none, closed_form, clip, cvxpy",
     ),
     "postprocess canonical": (
         RunSettings(postprocess=PostprocessSettings("cvxpy", canonical=None), engine=REFERENCE),
@@ -275,7 +281,7 @@ COMBINATIONS = {
     ),
     "raw DP-UCBVI": (
         RunSettings(postprocess=PostprocessSettings("none")),
-        "postprocess.name: DPUCBVI takes closed_form or cvxpy when counts are noisy",
+        "postprocess.name: DPUCBVI takes closed_form, clip or cvxpy when counts are noisy",
     ),
     "fast cvxpy": (
         RunSettings(postprocess=PostprocessSettings("cvxpy")),
