@@ -248,8 +248,11 @@ def with_few_trials(config):
 
 # By both engines in make test-all. In make test by the compiled one only, and the calibrations not at all: they
 # have the arms of what they are for, at many more points.
+LONG = ("calibrate", "explain_fit", "audit")  # and the audit compiles releases of its own: 40 s
+
+
 def quick(name: str, engine: str) -> bool:
-    return name == "riverswim" or (engine == "fast" and not name.startswith(("calibrate", "explain_fit")))
+    return name == "riverswim" or (engine == "fast" and not name.startswith(LONG))
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,12 @@ def differences(rows: list[dict[str, str]], wanted: list[dict[str, str]]) -> lis
     return found
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+QUICK = ("riverswim", "table1", "headline", "literal")  # the others in make test-all
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in EXPERIMENTS]
+)
 def test_every_arm_does_what_it_did(name):
     assert differences(list(digests(name)), stored(name)) == []
 

@@ -22,6 +22,7 @@ def listed(reproduce, tmp_path_factory):
     return reproduce.steps(tmp_path_factory.mktemp("nothing stored"))
 
 
+@pytest.mark.slow  # every arm of every experiment is made: 20 s
 def test_every_experiment_is_listed_once_with_its_minutes(listed):
     assert sorted(step.name for step in listed) == sorted(
         path.stem for path in (ROOT / "conf/exp").glob("*.yaml")
@@ -32,6 +33,7 @@ def test_every_experiment_is_listed_once_with_its_minutes(listed):
         assert step.missing == step.runs > 0 and step.left == step.minutes
 
 
+@pytest.mark.slow  # every arm of every experiment is made: 20 s
 def test_the_papers_figure_comes_first_and_the_longest_last(listed):
     assert listed[0].name == "riverswim"
     assert [step.minutes for step in listed[1:]] == sorted(step.minutes for step in listed[1:])
