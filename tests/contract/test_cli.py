@@ -404,6 +404,7 @@ def test_a_file_goes_before_the_signature(cli):
     assert not {f"{name}.yaml" for name in ENVIRONMENTS} & set(ConfigStore.instance().repo.get("env", {}))
 
 
+@pytest.mark.slow  # a copy of the repository, and four processes: 10 s
 def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
     """A real process, two workers, the compiled engine; the config and the results lie beside the script."""
     repository, here = tmp_path / "repository", tmp_path / "here"

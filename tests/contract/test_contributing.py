@@ -164,6 +164,7 @@ TWINS = """
 """
 
 
+@pytest.mark.slow  # it compiles a twin that no cache has: 20 s
 def test_an_agent_and_a_privatizer_run_on_both_engines_and_by_name(tmp_path):
     copy = Copy(tmp_path, "An agent", "A privatizer")
     copy.python("-c", textwrap.dedent(TWINS), str(copy.folder))
