@@ -141,7 +141,8 @@ def main() -> None:
             failed[name] = error
     for name in failed:
         print(f"error: {_named(name, failed[name])}", file=sys.stderr)
-    sys.exit(min(len(failed), 1))
+    unknown = set(arguments.names) - set(publisher.all_names())
+    sys.exit(2 if unknown else min(len(failed), 1))
 
 
 def _named(name: str, error: Exception) -> str:

@@ -40,7 +40,7 @@ class UcbviBernsteinConstants(NamedTuple):
 
     variance: float  # 8L
     correction: float  # 14HL/3, over N - `less`
-    less: float  # 0
+    less: float  # 0; refined: 1
     next_value: float  # 8
     gap: float  # 100²H³S²AL², over N_{h+1}(s')
     gap_most: float  # H²
@@ -54,35 +54,33 @@ def hoeffding_constants(problem: Problem, scale: float = 1.0) -> HoeffdingConsta
     return HoeffdingConstants(7.0 * problem.H * log_term(problem), scale)
 
 
+class Numbers(NamedTuple):
+    """The four numbers in which bonus 2 and the refined bonus differ."""
+
+    spread: float  # of the variance and the next value
+    correction: float  # over 3
+    less: float
+    gap: float
+
+
+BONUS_2, REFINED = Numbers(8.0, 14.0, 0.0, 100.0), Numbers(4.0, 7.0, 1.0, 84.0)
+
+
 def ucbvi_bernstein_constants(
-    problem: Problem, scale: float = 1.0, without: str | None = None
+    problem: Problem, scale: float = 1.0, without: str | None = None, numbers: Numbers = BONUS_2
 ) -> UcbviBernsteinConstants:
-    """Those of bonus 2; `without` is a term that is left out [D32]."""
+    """Those of bonus 2, or of the refined one; `without` is a term that is left out [D32]."""
     H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
     constants = UcbviBernsteinConstants(
-        variance=8.0 * L,
-        correction=14.0 * H * L / 3.0,
-        less=0.0,
-        next_value=8.0,
-        gap=100.0**2 * H**3 * S**2 * A * L**2,
+        variance=numbers.spread * L,
+        correction=numbers.correction * H * L / 3.0,
+        less=numbers.less,
+        next_value=numbers.spread,
+        gap=numbers.gap**2 * H**3 * S**2 * A * L**2,
         gap_most=float(H**2),
         scale=scale,
     )
     return constants if without is None else constants._replace(**{without: 0.0})
-
-
-def refined_constants(problem: Problem, scale: float = 1.0) -> UcbviBernsteinConstants:
-    """Those of the refined bonus."""
-    H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
-    return UcbviBernsteinConstants(
-        variance=4.0 * L,
-        correction=7.0 * H * L / 3.0,
-        less=1.0,
-        next_value=4.0,
-        gap=84.0**2 * H**3 * S**2 * A * L**2,
-        gap_most=float(H**2),
-        scale=scale,
-    )
 
 
 def log_term(problem: Problem) -> float:
@@ -180,19 +178,11 @@ class UCBVICH(Optimistic):
 
 
 @dataclass(frozen=True)
-class UCBVIRefined(Optimistic):
+class UCBVIRefined(UCBVI):
     """UCBVI-BF with the constants of Drago, Mussi & Metelli (2025); not private."""
 
-    raw = False
-    models = NONE
-
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return refined_constants(problem, self.bonus_scale)
-
-    def algorithm(
-        self, problem: Problem, private: PrivateCounts, constants: UcbviBernsteinConstants
-    ) -> Algorithm:
-        return ucbvi(problem, private, constants)
+        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, REFINED)
 
 
 AGENTS.add("ucbvi_bf", UCBVI)
