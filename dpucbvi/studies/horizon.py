@@ -200,4 +200,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [path]
 
 
-STUDY = Study(draw, table=table, report=write)
+STUDY = Study(draw, table=table, report=write, points=400)  # all: it interpolates

@@ -91,3 +91,10 @@ def test_the_table_is_that_of_the_study():
     told = "arm regret 95% ± bonus × E × counts privacy ε (a user added or removed) ε (replaced)"
     assert " ".join(header.split()) == told
     assert row.split() == ["a", "101", "19.9", "1", "1", "per", "step", "JDP", "1", "2"]
+
+
+@pytest.mark.parametrize("name", ["explain", "explain_fit", "headline", "horizon"])
+def test_a_study_that_interpolates_ships_every_point(name):
+    """From thinned traces it would say something else than from those that are stored."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        assert study(name).points >= compose("config", [f"+exp={name}"]).trace_points
