@@ -1,9 +1,9 @@
 """Choosing the two factors of an algorithm, on seeds of their own, and how much hangs on the choice.
 
 The literal constants learn nothing on most problems within any affordable K, so an algorithm is run with a
-factor on its bonus and one on E, both 1 in the paper. They are chosen as the point of a grid with the least
-mean regret; what is reported must then be run on other seeds. The choice is made on simulated data: it costs no
-privacy because no user's data are in it, and none may be.
+factor on its bonus and one on E, both 1 in the paper. They are chosen as the middle of those points of a grid
+that have the least regret, in the mean and in the worst runs; what is reported must be run on other seeds. The
+choice is made on simulated data: it costs no privacy because no user's data are in it, and none may be.
 
     found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
     print(found)                                      # the factors, and how much worse their neighbours are
@@ -26,6 +26,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.strict import arguments
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS, NonPrivate
+from dpucbvi.protocol import Floats
 from dpucbvi.registry import Registry
 from dpucbvi.simulate import run
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses them
 BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 CONFIDENCE = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+WITHIN = 1.1  # of the least objective: which points are as good
 Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
 
 
@@ -44,13 +46,38 @@ class Calibration(NamedTuple):
     agent: str
     label: str
     objective: dict[Factors, float]
-    within: float = 1.0  # of the least objective: which points are as good
+    largest: bool = False  # the choice is the largest pair of its valley, not the middle one
+
+    @property
+    def valley(self) -> list[Factors]:
+        """The points whose objective is within 10% of the least: a few runs cannot tell them apart."""
+        most = WITHIN * min(self.objective.values())
+        return [factors for factors, value in self.objective.items() if value <= most]
 
     @property
     def choice(self) -> Factors:
-        most = self.within * min(self.objective.values())
-        good = [factors for factors, value in self.objective.items() if value <= most]
-        return max(good, key=lambda factors: (round(math.prod(factors), 15), factors[0]))
+        """The middle of the valley: nearest to all its points, in decades; of several the best one."""
+        if self.largest:
+            return max(self.valley, key=lambda factors: (round(math.prod(factors), 15), factors[0]))
+        return min(self.valley, key=lambda factors: (self._remoteness(factors), self.objective[factors]))
+
+    def _remoteness(self, factors: Factors) -> float:
+        decades = (abs(math.log10(x / y)) for other in self.valley for x, y in zip(factors, other, strict=True))
+        return round(sum(decades), 9)
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether a factor is the least or the largest of its grid, so that a better one may lie outside."""
+        grids = [sorted(set(axis)) for axis in zip(*self.objective, strict=True)]
+        return any(
+            len(grid) > 1 and chosen in (grid[0], grid[-1])
+            for grid, chosen in zip(grids, self.choice, strict=True)
+        )
+
+
+def objective(regrets: Floats) -> float:
+    """√(mean · 90% quantile) of the regrets of a point's runs: a mean that luck in a few runs cannot make."""
+    return float(np.sqrt(np.mean(regrets) * np.quantile(regrets, 0.9)))
 
 
 def geometric_mean(values: list[float]) -> float:
@@ -83,32 +110,25 @@ class Calibrated(NamedTuple):
     found: Calibration
     runs: int
 
-    @property
-    def at_edge(self) -> bool:
-        """Whether a factor is the least or the largest of its grid, so that a better one may lie outside."""
-        grids = [sorted(set(axis)) for axis in zip(*self.found.objective, strict=True)]
-        return any(
-            len(grid) > 1 and chosen in (grid[0], grid[-1])
-            for grid, chosen in zip(grids, self.found.choice, strict=True)
-        )
-
     def __str__(self) -> str:
         bonus, *confidence = self.found.choice
         factors = f"bonus × {bonus:g}" + "".join(f", E × {factor:g}" for factor in confidence)
         beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(self.found).values()))
         told = (
-            f"{factors}: mean regret {self.found.objective[self.found.choice]:,.4g} over {self.runs} runs; "
-            f"a step beside it the regret is {beside or 'not known'}"
+            f"{factors}: objective {self.found.objective[self.found.choice]:,.4g} over {self.runs} runs (√ of "
+            f"mean times 90% quantile of the regret); a step beside it {beside or 'not known'}; "
+            f"{len(self.found.valley)} of {len(self.found.objective)} points are within 10% of the least"
         )
-        return f"{told}\nat the edge of the grid: a better factor may lie outside" if self.at_edge else told
+        edge = "\nat the edge of the grid: a better factor may lie outside" * self.found.at_edge
+        return told + edge
 
     def to_frame(self) -> "DataFrame":
-        """Every point of the grid with its mean regret."""
+        """Every point of the grid with its objective."""
         from pandas import DataFrame
 
         factors = ["bonus_factor", "confidence_factor"][: len(self.found.choice)]
-        rows = [(*point, regret) for point, regret in self.found.objective.items()]
-        return DataFrame(rows, columns=[*factors, "regret"])
+        rows = [(*point, value) for point, value in self.found.objective.items()]
+        return DataFrame(rows, columns=[*factors, "objective"])
 
     def save(self, path: str | Path) -> Path:
         """Write it as a file of conf/arm/, which experiments can name."""
@@ -137,7 +157,7 @@ def calibrate(
     confidence: Sequence[float] = CONFIDENCE,
     **settings: Any,
 ) -> Calibrated:
-    """Run the agent at every pair of factors and choose the pair with the least mean regret after K episodes.
+    """Run the agent at every pair of factors and choose the middle of the best ones after K episodes.
 
     It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
     noise and so no E. Report nothing on these seeds. `settings` are those of dp.run.
@@ -151,13 +171,13 @@ def calibrate(
                 f"{key}: {type(part).__name__} has no {parameter}, so nothing can be chosen for it"
             )
     private = _takes(privatizer, "confidence_scale")
-    objective: dict[Factors, float] = {}
+    points: dict[Factors, float] = {}
     for factors in product(bonus, confidence) if private else product(bonus):
         regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seed, **settings).regret
-        objective[factors] = float(np.mean(regret[:, -1]))
-    if not objective:
+        points[factors] = objective(regret[:, -1])
+    if not points:
         raise InputError("bonus, confidence: an empty list has no factor to choose")
-    found = Calibration(type(agent).__name__, type(agent).__name__, objective)
+    found = Calibration(type(agent).__name__, type(agent).__name__, points)
     return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed))
 
 

@@ -30,7 +30,7 @@ from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
 
 FIRST = 100.0  # episode shown, at the earliest
-LAST = 4.0  # the slopes are over this last factor in K
+LAST = 16.0  # the slopes are over this last factor in K
 HUES = {"none": 0, "JDP": 1, "LDP": 3}
 GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": DOTTED, "zorder": 1}
 

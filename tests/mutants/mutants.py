@@ -338,8 +338,8 @@ MUTANTS = {
         Mutant(
             "another objective",
             "calibrate.rule",
-            "geometric_mean(means) for",
-            "max(means) for",
+            "geometric_mean(values) for",
+            "max(values) for",
         ),
         Mutant(
             "another point marked as chosen in the CSV",
@@ -354,31 +354,32 @@ MUTANTS = {
             "            factors[-1],\n            factors[0] if",
         ),
     ],
-    "calibrate_table1": [
-        Mutant("another table", "calibrate_table1", "Study(draw, choices, write,", "Study(draw, report=write,"),
+    "calibrate_fine": [
+        Mutant("another table", "calibrate_fine", "Study(draw, choices, write,", "Study(draw, report=write,"),
         Mutant(
             "written as another experiment", "calibrate.report", 'f"{experiment.name}.csv"', '"calibrate.csv"'
         ),
-        Mutant("written to another folder", "calibrate_table1", 'folder="tables", ', ""),
     ],
-    "calibrate_environments": [
+    "calibrate_table1": [
+        Mutant("written to another folder", "calibrate_table1", 'folder="tables", ', ""),
+        Mutant("another model", "calibrate_table1", "f', {model}'", "f', {model[::-1]}'"),
+        Mutant(
+            "own noise for none",
+            "table1.measurements",
+            "row = (OWN_NOISE if own else BY_AGENT)",
+            "row = (OWN_NOISE if False else BY_AGENT)",
+        ),
         Mutant(
             "some arms missing",
-            "calibrate_environments",
+            "calibrate_table1",
             "draw_dots(experiment, ",
             "draw_dots(experiment._replace(arms=experiment.arms[1:]), ",
         ),
         Mutant(
             "the other caption",
-            "calibrate_environments",
-            "A dot for every factor on the bonus.",
-            "Factors on bonus and $E$ chosen on RiverSwim.",
-        ),
-        Mutant(
-            "dots of a factor in the row of another system",
-            "table1.figure",
-            "y, look = ROWS.index(m.row) +",
-            "y, look = (ROWS.index(m.row) + 1) % len(ROWS) +",
+            "calibrate_table1",
+            "A dot for every pair of factors.",
+            "Factors on bonus and $E$ chosen in each environment.",
         ),
     ],
     "calibrate_mechanisms": [
@@ -810,7 +811,7 @@ MUTANTS = {
         Mutant(
             "interval missing",
             "table1.figure",
-            "axes.plot([low, m.regret + m.half_width], [y, y]",
+            "axes.plot([m.low, m.high], [y, y]",
             "axes.plot([m.regret, m.regret], [y, y]",
         ),
         Mutant(
@@ -839,10 +840,10 @@ MUTANTS = {
             r"{m.rank_measured}\to{m.rank_bound}",
         ),
         Mutant(
-            "ranks by factors swapped in LaTeX",
-            "table1.latex",
-            r"${m.rank_measured}\to{b.rank}$",
-            r"${b.rank}\to{m.rank_measured}$",
+            "dots in the row of another system",
+            "table1.figure",
+            "y, look = ROWS.index(m.row) +",
+            "y, look = (ROWS.index(m.row) + 1) % len(ROWS) +",
         ),
         Mutant(
             "bold where the orders agree in LaTeX",
@@ -859,26 +860,26 @@ MUTANTS = {
         Mutant(
             "environments reversed in LaTeX",
             "table1.latex",
-            "for env in table.environments]\n    return [bound.latex(), *(f",
-            "for env in reversed(table.environments)]\n    return [bound.latex(), *(f",
+            '"--") for env in table.environments)]',
+            '"--") for env in reversed(table.environments))]',
         ),
         Mutant(
-            "a decimal of the factor in LaTeX",
+            "edges not told in LaTeX",
             "table1.latex",
-            "math.log10(b.factor)",
-            "math.log10(10 * b.factor)",
+            "if made.at_edge else text\n",
+            "if False else text\n",
         ),
         Mutant(
-            "best and table swapped in LaTeX",
-            "table1.latex",
-            "for value in (m.regret, b.regret)]",
-            "for value in (b.regret, m.regret)]",
-        ),
-        Mutant(
-            "ranks by factors swapped in Markdown",
+            "edges not told in Markdown",
             "table1.markdown",
-            'f"{m.rank_measured} → {b.rank}"',
-            'f"{b.rank} → {m.rank_measured}"',
+            "if made.at_edge else text}",
+            "if False else text}",
+        ),
+        Mutant(
+            "LDP for JDP where LDP is better",
+            "table1.markdown",
+            "if pair.clear else ' (the intervals meet)'}.\"\n        for pair in local",
+            "if not pair.clear else ' (the intervals meet)'}.\"\n        for pair in local",
         ),
         Mutant(
             "ranks swapped in Markdown",
@@ -893,9 +894,12 @@ MUTANTS = {
             '[_name(row), *_half(table, row, "LDP"),',
         ),
         Mutant(
-            "another factor in Markdown", "table1.markdown", "math.log10(b.factor)", "math.log10(10 * b.factor)"
+            "interval doubled",
+            "table1.cells",
+            "for value in (m.low, m.high)",
+            "for value in (2 * m.low, m.high)",
         ),
-        Mutant("half width doubled", "table1.cells", "{m.half_width / 1000:", "{m.half_width / 500:"),
+        Mutant("a decade off", "table1.factors", "round(log10(factor), 1)", "round(log10(10 * factor), 1)"),
         Mutant(
             "disagreements the wrong way round",
             "table1.measurements",
@@ -909,10 +913,10 @@ MUTANTS = {
             "m.rank_measured, m.rank_bound)",
         ),
         Mutant(
-            "the worst factor for the best",
+            "the factors of another place",
             "table1.factors",
-            "min(found, least.get(key, found))",
-            "max(found, least.get(key, found))",
+            "objectives(experiment, place).items()",
+            "zip(objectives(experiment, place), [*objectives(experiment, place).values()][::-1], strict=True)",
         ),
     ],
 }
@@ -920,7 +924,7 @@ MUTANTS = {
 FILES = {
     "explain_fit": ("test_explain.py",),
     "headline": ("test_headline.py", "test_verdicts.py"),
-    "calibrate_table1": ("test_calibrate.py", "test_paper.py"),
+    "calibrate_fine": ("test_calibrate.py",),
+    "calibrate_table1": ("test_table1.py", "test_paper.py"),
     "calibrate_mechanisms": ("test_calibrate.py",),
-    "calibrate_environments": ("test_table1.py",),
 }

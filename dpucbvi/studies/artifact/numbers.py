@@ -105,7 +105,7 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     ranks: dict[str, list[str]] = {}
-    for m in tabulate(experiment).measurements:
+    for m in tabulate(experiment).ranked:
         rank = f"{m.rank_bound} → {m.rank_measured}"
         ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
     yield from ((name, ", ".join(found)) for name, found in ranks.items())

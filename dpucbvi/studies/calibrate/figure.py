@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.calibrate.rule import calibrations, in_use
+from dpucbvi.studies.calibrate.rule import OLDER_RULE, calibrations, in_use
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, runs_text
 from dpucbvi.studies.shared.style import MARKER, QUIET, colour, marker, thousands
 
@@ -135,13 +135,19 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
 def _caption(experiment: StoredExperiment, varied: bool) -> str:
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
     variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
+    older = experiment.study in OLDER_RULE
+    value, rule = ("mean", "largest") if older else ("√(mean · 90% quantile)", "middle")
     return (
-        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {runs_text(experiment)} (seeds "
-        f"{min(seeds)} to {max(seeds)}, in no other figure); for private algorithms the geometric mean over\n"
-        "the settings above the map (ε: if a user is added or removed). A solid box marks the least, which is "
-        f"the choice. A factor of 1\nis the paper.{variant}"
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {value} of {runs_text(experiment)} (seeds "
+        f"{min(seeds)} to {max(seeds)}, in no other figure); for private\nalgorithms the geometric mean over "
+        "the settings above the map (ε: if a user is added or removed). A solid\nbox marks the choice, the "
+        f"{rule} of the points within 10% of the least. A factor of 1 is the paper.{variant}"
     )
 
 
 def _power(value: float) -> str:
-    return f"$10^{{{np.log10(value):.0f}}}$" if value != 1.0 else "1"
+    """10⁻³, or 3·10⁻⁴."""
+    if value == 1.0:
+        return "1"
+    digit, power = f"{value:.0e}".split("e")
+    return f"${'' if digit == '1' else digit + chr(92) + 'cdot '}10^{{{int(power)}}}$"

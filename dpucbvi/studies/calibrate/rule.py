@@ -1,44 +1,58 @@
 """The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 
 An algorithm is run at every point of its grid (the factors bonus.scale and confidence.scale), in one or more
-settings (privacy model, ε), a few runs each. With R̄_j the mean regret after the last episode in setting j,
+settings (privacy model, ε), a few runs each. With R̄_j the mean and Q_j the 90% quantile of the regret after the
+last episode in setting j,
 
-    objective(point) = (Π_j R̄_j)^{1/J}
+    objective(point) = (Π_j √(R̄_j Q_j))^{1/J}
 
-and the choice is the point with the least objective. The geometric mean lets every setting count by factors, so
-that a setting in which all regrets are large does not decide alone.
+The quantile is there because a mean of a few runs rewards luck: small factors do well in most runs and fail in
+some. The geometric mean lets every setting count by factors, so that a setting in which all regrets are large
+does not decide alone.
 
-The study calibrate_mechanisms has flat valleys in which small factors are as good as larger ones in a few runs
-and fail in one of many. There, of the points within 10% of the least objective, the one with the largest is
-chosen, nearest to the paper's: largest product of the factors, then largest bonus.
+Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
+the middle of them, the one nearest to all the others in decades (lab/calibration.py).
+
+The study calibrate_mechanisms has an older rule: R̄_j alone, and of the points within 10% the one with the
+largest factors, nearest to the paper's (largest product, then largest bonus).
 """
 
 from collections import defaultdict
+from collections.abc import Callable
+from typing import TypeVar
 
-from dpucbvi.lab.calibration import Calibration, Factors, geometric_mean
-from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.shared.arms import config_of, mean_of
+from dpucbvi.lab.calibration import Calibration, Factors, geometric_mean, objective
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.shared.arms import config_of, finals_of
 
 KEYS = ("bonus.scale", "confidence.scale")
-WITHIN = {"calibrate_mechanisms": 1.1}  # by study
+OLDER_RULE = ("calibrate_mechanisms",)  # studies
+Key = TypeVar("Key")
+
+
+def objectives(
+    experiment: StoredExperiment, told_by: Callable[[StoredArm], Key]
+) -> dict[Key, dict[Factors, float]]:
+    """The objective at every point, for all that the arms can be told by, in their order."""
+    found: dict[Key, dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for arm in experiment.arms:
+        factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
+        regrets = finals_of(arm)
+        value = float(regrets.mean()) if experiment.study in OLDER_RULE else objective(regrets)
+        found[told_by(arm)][factors].append(value)
+    for key, points in found.items():
+        assert len({len(values) for values in points.values()}) == 1, f"{key}: points with different settings"
+    return {
+        key: {factors: geometric_mean(values) for factors, values in points.items()}
+        for key, points in found.items()
+    }
 
 
 def calibrations(experiment: StoredExperiment) -> list[Calibration]:
     """Every algorithm of a stored grid, in the order of its arms."""
-    regrets: dict[tuple[str, str], dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for arm in experiment.arms:
-        factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
-        regrets[config_of(arm)["agent"]["name"], arm.label][factors].append(mean_of(arm))
-    for (_, label), points in regrets.items():
-        assert len({len(means) for means in points.values()}) == 1, f"{label}: points with different settings"
-    return [
-        Calibration(
-            *algorithm,
-            {factors: geometric_mean(means) for factors, means in points.items()},
-            WITHIN.get(experiment.study, 1.0),
-        )
-        for algorithm, points in regrets.items()
-    ]
+    made = objectives(experiment, lambda arm: (str(config_of(arm)["agent"]["name"]), arm.label))
+    largest = experiment.study in OLDER_RULE
+    return [Calibration(agent, label, points, largest) for (agent, label), points in made.items()]
 
 
 def in_use(made: list[Calibration]) -> list[Factors]:

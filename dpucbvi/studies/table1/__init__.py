@@ -4,4 +4,4 @@ from dpucbvi.studies import Study
 from dpucbvi.studies.table1.figure import draw
 from dpucbvi.studies.table1.report import write
 
-STUDY = Study(draw, report=write, folder="tables", needs=("calibrate_environments",))
+STUDY = Study(draw, report=write, folder="tables", needs=("calibrate_table1",))

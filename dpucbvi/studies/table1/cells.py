@@ -1,7 +1,5 @@
 """The cells of Table 1 that its Markdown and its LaTeX share: numbers, captions, footnotes."""
 
-import math
-
 from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Disagreement, Measurement, Table
 
 NA = "NA"
@@ -13,15 +11,16 @@ def thousands(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
-def regret_cell(m: Measurement | None, plus_minus: str) -> str:
-    """Mean and half of the 95% interval, in thousands with the same decimals; NA if there is no such system."""
+def regret_cell(m: Measurement | None, to: str) -> str:
+    """Mean and 95% interval, in thousands with the same decimals; NA if there is no such system."""
     if m is None:
         return NA
     mean = thousands(m.regret)
-    if math.isnan(m.half_width):
+    if len(m.runs) == 1:
         return mean
     decimals = len(mean.partition(".")[2])
-    return f"{mean}{plus_minus}{m.half_width / 1000:.{decimals}f}"
+    low, high = (f"{value / 1000:,.{decimals}f}" for value in (m.low, m.high))
+    return f"{mean} ({low}{to}{high})"
 
 
 def environments_text(table: Table) -> str:

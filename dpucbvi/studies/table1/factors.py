@@ -1,36 +1,24 @@
-"""How much of Table 1 hangs on factors that were chosen on RiverSwim: the best factor on each system's bonus.
+"""The factors of Table 1: what +exp=calibrate_table1 chose for every system in every environment."""
 
-+exp=calibrate_environments has every system at several factors in the other environments.
-"""
+from math import log10
 
-from typing import NamedTuple
-
+from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies.calibrate.rule import objectives
 from dpucbvi.studies.table1.bounds import Row
-from dpucbvi.studies.table1.measurements import measure
+from dpucbvi.studies.table1.measurements import place
 
-KEY = "bonus.scale"
-
-
-class Best(NamedTuple):
-    """The least mean regret over the factors on the bonus, its factor, and the rank within the same model."""
-
-    regret: float
-    factor: float
-    rank: int
+Chosen = dict[tuple[Row, str, str], Calibration]  # by row, model and environment
 
 
-BestFactors = dict[tuple[Row, str, str], Best]  # by row, model and environment
-
-
-def best_factors(experiment: StoredExperiment) -> BestFactors:
-    """Of a stored +exp=calibrate_environments."""
-    least: dict[tuple[Row, str, str], tuple[float, float]] = {}
-    for arm in experiment.arms:
-        m = measure(arm)
-        found, key = (m.regret, float(arm.point[KEY])), (m.row, m.model, m.env)
-        least[key] = min(found, least.get(key, found))
+def chosen(experiment: StoredExperiment) -> Chosen:
+    """Of a stored +exp=calibrate_table1."""
     return {
-        key: Best(*best, 1 + sum(other < best for k, other in least.items() if k[1:] == key[1:]))
-        for key, best in least.items()
+        key: Calibration(key[0].agent, key[0].name, points)
+        for key, points in objectives(experiment, place).items()
     }
+
+
+def exponents(factors: Factors) -> tuple[float, ...]:
+    """log₁₀ of every factor, to a tenth."""
+    return tuple(round(log10(factor), 1) for factor in factors)

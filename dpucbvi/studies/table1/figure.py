@@ -11,24 +11,32 @@ from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Measurement, 
 
 LOOK = {"JDP": 1, "LDP": 3, "none": 0}  # index of colour and marker
 SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
-LEFT, BOTTOM = 0.155, 0.235
+A_ROW = 2  # panels
+LEFT, BELOW = 0.175, 0.85  # of the width; inches for the last axis and the caption
+ROW, REST = 2.3, 1.1  # inches
 
 
 def draw(experiment: StoredExperiment) -> Figure:
     """One dot for every system, model and environment."""
-    return draw_dots(experiment, "Factors on bonus and $E$ chosen on RiverSwim.")
+    return draw_dots(experiment, "Factors on bonus and $E$ chosen in each environment.")
 
 
 def draw_dots(experiment: StoredExperiment, factors: str) -> Figure:
     """Systems from top to bottom in the order of the table; the caption says which factors they have."""
     table = tabulate(experiment)
-    figure = Figure(figsize=(7.2, 3.5))
-    panels = figure.subplots(1, len(table.environments), sharey=True, squeeze=False)[0]
-    figure.subplots_adjust(left=LEFT, right=0.985, top=0.86, bottom=BOTTOM, wspace=0.1)
-    for axes, env in zip(panels, table.environments, strict=True):
+    rows = -(-len(table.environments) // A_ROW)
+    figure = Figure(figsize=(7.2, ROW * rows + REST))
+    panels = figure.subplots(rows, min(A_ROW, len(table.environments)), sharey=True, squeeze=False)
+    height = figure.get_figheight()
+    figure.subplots_adjust(
+        left=LEFT, right=0.985, top=1.0 - 0.5 / height, bottom=BELOW / height, wspace=0.1, hspace=0.36
+    )
+    for axes in panels.flat[len(table.environments) :]:
+        axes.set_axis_off()
+    for axes, env in zip(panels.flat, table.environments, strict=False):
         _draw_environment(axes, table, env)
-    panels[0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
-    panels[0].set_ylim(len(ROWS) - 0.5, -0.5)
+    panels[0, 0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
+    panels[0, 0].set_ylim(len(ROWS) - 0.5, -0.5)
     figure.legend(
         handles=_legend(table),
         loc="upper right",
@@ -37,7 +45,7 @@ def draw_dots(experiment: StoredExperiment, factors: str) -> Figure:
         frameon=False,
         columnspacing=1.5,
     )
-    figure.text(LEFT, 0.025, _caption(table, factors), fontsize=7, color=QUIET, linespacing=1.4)
+    figure.text(LEFT, 0.09 / height, _caption(table, factors), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
@@ -62,9 +70,8 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
 
 def _draw_dot(axes: Axes, m: Measurement) -> None:
     y, look = ROWS.index(m.row) + SHIFT[m.model], LOOK[m.model]
-    low = max(m.regret - m.half_width, 0.01 * m.regret)
     axes.plot(m.runs, [y] * len(m.runs), color=colour(look), marker="|", markersize=7, linestyle="", alpha=0.6)
-    axes.plot([low, m.regret + m.half_width], [y, y], color=colour(look), linewidth=1.6, zorder=3)
+    axes.plot([m.low, m.high], [y, y], color=colour(look), linewidth=1.6, zorder=3)
     axes.plot(m.regret, y, color=colour(look), marker=marker(look), linestyle="", zorder=4, **MARKER)
 
 
@@ -91,6 +98,7 @@ def _legend(table: Table) -> list[Line2D]:
 
 def _caption(table: Table, factors: str) -> str:
     return (
-        f"Regret after {table.K:,} episodes, mean and 95% interval of {table.runs} runs, each run a tick. ε: "
-        f"as certified if a user is added\nor removed. {factors} § reconstructed (paper/DEVIATIONS.md)."
+        f"Regret after {table.K:,} episodes, mean and 95% bootstrap interval of {table.runs} runs, each run a "
+        f"tick. ε: as certified if a user is\nadded or removed. {factors} § reconstructed "
+        "(paper/DEVIATIONS.md)."
     )

@@ -1,40 +1,44 @@
 """Table 1 in Markdown, for readers.
 
 The first part has the paper's columns, the measured regret beside each bound; the second part evaluates the
-bounds and ranks the systems by them and by measurement; the third says how much hangs on the factors.
+bounds and ranks the systems by them and by measurement; the third has the factors.
 """
-
-import math
 
 from dpucbvi.studies.shared.files import markdown
 from dpucbvi.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
 from dpucbvi.studies.table1.cells import NA, disagreement_text, environments_text, regret_cell, thousands
-from dpucbvi.studies.table1.factors import BestFactors
+from dpucbvi.studies.table1.factors import Chosen, exponents
 from dpucbvi.studies.table1.measurements import (
     ENVIRONMENT_NAMES,
     MODELS,
     Measurement,
     Table,
     disagreements,
+    local_beats_central,
 )
 
 FOOTNOTES = """\
 - \\* For more discussions about this bound see Chowdhury & Zhou (2022).
 - † The original bound is for a stationary MDP; √H more in the first term gives the one stated.
 - ‡ The same for UCBVI's bounds.
-- § Reconstructed: paper/DEVIATIONS.md D10, D23, D24, D25."""
+- § Reconstructed: paper/DEVIATIONS.md D10, D23, D24, D25.
+- Own noise: for 2H per family, as LDP-OBI's paper has it, while all others have the H of theirs. It certifies ε
+  for a user who is replaced, half of it for one added or removed, and is in no ranking.
+- Lower bounds: the values of their formulas with the constant 1; their constants are unknown, so that a regret
+  below such a value contradicts nothing."""
 ORDER_CAPTION = """\
 Bound: its value in thousands with every constant 1 and no logarithms. Rank: by bound → by mean regret, among
 the systems of the same model, bold where no order of equal bounds explains it. Last column: regret on the hard
 instance over √(SAH²T), the lower bound without its constant."""
 
 FACTORS_CAPTION = """\
-The table's factors were chosen on RiverSwim. Here every system has, in the environment itself, the best of five
-factors on its bonus (+exp=calibrate_environments: fewer runs, on other seeds; the factor on E as in the table).
-Rank: by the table's regret → by the best."""
+Factor on the bonus; factor on E (none without privacy), chosen for every system in every environment on other
+seeds and with equal budgets (+exp=calibrate_table1: 16 points, 7 without privacy, 3 runs). The choice is the
+middle of the points within 10% of the least objective; in brackets: how many these are. Bold: at an edge of the
+grid, so that a better factor may lie outside."""
 
 
-def as_markdown(table: Table, best: BestFactors) -> str:
+def as_markdown(table: Table, factors: Chosen) -> str:
     """All parts, the footnotes and the disagreements."""
     parts = [
         "# Table 1 with every row running",
@@ -45,18 +49,20 @@ def as_markdown(table: Table, best: BestFactors) -> str:
         ORDER_CAPTION,
         order_part(table),
         disagreements_part(table),
+        "## LDP against JDP",
+        models_part(table),
     ]
-    if best:
-        parts += ["## How much hangs on the factors", FACTORS_CAPTION, factors_part(table, best)]
+    if factors:
+        parts += ["## The factors", FACTORS_CAPTION, factors_part(table, factors)]
     return "\n\n".join(parts) + "\n"
 
 
 def caption(table: Table) -> str:
     return (
-        f"Bounds as in the paper's Table 1; regret after K = {table.K:,} episodes in thousands, mean ± half of "
-        f"the 95% interval over {table.runs} runs.\nEvery private run certifies ε = {table.epsilon:g} if a "
+        f"Bounds as in the paper's Table 1; regret after K = {table.K:,} episodes in thousands, mean (95% "
+        f"bootstrap interval) over {table.runs} runs.\nEvery private run certifies ε = {table.epsilon:g} if a "
         f"user is added or removed ({2 * table.epsilon:g} if she is replaced).\n{environments_text(table)}.\n"
-        "Factors on bonus and E as calibrated on RiverSwim with equal budgets (conf/arm). Written by "
+        "Factors on bonus and E as calibrated in each environment with equal budgets (below). Written by "
         "`python experiments/paper.py`."
     )
 
@@ -89,7 +95,7 @@ def order_part(table: Table) -> str:
     for model in MODELS:
         for row in ROWS:
             found = [table.find(row, model, env) for env in table.environments]
-            if made := [m for m in found if m is not None]:
+            if made := [m for m in found if m is not None and not row.own_noise]:
                 cells = [cell for m in made for cell in (thousands(m.bound), _ranks(m))]
                 rows.append([row.name, model, *cells, f"{made[-1].over_lower_bound:.2f}"])
     return markdown(["System", "Model", *columns, "over √(SAH²T)"], rows)
@@ -105,28 +111,33 @@ def disagreements_part(table: Table) -> str:
     return "Where the orders disagree:\n\n" + ("\n".join(lines) or "- nowhere")
 
 
-def factors_part(table: Table, best: BestFactors) -> str:
-    """The table's regret beside the least over the factors on the bonus, with both ranks."""
-    environments = [env for env in table.environments if any(key[2] == env for key in best)]
-    columns = [
-        f"{ENVIRONMENT_NAMES[env]}: {what}"
-        for env in environments
-        for what in ("table", "best", "factor", "rank")
+def models_part(table: Table) -> str:
+    """Every system that has less regret under LDP than under JDP."""
+    lines = [
+        f"- {ENVIRONMENT_NAMES[pair.worse.env]}: {pair.worse.row.name}, {thousands(pair.worse.regret)} under "
+        f"LDP and {thousands(pair.better.regret)} under JDP{'' if pair.clear else ' (the intervals meet)'}."
+        for pair in local_beats_central(table)
     ]
-    rows = []
-    for model in MODELS:
-        for row in ROWS:
-            if table.find(row, model, environments[0]) is not None:
-                cells = [cell for env in environments for cell in _factor_cells(table, best, row, model, env)]
-                rows.append([row.name, model, *cells])
-    return markdown(["System", "Model", *columns], rows)
+    return "Where a system has less regret under LDP than under JDP, at the same ε:\n\n" + (
+        "\n".join(lines) or "- nowhere"
+    )
 
 
-def _factor_cells(table: Table, best: BestFactors, row: Row, model: str, env: str) -> tuple[str, ...]:
-    m, b = table.find(row, model, env), best[row, model, env]
-    assert m is not None
-    factor = "10" + f"{math.log10(b.factor):.0f}".translate(SUPERSCRIPTS)
-    return thousands(m.regret), thousands(b.regret), factor, f"{m.rank_measured} → {b.rank}"
+def factors_part(table: Table, factors: Chosen) -> str:
+    """The chosen factors, how flat their valley is, and whether they lie at an edge."""
+    rows = [
+        [row.name, model, *(_factors_cell(factors, row, model, env) for env in table.environments)]
+        for model in MODELS
+        for row in ROWS
+        if table.find(row, model, table.environments[0]) is not None
+    ]
+    return markdown(["System", "Model", *(ENVIRONMENT_NAMES[env] for env in table.environments)], rows)
+
+
+def _factors_cell(factors: Chosen, row: Row, model: str, env: str) -> str:
+    made = factors[row, model, env]
+    text = "; ".join("10" + f"{power:g}".translate(SUPERSCRIPTS) for power in exponents(made.choice))
+    return f"{f'**{text}**' if made.at_edge else text} ({len(made.valley)})"
 
 
 def _name(row: Row) -> str:
@@ -137,12 +148,12 @@ def _half(table: Table, row: Row, model: str) -> list[str]:
     bound = row.bound(model)
     if bound is None:
         return [NA] * (1 + len(table.environments))
-    cells = [regret_cell(table.find(row, model, env), " ± ") for env in table.environments]
+    cells = [regret_cell(table.find(row, model, env), "–") for env in table.environments]
     return [bound.text().replace("*", "\\*"), *cells]
 
 
 def _lower_half(table: Table, row: Row, model: str) -> list[str]:
-    """The value of a lower bound stands where others have their regret."""
+    """The value of a lower bound, with the constant 1, stands where others have their regret."""
     bound = row.bound(model)
     assert bound is not None
     sizes = [table.sizes(env)._replace(epsilon=table.epsilon) for env in table.environments]

@@ -1,10 +1,10 @@
 """Table 1 with measurements: for every system and model its bound and, per environment, regret and both ranks.
 
-    rank by bound         1 + how many systems of the same model have a smaller bound at that (S, A, H, T, ε)
+    rank by bound         1 + how many systems of the same model and ε have a smaller bound at that S, A, H, T
     rank by measurement   1 + how many have a smaller mean regret there
 
 The orders disagree about two systems if one has the smaller bound and the larger regret; clearly so if the 95%
-intervals of the two regrets do not meet. Equal bounds order nothing.
+intervals of the two regrets (percentile bootstrap over runs) do not meet. Equal bounds order nothing.
 """
 
 from itertools import permutations
@@ -13,19 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.lab.assemble import environment
+from dpucbvi.lab.stats import bootstrap
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.studies.shared.arms import (
-    certificate_of,
-    config_of,
-    episodes_of,
-    finals_of,
-    mean_and_half_width_of,
-    sizes_of,
-)
-from dpucbvi.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
+from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, finals_of, sizes_of
+from dpucbvi.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
 
-ENVIRONMENT_NAMES = {"riverswim": "RiverSwim", "random": "random MDP", "hard_tree": "hard instance"}
+ENVIRONMENT_NAMES = {
+    "riverswim": "RiverSwim",
+    "chain": "chain",
+    "random": "random MDP",
+    "hard_tree": "hard instance",
+}
 MODELS = ("JDP", "LDP", "none")
 
 
@@ -37,7 +36,8 @@ class Measurement(NamedTuple):
     env: str
     at: Sizes
     regret: float
-    half_width: float  # nan from a single run
+    low: float  # 95% interval
+    high: float
     runs: tuple[float, ...]
     rank_bound: int = 0
     rank_measured: int = 0
@@ -72,9 +72,14 @@ class Table(NamedTuple):
         return list(self.uniform)
 
     @property
+    def ranked(self) -> list[Measurement]:
+        """All but those with noise of their own: these certify another ε, and compete with nobody."""
+        return [m for m in self.measurements if not m.row.own_noise]
+
+    @property
     def epsilon(self) -> float:
-        """The one ε that every private run certifies if a user is added or removed."""
-        (epsilon,) = {round(m.at.epsilon, 9) for m in self.measurements if m.model != "none"}
+        """The one ε that every ranked private run certifies if a user is added or removed."""
+        (epsilon,) = {round(m.at.epsilon, 9) for m in self.ranked if m.model != "none"}
         return epsilon
 
     def find(self, row: Row, model: str, env: str) -> Measurement | None:
@@ -92,8 +97,7 @@ class Disagreement(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        low, high = self.better.regret - self.better.half_width, self.worse.regret + self.worse.half_width
-        return low > high
+        return self.better.low > self.worse.high
 
 
 def tabulate(experiment: StoredExperiment) -> Table:
@@ -110,10 +114,33 @@ def disagreements(table: Table) -> list[Disagreement]:
     pairs = [
         Disagreement(a, b)
         for a, b in permutations(table.measurements, 2)
-        if (a.model, a.env) == (b.model, b.env) and a.bound < b.bound and a.regret > b.regret
+        if _same_contest(a, b) and a.bound < b.bound and a.regret > b.regret
     ]
     order = [(env, model) for env in table.environments for model in MODELS]
     return sorted(pairs, key=lambda pair: order.index((pair.better.env, pair.better.model)))
+
+
+def local_beats_central(table: Table) -> list[Disagreement]:
+    """Where a system has less regret under LDP than under JDP, though the bound and the noise are larger."""
+    return [
+        Disagreement(jdp, ldp)
+        for env in table.environments
+        for row in BY_AGENT.values()
+        if (jdp := table.find(row, "JDP", env)) and (ldp := table.find(row, "LDP", env))
+        if ldp.regret < jdp.regret
+    ]
+
+
+def place(arm: StoredArm) -> tuple[Row, str, str]:
+    """The row, the model and the environment of an arm."""
+    config = config_of(arm)
+    own = config["privatizer"].get("sensitivity") == "replace_one"
+    row = (OWN_NOISE if own else BY_AGENT)[config["agent"]["name"]]
+    return row, certificate_of(arm).model, config["env"]["name"]
+
+
+def _same_contest(a: Measurement, b: Measurement) -> bool:
+    return (a.model, a.env, a.at.epsilon) == (b.model, b.env, b.at.epsilon)
 
 
 def _bound(m: Measurement) -> Bound:
@@ -125,15 +152,14 @@ def _bound(m: Measurement) -> Bound:
 def measure(arm: StoredArm) -> Measurement:
     """Without ranks, which need the others."""
     H, S, A = sizes_of(arm)
-    config, certificate = config_of(arm), certificate_of(arm)
-    at = Sizes(S, A, H, H * episodes_of(arm), certificate.add_remove)
-    runs = tuple(map(float, finals_of(arm)))
-    row, env = BY_AGENT[config["agent"]["name"]], config["env"]["name"]
-    return Measurement(row, certificate.model, env, at, *mean_and_half_width_of(arm), runs)
+    at = Sizes(S, A, H, H * episodes_of(arm), certificate_of(arm).add_remove)
+    finals = finals_of(arm)
+    mean, low, high = (float(value[0]) for value in bootstrap(finals[:, None]))
+    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
 
 
 def _ranked(m: Measurement, measured: list[Measurement]) -> Measurement:
-    peers = [other for other in measured if (other.model, other.env) == (m.model, m.env)]
+    peers = [other for other in measured if _same_contest(other, m)]
     return m._replace(
         rank_bound=1 + sum(other.bound < m.bound for other in peers),
         rank_measured=1 + sum(other.regret < m.regret for other in peers),

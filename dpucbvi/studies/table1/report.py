@@ -5,7 +5,7 @@ from pathlib import Path
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import Stored
 from dpucbvi.studies.shared.files import write_csv
-from dpucbvi.studies.table1.factors import best_factors
+from dpucbvi.studies.table1.factors import chosen
 from dpucbvi.studies.table1.latex import latex
 from dpucbvi.studies.table1.markdown import as_markdown
 from dpucbvi.studies.table1.measurements import Measurement, tabulate
@@ -13,18 +13,18 @@ from dpucbvi.studies.table1.measurements import Measurement, tabulate
 HEADER = (
     *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
     *("S", "A", "H", "T", "epsilon_add_remove"),
-    *("regret", "half_width_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
+    *("regret", "low_95", "high_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
 )
 
 
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
-    """The table in three formats, with the part on factors if +exp=calibrate_environments is stored."""
+    """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
     table = tabulate(experiment)
-    elsewhere = stored("calibrate_environments")
-    best = best_factors(elsewhere) if elsewhere else {}
+    calibrated = stored("calibrate_table1")
+    factors = chosen(calibrated) if calibrated else {}
     md, tex = folder / "table1.md", folder / "table1.tex"
-    md.write_text(as_markdown(table, best))
-    tex.write_text(latex(table, best))
+    md.write_text(as_markdown(table, factors))
+    tex.write_text(latex(table, factors))
     return [md, tex, write_csv(folder / "table1.csv", HEADER, map(_record, table.measurements))]
 
 
@@ -33,6 +33,6 @@ def _record(m: Measurement) -> tuple[object, ...]:
     assert bound is not None
     return (
         *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
-        *(f"{m.regret:.1f}", f"{m.half_width:.1f}", f"{m.bound:.1f}", m.rank_bound, m.rank_measured),
+        *(f"{m.regret:.1f}", f"{m.low:.1f}", f"{m.high:.1f}", f"{m.bound:.1f}", m.rank_bound, m.rank_measured),
         f"{m.over_lower_bound:.4f}",
     )

@@ -144,10 +144,10 @@ def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):
 
 
 def test_a_study_comes_after_those_that_it_needs():
-    order = paper.in_order(["table1", "riverswim", "single", "epsilon", "calibrate_environments"])
-    assert sorted(order) == ["calibrate_environments", "epsilon", "riverswim", "single", "table1"]
+    order = paper.in_order(["table1", "riverswim", "single", "epsilon", "calibrate_table1"])
+    assert sorted(order) == ["calibrate_table1", "epsilon", "riverswim", "single", "table1"]
     assert order.index("epsilon") < order.index("riverswim")
-    assert order.index("calibrate_environments") < order.index("table1")
+    assert order.index("calibrate_table1") < order.index("table1")
     assert paper.in_order(["table1"]) == ["table1"]
 
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from drawn import across, is_log, legend, lines, said, ticks
 from made_up import RIVER, end, stored_arm, stored_experiment
-from omegaconf import OmegaConf
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import study
 from dpucbvi.studies.table1 import STUDY
-from dpucbvi.studies.table1.bounds import BY_AGENT, ROWS, Sizes
+from dpucbvi.studies.table1.bounds import BY_AGENT, OWN_NOISE, ROWS, Sizes
 from dpucbvi.studies.table1.cells import regret_cell, thousands
-from dpucbvi.studies.table1.factors import best_factors
-from dpucbvi.studies.table1.measurements import Measurement, disagreements, tabulate
+from dpucbvi.studies.table1.factors import chosen, exponents
+from dpucbvi.studies.table1.measurements import Measurement, disagreements, local_beats_central, tabulate
 
 ROOT = Path(__file__).resolve().parents[3]
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}
@@ -37,46 +36,59 @@ REGRETS = {
     ("ucbvi_ch", "none"): (600.0, 512.0),
     ("ucbvi_bf", "none"): (500.0, 700.0),
 }
+OWN = (7100.0, 91_000.0)  # LDP-OBI with its own noise, which certifies 250 if a user is added or removed
 SIZES = {"riverswim": (6, 2, 20), "hard_tree": (3, 2, 5)}
 K = 50_000
 
 
-def arm(agent: str, model: str, env: str, regret: float, factor: float | None = None) -> StoredArm:
+def arm(
+    agent: str, model: str, env: str, regret: float, factors: tuple[float, ...] = (), own: bool = False
+) -> StoredArm:
     S, A, H = SIZES[env]
     settings = {"agent": agent, "model": PRIVATIZERS[model], "epsilon": 500.0, "env": ENVIRONMENTS[env]}
-    point = {"env.name": env} | ({} if factor is None else {"bonus.scale": factor})
-    return stored_arm(f"{agent}_{model}", regret, point=point, shape=(H, S, A), K=K, **settings)
+    point = {"env.name": env} | dict(zip(("bonus.scale", "confidence.scale"), factors, strict=False))
+    name = f"{agent}_{'own' if own else model}"
+    return stored_arm(name, regret, point=point, shape=(H, S, A), K=K, replaced=own or None, **settings)
 
 
 def experiment(regrets=REGRETS) -> StoredExperiment:
     arms = [arm(*system, env, of[i]) for system, of in regrets.items() for i, env in enumerate(ENVIRONMENTS)]
+    arms += [arm("ldp_obi", "LDP", env, OWN[i], own=True) for i, env in enumerate(ENVIRONMENTS)]
     return stored_experiment("table1", arms)
 
 
-FACTORS = {0.001: 1.3, 0.01: 0.25, 0.1: 2.0}  # how a factor changes the regret; PUCB is best at the first
+FACTORS = ((1e-4, 1e-3, 1e-2), (1e-3, 1e-2, 1e-1))  # on the bonus and on E
 
 
-def elsewhere() -> StoredExperiment:
-    """Every system at three factors on the hard instance, where PUCB is best at another one than the others."""
+def objective_at(agent: str, env: str, bonus: float, confidence: float | None) -> float:
+    """Least in the middle of the grid; PUCB's is least at its lower left corner on the hard instance, and
+    DP-UCBVI's is as good one step up and one step down the diagonal."""
+    middle = (1e-4, 1e-3) if (agent, env) == ("pucb", "hard_tree") else (1e-3, 1e-2)
+    up, right = math.log10(bonus / middle[0]), math.log10((confidence or middle[1]) / middle[1])
+    away = abs(up + right) if agent == "dp_ucbvi" else abs(up) + abs(right)
+    return 1000.0 * (1.0 + away)
+
+
+def calibrated() -> StoredExperiment:
+    """Every system at nine points, three without privacy, in both environments."""
+    systems = [(*system, False) for system in REGRETS] + [("ldp_obi", "LDP", True)]
     arms = [
-        arm(agent, model, "hard_tree", of[1] * (0.05 if (agent, factor) == ("pucb", 0.001) else share), factor)
-        for (agent, model), of in REGRETS.items()
-        for factor, share in FACTORS.items()
+        arm(agent, model, env, objective_at(agent, env, b, c), (b,) if c is None else (b, c), own)
+        for agent, model, own in systems
+        for env in ENVIRONMENTS
+        for b in FACTORS[0]
+        for c in ((None,) if model == "none" else FACTORS[1])
     ]
-    return stored_experiment("calibrate_environments", arms)
+    return stored_experiment("calibrate_table1", arms)
 
 
-BEST = {  # factor and rank under each model on the hard instance
-    ("pucb", "JDP"): (0.001, 1),
-    ("private_ucb_po", "JDP"): (0.01, 4),
-    ("private_ucb_vi", "JDP"): (0.01, 3),
-    ("dp_ucbvi", "JDP"): (0.01, 2),
-    ("ldp_obi", "LDP"): (0.01, 2),
-    ("private_ucb_vi", "LDP"): (0.01, 3),
-    ("dp_ucbvi", "LDP"): (0.01, 1),
-    ("ucbvi_ch", "none"): (0.01, 1),
-    ("ucbvi_bf", "none"): (0.01, 2),
-}
+def factors_cell(agent: str, model: str, env: str, ten: str, power) -> tuple[str, bool, int]:
+    """What is chosen, whether it is at an edge, and how many points are as good; written here again."""
+    corner = (agent, env) == ("pucb", "hard_tree")
+    chosen = (-4, -3) if corner else (-3,) if model == "none" else (-3, -2)
+    return "; ".join(ten + power(x) for x in chosen), corner, 3 if agent == "dp_ucbvi" else 1
+
+
 # By bound and by regret, on RiverSwim and on the hard instance; starred where the orders disagree.
 RANKS = {
     ("pucb", "JDP"): ("3 → 1*", "3 → 3"),
@@ -97,15 +109,20 @@ def bound_value(agent: str, model: str, env: str) -> float:
     return BY_AGENT[agent].bound(model).value(Sizes(S, A, H, H * K, epsilon))
 
 
-def mean_and_half(agent: str, model: str, env: str) -> tuple[float, float]:
-    return end(arm(agent, model, env, REGRETS[agent, model][list(ENVIRONMENTS).index(env)]))
+def interval(agent: str, model: str, env: str, own: bool = False) -> tuple[float, float, float]:
+    """Mean and percentiles of 2,000 resamples of the three runs."""
+    regret = (OWN if own else REGRETS[agent, model])[list(ENVIRONMENTS).index(env)]
+    finals = np.array([run.trace.regret[-1] for run in arm(agent, model, env, regret, own=own).runs])
+    picks = np.random.default_rng(0).integers(3, size=(2000, 3))
+    low, high = np.quantile(finals[picks].mean(axis=1), [0.025, 0.975])
+    return float(finals.mean()), float(low), float(high)
 
 
-def cell(agent: str, model: str, env: str, plus_minus: str = " ± ") -> str:
+def cell(agent: str, model: str, env: str, to: str = "–", own: bool = False) -> str:
     """Written here again, from the numbers."""
-    mean, half = mean_and_half(agent, model, env)
+    mean, low, high = interval(agent, model, env, own)
     digits = 2 if mean < 10_000 else 1 if mean < 100_000 else 0
-    return f"{mean / 1000:.{digits}f}{plus_minus}{half / 1000:.{digits}f}"
+    return f"{mean / 1000:.{digits}f} ({low / 1000:.{digits}f}{to}{high / 1000:.{digits}f})"
 
 
 @pytest.fixture(scope="module")
@@ -122,20 +139,20 @@ def test_every_system_has_its_dot_its_interval_and_its_runs(figure, panel):
     colours = {label: entry.colour for label, entry in legend(figure).items()}
     models = {"JDP": "JDP, ε = 500", "LDP": "LDP, ε = 500", "none": "no privacy"}
     dots = [line for line in lines(axes) if len(line.x) == 1]
-    assert len(dots) == len(REGRETS)
-    for agent, model in REGRETS:
-        mean, half = mean_and_half(agent, model, env)
-        here = [
+    assert len(dots) == len(REGRETS) + 1
+    for agent, model, own in [*((*system, False) for system in REGRETS), ("ldp_obi", "LDP", True)]:
+        mean, low, high = interval(agent, model, env, own)
+        row = (OWN_NOISE if own else BY_AGENT)[agent]
+        runs, bar, dot = [
             line
             for line in lines(axes)
-            if line.colour == colours[models[model]] and abs(line.y[0] - rows[BY_AGENT[agent].name]) < 0.5
+            if line.colour == colours[models[model]] and abs(line.y[0] - rows[row.name]) < 0.5
         ]
-        runs, interval, dot = here
-        made = arm(agent, model, env, REGRETS[agent, model][panel])
+        made = arm(agent, model, env, (OWN if own else REGRETS[agent, model])[panel], own=own)
         np.testing.assert_allclose(runs.x, [run.trace.regret[-1] for run in made.runs], rtol=1e-12)
-        np.testing.assert_allclose(interval.x, [mean - half, mean + half], rtol=1e-9)
+        np.testing.assert_allclose(bar.x, [low, high], rtol=1e-9)
         assert dot.x[0] == pytest.approx(mean) and dot.marker == legend(figure)[models[model]].marker
-        assert set(runs.y) == set(interval.y) == set(dot.y)
+        assert set(runs.y) == set(bar.y) == set(dot.y)
 
 
 def test_systems_go_from_top_to_bottom(figure):
@@ -160,46 +177,41 @@ def test_the_two_upright_lines(figure, panel):
 
 def test_the_words(figure):
     words = said(figure)
-    for part in ("50,000 episodes, mean and 95% interval of 3 runs", "if a user is added\nor removed"):
+    for part in (
+        "50,000 episodes, mean and 95% bootstrap interval of 3 runs",
+        "if a user is\nadded or removed",
+    ):
         assert part in words
-    assert "Factors on bonus and $E$ chosen on RiverSwim." in words
+    assert "Factors on bonus and $E$ chosen in each environment." in words
 
 
-def test_every_factor_has_its_dot():
-    made = elsewhere()
-    (axes,) = study("calibrate_environments").draw(made).axes
-    found = sorted(float(line.x[0]) for line in lines(axes) if len(line.x) == 1)
-    assert found == pytest.approx(sorted(end(arm)[0] for arm in made.arms)) and len(found) == 27
-    runs = sorted(float(x) for line in lines(axes) if len(line.x) == 3 for x in line.x)
-    assert runs == pytest.approx(sorted(run.trace.regret[-1] for arm in made.arms for run in arm.runs))
-    words = said(axes.figure)
-    assert "A dot for every factor on the bonus." in words and "chosen on RiverSwim" not in words
+def test_every_pair_of_factors_has_its_dot():
+    made = calibrated()
+    figure = study("calibrate_table1").draw(made)
+    for axes, env in zip(figure.axes, ENVIRONMENTS, strict=True):
+        found = sorted(float(line.x[0]) for line in lines(axes) if len(line.x) == 1)
+        here = [a for a in made.arms if a.runs[0].config["env"]["name"] == env]
+        assert found == pytest.approx(sorted(end(a)[0] for a in here)) and len(found) == 8 * 9 + 2 * 3
+    assert "A dot for every pair of factors." in said(figure)
 
 
-def test_every_dot_of_a_factor_is_in_the_row_of_its_system():
-    made = elsewhere()
-    figure = study("calibrate_environments").draw(made)
-    (axes,) = figure.axes
-    rows = {at: text.removesuffix(" §") for at, text in ticks(axes)[1].items()}
-    colours = {entry.colour: label[:3] for label, entry in legend(figure).items() if entry.marker != "None"}
-    shown = {
-        (rows[round(float(line.y[0]))], colours[line.colour], round(float(line.x[0]), 6))
-        for line in lines(axes)
-        if len(line.x) == 1
-    }
-    models = {"JDP": "JDP", "LDP": "LDP", "none": "no "}
-    assert shown == {
-        (
-            BY_AGENT[a.runs[0].config["agent"]["name"]].name,
-            models[a.runs[0].certificate.model],
-            round(end(a)[0], 6),
-        )
-        for a in made.arms
-    }
+def test_the_calibration_names_every_place(tmp_path):
+    other = study("calibrate_table1")
+    _, *rows = other.table(calibrated())
+    assert len(rows) == 2 * (len(REGRETS) + 1)
+    named = {row[0]: row[1:3] for row in rows}
+    assert named["hard instance: PUCB, JDP"] == ("0.0001", "0.001")
+    assert named["RiverSwim: LDP-OBI, own noise, LDP"] == ("0.001", "0.01")
+    assert named["RiverSwim: UCBVI-BF"] == ("0.001", "-")
+    (path,) = other.report(calibrated(), tmp_path, {}.get)
+    rows = list(csv.DictReader(path.open()))
+    assert path.name == "calibrate_table1.csv" and len(rows) == len(calibrated().arms)
+    assert sum(row["chosen"] == "1" for row in rows) == len(named)
+    assert not other.keeps_figure and other.folder == "tables"
 
 
 def written(tmp_path: Path, factors: bool = True) -> dict[str, str]:
-    others = {"calibrate_environments": elsewhere()} if factors else {}
+    others = {"calibrate_table1": calibrated()} if factors else {}
     paths = STUDY.report(experiment(), tmp_path, others.get)
     assert [path.name for path in paths] == ["table1.md", "table1.tex", "table1.csv"]
     return {path.suffix[1:]: path.read_text() for path in paths}
@@ -214,7 +226,7 @@ def parts(text: str) -> list[list[list[str]]]:
 
 def systems(model: str) -> list[str]:
     """The agents of a model in the order of the table."""
-    return [row.agent for row in ROWS if (row.agent, model) in REGRETS]
+    return [row.agent for row in ROWS if (row.agent, model) in REGRETS and not row.own_noise]
 
 
 def test_markdown_has_every_regret_beside_its_bound(tmp_path):
@@ -239,7 +251,7 @@ def test_markdown_has_every_regret_beside_its_bound(tmp_path):
                 assert half == ["NA"] * 3
             else:
                 made = (row.agent, model) in REGRETS
-                cells = [cell(row.agent, model, env) if made else "NA" for env in ENVIRONMENTS]
+                cells = [cell(row.agent, model, e, "–", row.own_noise) if made else "NA" for e in ENVIRONMENTS]
                 assert half == [bound.text().replace("*", r"\*"), *cells]
         assert own[6] == row.bonus
     for agent in ("ucbvi_ch", "ucbvi_bf"):
@@ -253,7 +265,10 @@ def test_markdown_has_every_regret_beside_its_bound(tmp_path):
     assert by_name["Lower bound without DP"] == [*plain, *plain, "NA"]
     private = ["Ω̃(√(SAH²T) + SAH/ε)", "*69.3*", "*6.12*", "Ω̃(√(SAH²T) + √(SAHT)/ε)", "*69.3*", "*6.13*"]
     assert by_name["Lower bound with DP"] == [*private, "NA"]
-    assert len(rows) == 6 + 2 + 2 + 1
+    assert by_name["UCBVI, refined, no privacy"][1:3] == ["NA", "NA"]
+    assert len(rows) == 7 + 2 + 3 + 1
+    text = written(tmp_path)["md"]
+    assert "their constants are unknown" in text and "mean (95% bootstrap interval) over 3 runs" in text
 
 
 def test_markdown_has_both_ranks_of_every_system(tmp_path):
@@ -263,25 +278,33 @@ def test_markdown_has_both_ranks_of_every_system(tmp_path):
         for agent in systems(model):
             ranks = [f"**{text[:-1]}**" if text.endswith("*") else text for text in RANKS[agent, model]]
             bounds = [thousands(bound_value(agent, model, env)) for env in ENVIRONMENTS]
-            over = mean_and_half(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
+            over = interval(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
             cells = [bounds[0], ranks[0], bounds[1], ranks[1], f"{over:.2f}"]
             assert next(found) == [BY_AGENT[agent].name, model, *cells]
     assert list(found) == []
 
 
-def test_markdown_says_what_the_best_factors_bring(tmp_path):
-    _, *rows = parts(written(tmp_path)["md"])[2]
-    assert len(rows) == len(REGRETS)
-    powers = {0.001: "10⁻³", 0.01: "10⁻²"}
-    for name, model, table, best, factor, rank in rows:
+def test_markdown_has_the_factors(tmp_path):
+    header, *rows = parts(written(tmp_path)["md"])[2]
+    assert header == ["System", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS) + 1
+    for name, model, *cells in rows:
         (agent,) = [row.agent for row in ROWS if row.name == name]
-        chosen, best_rank = BEST[agent, model]
-        share = 0.05 if agent == "pucb" else 0.25
-        assert table == thousands(mean_and_half(agent, model, "hard_tree")[0])
-        assert best == thousands(share * mean_and_half(agent, model, "hard_tree")[0])
-        assert factor == powers[chosen]
-        assert rank == f"{RANKS[agent, model][1].strip('*').split(' → ')[1]} → {best_rank}"
-    assert "How much hangs on the factors" not in written(tmp_path, factors=False)["md"]
+        for shown, env in zip(cells, ENVIRONMENTS, strict=True):
+            text, edge, good = factors_cell(agent, model, env, "10", lambda x: "⁻" + "⁰¹²³⁴"[-x])
+            assert shown == f"{f'**{text}**' if edge else text} ({good})"
+    assert "## The factors" not in written(tmp_path, factors=False)["md"]
+
+
+def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
+    def told(regrets) -> str:
+        (md, *_) = STUDY.report(experiment(regrets), tmp_path, {}.get)
+        return md.read_text().split("## LDP against JDP")[1]
+
+    assert "- nowhere" in told(REGRETS)
+    better = {**REGRETS, ("dp_ucbvi", "LDP"): (1990.0, 900.0)}
+    assert "- RiverSwim: DP-UCBVI, 2.01 under LDP and 2.02 under JDP (the intervals meet)." in told(better)
+    assert "- hard instance: DP-UCBVI, 0.91 under LDP and 7.17 under JDP." in told(better)
+    assert [pair.clear for pair in local_beats_central(tabulate(experiment(better)))] == [False, True]
 
 
 def test_markdown_lists_the_disagreements(tmp_path):
@@ -295,8 +318,8 @@ def test_markdown_lists_the_disagreements(tmp_path):
         ("RiverSwim", "JDP", "Private-UCB-VI", "PUCB", True),
         ("RiverSwim", "JDP", "DP-UCBVI", "PUCB", True),
         ("RiverSwim", "LDP", "DP-UCBVI", "Private-UCB-VI", False),
-        ("hard instance", "LDP", "Private-UCB-VI", "LDP-OBI", False),
-        ("hard instance", "none", "UCBVI-BF", "UCBVI-CH", False),
+        ("hard instance", "LDP", "Private-UCB-VI", "LDP-OBI", True),
+        ("hard instance", "none", "UCBVI-BF", "UCBVI-CH", True),
     ]
     a, b = bound_value("dp_ucbvi", "JDP", "riverswim"), bound_value("pucb", "JDP", "riverswim")
     assert f"({thousands(a)} < {thousands(b)}) and a larger regret (2.02 > 1.01) than PUCB." in lines[1]
@@ -327,8 +350,8 @@ def test_latex_has_every_regret_beside_its_bound(tmp_path):
         for model, half in (("JDP", own[:3]), ("LDP", own[3:])):
             bound = row.bound(model)
             made = (row.agent, model) in REGRETS
-            cells = [cell(row.agent, model, env, r" \pm ") if made else "NA" for env in ENVIRONMENTS]
-            assert half == (["NA"] * 3 if bound is None else [bound.latex(), *map(math_mode, cells)])
+            cells = [cell(row.agent, model, e, "--", row.own_noise) if made else "NA" for e in ENVIRONMENTS]
+            assert half == (["NA"] * 3 if bound is None else [bound.latex(), *cells])
     for name, last in (("Lower bound without DP", "6.12"), ("Lower bound with DP", "6.13")):
         first, *own, bonus = next(found)
         assert first.startswith(name) and bonus == "NA"
@@ -336,9 +359,10 @@ def test_latex_has_every_regret_beside_its_bound(tmp_path):
         assert own[4:6] == [r"$\mathit{69.3}$", rf"$\mathit{{{last}}}$"]
     for agent in ("ucbvi_ch", "ucbvi_bf"):
         row = BY_AGENT[agent]
-        cells = [math_mode(cell(agent, "none", env, r" \pm ")) for env in ENVIRONMENTS]
+        cells = [cell(agent, "none", env, "--") for env in ENVIRONMENTS]
         first = rf"{row.name} \citep{{{row.citation}}}, no privacy"
         assert next(found) == [first, row.none.latex(), *cells, "", "", "", row.bonus]
+    assert next(found)[0].startswith("UCBVI, refined")
     uniform = tabulate(experiment()).uniform
     cells = [math_mode(thousands(uniform[env])) for env in ENVIRONMENTS]
     assert next(found) == ["Uniformly random policy", "", *cells, "", "", "", "NA"]
@@ -359,29 +383,21 @@ def test_latex_has_both_ranks_of_every_system(tmp_path):
                 for r, t in zip(ranks, RANKS[agent, model], strict=True)
             ]
             bounds = [math_mode(thousands(bound_value(agent, model, env))) for env in ENVIRONMENTS]
-            over = mean_and_half(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
+            over = interval(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
             cells = [bounds[0], bold[0], bounds[1], bold[1], f"${over:.2f}$"]
             assert next(found) == [BY_AGENT[agent].name, MODEL_NAMES[model], *cells]
     assert list(found) == []
 
 
-def test_latex_says_what_the_best_factors_bring(tmp_path):
+def test_latex_has_the_factors(tmp_path):
     header, *rows = latex_tables(written(tmp_path)["tex"])[2]
-    assert header == ["Algorithm", "Model", "table", "best", "factor", "rank"]
-    found = iter(rows)
-    for model in ("JDP", "LDP", "none"):
-        for agent in systems(model):
-            chosen, best_rank = BEST[agent, model]
-            mean = mean_and_half(agent, model, "hard_tree")[0]
-            best = (0.05 if agent == "pucb" else 0.25) * mean
-            rank = RANKS[agent, model][1].strip("*").split(" → ")[1]
-            cells = [
-                math_mode(thousands(mean)),
-                math_mode(thousands(best)),
-                f"$10^{{{round(math.log10(chosen))}}}$",
-            ]
-            assert next(found) == [BY_AGENT[agent].name, MODEL_NAMES[model], *cells, rf"${rank}\to{best_rank}$"]
-    assert list(found) == []
+    assert header == ["Algorithm", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS) + 1
+    models = {name: model for model, name in MODEL_NAMES.items()}
+    for name, model, *cells in rows:
+        (agent,) = [row.agent for row in ROWS if row.name == name]
+        for shown, env in zip(cells, ENVIRONMENTS, strict=True):
+            text, edge, good = factors_cell(agent, models[model], env, "10", lambda x: f"^{{{x}}}")
+            assert shown == (rf"$\mathbf{{{text}}}$ ({good})" if edge else f"${text}$ ({good})")
     assert len(latex_tables(written(tmp_path, factors=False)["tex"])) == 2
 
 
@@ -398,12 +414,14 @@ def test_latex_is_well_formed(tmp_path):
 
 def test_the_csv_has_every_number(tmp_path):
     rows = list(csv.DictReader(written(tmp_path)["csv"].splitlines()))
-    assert len(rows) == 2 * len(REGRETS)
-    for row in rows:
+    assert len(rows) == 2 * len(REGRETS) + 2
+    own = [row for row in rows if row["name"] == "LDP-OBI, own noise"]
+    assert [float(row["epsilon_add_remove"]) for row in own] == [0.6 * 500] * 2  # as made_up.py has it
+    for row in [row for row in rows if row not in own]:
         agent, model, env = row["agent"], row["model"], row["environment"]
-        mean, half = mean_and_half(agent, model, env)
+        mean, low, high = interval(agent, model, env)
         S, A, H = SIZES[env]
-        assert (row["regret"], row["half_width_95"]) == (f"{mean:.1f}", f"{half:.1f}")
+        assert (row["regret"], row["low_95"], row["high_95"]) == (f"{mean:.1f}", f"{low:.1f}", f"{high:.1f}")
         assert row["bound_value"] == f"{bound_value(agent, model, env):.1f}"
         assert row["bound"] == BY_AGENT[agent].bound(model).text() and row["name"] == BY_AGENT[agent].name
         assert [int(row[x]) for x in "SAHT"] == [S, A, H, H * K]
@@ -417,8 +435,8 @@ def test_the_csv_has_every_number(tmp_path):
 
 def test_ranks_and_where_they_disagree():
     table = tabulate(experiment())
-    assert len(table.measurements) == 2 * len(REGRETS)
-    for m in table.measurements:
+    assert len(table.measurements) == 2 * len(REGRETS) + 2 and len(table.ranked) == 2 * len(REGRETS)
+    for m in table.ranked:
         text = RANKS[m.row.agent, m.model][list(ENVIRONMENTS).index(m.env)]
         assert (f"{m.rank_bound} → {m.rank_measured}", m.in_order) == (text.strip("*"), "*" not in text)
     pairs = [(d.better.row.agent, d.worse.row.agent, d.better.model, d.clear) for d in disagreements(table)]
@@ -442,31 +460,19 @@ def test_what_a_row_is_measured_against():
 
 def test_cells():
     assert [thousands(x) for x in (41, 9_590, 12_340, 164_863)] == ["0.04", "9.59", "12.3", "165"]
-    m = Measurement(BY_AGENT["pucb"], "JDP", "riverswim", Sizes(6, 2, 20, 2000, 500.0), 12_340.0, 456.0, ())
-    assert regret_cell(m, " ± ") == "12.3 ± 0.5"
-    assert regret_cell(m._replace(half_width=math.nan), " ± ") == "12.3"
-    assert regret_cell(None, " ± ") == "NA"
+    at = Sizes(6, 2, 20, 2000, 500.0)
+    m = Measurement(
+        BY_AGENT["pucb"], "JDP", "riverswim", at, 12_340.0, 11_980.0, 13_020.0, (12_000.0, 12_680.0)
+    )
+    assert regret_cell(m, "–") == "12.3 (12.0–13.0)"
+    assert regret_cell(m._replace(runs=(12_340.0,)), "–") == "12.3"
+    assert regret_cell(None, "–") == "NA"
+    assert exponents((1e-3, 0.01)) == (-3.0, -2.0) and exponents((0.003,)) == (-2.5,)
 
 
-def test_the_best_factor_of_every_system():
-    best = best_factors(elsewhere())
-    found = {(row.agent, model): (b.factor, b.rank) for (row, model, _), b in best.items()}
-    assert found == BEST
-    regrets = {(row.agent, model): b.regret for (row, model, _), b in best.items()}
-    assert regrets["pucb", "JDP"] == pytest.approx(0.05 * 1.01 * 23_456.0)
-    assert regrets["dp_ucbvi", "JDP"] == pytest.approx(0.25 * 1.01 * 7_100.0)
-
-
-def test_the_arms_have_the_calibrated_factors():
-    """Least objective over the same 25 points for every system of +exp=calibrate_table1."""
-    with (ROOT / "paper" / "tables" / "calibrate_table1.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    agents = ("pucb", "ldp_obi", "private_ucb_po", "dp_nash_vi")
-    arms = [OmegaConf.load(ROOT / "conf" / "arm" / f"{agent}.yaml") for agent in agents]
-    assert {row["algorithm"] for row in rows} == {arm.label for arm in arms}
-    for arm in arms:
-        points = [row for row in rows if row["algorithm"] == arm.label]
-        best = min(points, key=lambda row: float(row["objective"]))
-        assert len(points) == 25 and best["chosen"] == "1"
-        assert arm.bonus.scale == float(best["bonus_factor"])
-        assert arm.confidence.scale == float(best["confidence_factor"])
+def test_what_is_chosen_for_every_system():
+    found = chosen(calibrated())
+    assert len(found) == 2 * (len(REGRETS) + 1)
+    assert found[BY_AGENT["pucb"], "JDP", "hard_tree"].choice == (1e-4, 1e-3)
+    assert found[BY_AGENT["pucb"], "JDP", "riverswim"].choice == (1e-3, 1e-2)
+    assert found[OWN_NOISE["ldp_obi"], "LDP", "riverswim"].label == "LDP-OBI, own noise"
