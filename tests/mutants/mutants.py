@@ -355,7 +355,7 @@ MUTANTS = {
         ),
     ],
     "calibrate_fine": [
-        Mutant("another table", "calibrate_fine", "Study(draw, choices, write,", "Study(draw, report=write,"),
+        Mutant("another table", "calibrate_fine", " choices, write,", " report=write,"),
         Mutant(
             "written as another experiment", "calibrate.report", 'f"{experiment.name}.csv"', '"calibrate.csv"'
         ),
