@@ -16,7 +16,7 @@ from dpucbvi.studies.shared.style import MARKER, QUIET, colour, marker, thousand
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
 CHOICE = "#D55E00"
 A_ROW = 3  # panels
-BELOW = 0.75  # inches for the caption
+BELOW = 0.9  # inches for the caption
 
 
 def draw(experiment: StoredExperiment, shared: bool = True) -> Figure:
@@ -134,13 +134,13 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
 
 def _caption(experiment: StoredExperiment, varied: bool) -> str:
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
+    variant = "\nDashed: what pooled counts are run with, the choice for counts per step." if varied else ""
     older = experiment.study in OLDER_RULE
     value, rule = ("mean", "largest") if older else ("√(mean · 90% quantile)", "middle")
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {value} of {runs_text(experiment)} (seeds "
         f"{min(seeds)} to {max(seeds)}, in no other figure); for private\nalgorithms the geometric mean over "
-        "the settings above the map (ε: if a user is added or removed). A solid\nbox marks the choice, the "
+        "the settings above the map (ε: if a user is added or removed). A solid box marks\nthe choice, the "
         f"{rule} of the points within 10% of the least. A factor of 1 is the paper.{variant}"
     )
 
