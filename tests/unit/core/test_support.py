@@ -47,7 +47,7 @@ def test_a_declared_support_may_be_larger_and_pooling_takes_the_union():
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        (np.eye(5, dtype=bool)[:, None].repeat(2, axis=1), r"P\[0, 1, 0, 0\] = 1, and the support says"),
+        (np.eye(5, dtype=bool)[:, None].repeat(2, axis=1), r"P\[0, 0, 1, 1\] = .*, and the support says"),
         (np.ones((5, 2, 5)), "float64 of shape"),
         (np.ones((2, 5), dtype=bool), r"\[s, a, s'\] or \[h, s, a, s'\]"),
         ("yes", "must be True, False"),
@@ -66,7 +66,7 @@ class Mine(dp.NonPrivate):
 
 @pytest.mark.parametrize("privatizer", [dp.OneStep(1.0), dp.OneQuestion(1.0), Mine()])
 def test_a_privatizer_that_counts_all_next_states_refuses(privatizer):
-    with pytest.raises(dp.InputError, match="known_support: .* counts all next states"):
+    with pytest.raises(dp.InputError, match=r"known_support: .* counts all next states"):
         set_up(RIVER, dp.DPUCBVI(), privatizer, 9, known_support=True)
 
 
