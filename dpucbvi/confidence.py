@@ -65,18 +65,18 @@ class Bounds(NamedTuple):
     reward: float
 
 
-def bound_to_E(S: int, summed: bool, cell: float, row: float, reward: float) -> float:
-    """E from bounds on the noise of N(s,a,s'), of N(s,a) and of R(s,a) that hold at once.
+def bound_to_E(D: int, summed: bool, cell: float, row: float, reward: float) -> float:
+    """E from bounds on the noise of N(s,a,s'), of N(s,a) and of R(s,a) that hold at once; a row has D cells.
 
     With a counter for N(s,a), `row` bounds its noise, and E = 4 × the largest of the three [Lem.5.4]. Without
     one, `row` = W bounds the noise of the sum of a row and Lemma 5.4 is proved again: if W ≤ E/4 the true
     counts are feasible for the LP, so an entry moves by at most 2 × `cell` and the row sum by at most E/4 + W ≤
-    E/2; the shift of Eq.5 adds E/(2S) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2
-    cell + E/(2S), which is at most E if E ≥ 4S/(2S-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
+    E/2; the shift of Eq.5 adds E/(2D) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2
+    cell + E/(2D), which is at most E if E ≥ 4D/(2D-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
     """
     if not summed:
         return TO_ASSUMPTION * max(cell, row, reward)
-    return max(TO_ASSUMPTION * row, 4.0 * S / (2.0 * S - 1.0) * cell, 2.0 * reward)
+    return max(TO_ASSUMPTION * row, 4.0 * D / (2.0 * D - 1.0) * cell, 2.0 * reward)
 
 
 def log_hsat(problem: Problem) -> float:

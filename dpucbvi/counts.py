@@ -14,6 +14,8 @@ Which counters are released is the privatizer's choice (`FAMILIES`):
     tuned   N_h(s,a,s') with three quarters of the budget and R_h(s,a) with one; N̂_h(s,a) is the sum of
             N̂_h(s,a,s') over s'; R sums r - ½ instead of r, which halves its sensitivity, and r̃ = R̃/Ñ is put
             right by R̃ = R̂ + Ñ/2 [D29]
+
+`D` is how many next states of a pair have a counter: all S, or those that a known support has (support.py).
 """
 
 from fractions import Fraction
@@ -22,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.mdp import Trajectory
-from dpucbvi.protocol import Counts, Floats, Postprocess, Release, User
+from dpucbvi.protocol import Counts, Floats, Moves, Postprocess, Release, User
+from dpucbvi.support import Support
 
 CENTRE = 0.5
 
@@ -40,7 +43,7 @@ class Families(NamedTuple):
         """N(s,a) is not released: it is the sum of N(s,a,s')."""
         return self.N == 0
 
-    def offset(self, G: int, S: int, A: int) -> int:
+    def offset(self, G: int, S: int, A: int, D: int | None = None) -> int:
         """Where the released counters begin in the vector of all."""
         return G * S * A if self.summed else 0
 
@@ -51,23 +54,23 @@ FAMILIES = {
 }
 
 
-def counters(G: int, S: int, A: int) -> int:
+def counters(G: int, S: int, A: int, D: int | None = None) -> int:
     """How many counters are kept: N(s,a), N(s,a,s') and R(s,a) for G steps."""
-    return G * S * A * (S + 2)
+    return G * S * A * ((S if D is None else D) + 2)
 
 
 def zero_counts(G: int, S: int, A: int) -> Counts:
     return as_counts(np.zeros(counters(G, S, A)), G, S, A)
 
 
-def as_counts(flat: np.ndarray, G: int, S: int, A: int) -> Counts:
+def as_counts(flat: np.ndarray, G: int, S: int, A: int, D: int | None = None) -> Counts:
     """The three families as views of one vector: N(s,a), then N(s,a,s') for each s' in turn, then R(s,a).
 
     With s' outermost the compiled engine can treat all (h,s,a) of one s' side by side.
     """
-    n = G * S * A
-    N_sa, N_sas, R = np.split(flat, [n, n + n * S])
-    by_next_state = N_sas.reshape(S, G, S, A)
+    n, D = G * S * A, S if D is None else D
+    N_sa, N_sas, R = np.split(flat, [n, n + n * D])
+    by_next_state = N_sas.reshape(D, G, S, A)
     return Counts(N_sa.reshape(G, S, A), np.moveaxis(by_next_state, 0, -1), R.reshape(G, S, A))
 
 
@@ -79,14 +82,17 @@ def statistics(
     families: Families = FAMILIES["paper"],
     clip: int | None = None,
     grid: int | None = None,
+    moves: Moves | None = None,
 ) -> np.ndarray:
     """σ: one user's contribution to every counter, as one vector in the order of `as_counts`.
 
     Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. With
-    `grid`, an even number, all is in integers: rewards are counted in units of 1/grid (`on_grid`).
+    `grid`, an even number, all is in integers: rewards are counted in units of 1/grid (`on_grid`). `moves` says
+    which counters N(s,a,s') has, if not one for every s'.
     """
-    flat = np.zeros(counters(G, S, A), dtype=np.float64 if grid is None else np.int64)
-    counts = as_counts(flat, G, S, A)
+    place, D = (trajectory.s[1:], S) if moves is None else moves
+    flat = np.zeros(counters(G, S, A, D), dtype=np.float64 if grid is None else np.int64)
+    counts = as_counts(flat, G, S, A, D)
     seen = np.zeros((G, S, A), dtype=np.int64)
     for h, (s, a, r) in enumerate(zip(trajectory.s, trajectory.a, trajectory.r, strict=False)):
         g = h % G
@@ -95,7 +101,7 @@ def statistics(
             continue
         if not families.summed:
             counts.N_sa[g, s, a] += 1
-        counts.N_sas[g, s, a, trajectory.s[h + 1]] += 1
+        counts.N_sas[g, s, a, place[h]] += 1
         if grid is None:
             counts.R[g, s, a] += r - CENTRE if families.centred else r
         else:
@@ -113,7 +119,8 @@ class PrivateCounts:
 
     `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them, `fallbacks` the
     number of infeasible LPs so far (projection.py). `zero` is the τ of `zeroed`. With `rewards`, r(s,a) is
-    known and R̃ = r Ñ: what was released of R is not read [D32].
+    known and R̃ = r Ñ: what was released of R is not read [D32]. With a `support`, the release and the
+    post-processing have D next states, and what is handed on has 0 for the others [D35].
     """
 
     def __init__(
@@ -127,12 +134,13 @@ class PrivateCounts:
         families: Families = FAMILIES["paper"],
         zero: float = 0.0,
         rewards: Floats | None = None,
+        support: Support | None = None,
     ):
         self.E, self.G, self.S, self.A = E, G, S, A
         self.fallbacks = 0
         self.counts = self.N_hat = zero_counts(G, S, A)
         self._release, self._postprocess = release, postprocess
-        self._families, self._zero, self._rewards = families, zero, rewards
+        self._families, self._zero, self._rewards, self._support = families, zero, rewards, support
         self._pi = np.zeros(0)
 
     def show(self, pi: np.ndarray) -> None:
@@ -141,14 +149,20 @@ class PrivateCounts:
 
     def update(self, trajectory: Trajectory) -> Counts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
-        sigma = statistics(trajectory, self.G, self.S, self.A)
-        released = self._release.release(User(trajectory, self._pi, sigma))
+        moves = None if self._support is None else self._support.moves(trajectory)
+        sigma = statistics(trajectory, self.G, self.S, self.A, moves=moves)
+        released = self._release.release(User(trajectory, self._pi, sigma, moves))
         if released is not None:
-            self.N_hat = self.noisy(as_counts(released, self.G, self.S, self.A))
-            N_tilde = self._postprocess(self.N_hat.N_sa, self.N_hat.N_sas, self.E)
+            D = None if self._support is None else self._support.D
+            N_hat = self.noisy(as_counts(released, self.G, self.S, self.A, D))
+            N_tilde = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
             self.fallbacks += N_tilde.fallbacks
-            self.counts = Counts(N_tilde.N_sa, N_tilde.N_sas, self._rewards_of(N_tilde.N_sa))
+            self.N_hat = self._spread(N_hat)
+            self.counts = self._spread(Counts(N_tilde.N_sa, N_tilde.N_sas, self._rewards_of(N_tilde.N_sa)))
         return self.counts
+
+    def _spread(self, counts: Counts) -> Counts:
+        return counts if self._support is None else counts._replace(N_sas=self._support.spread(counts.N_sas))
 
     def _rewards_of(self, N_sa: Floats) -> Floats:
         if self._rewards is not None:

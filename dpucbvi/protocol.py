@@ -20,23 +20,36 @@ if TYPE_CHECKING:
     from dpucbvi.counts import PrivateCounts
     from dpucbvi.mdp import TabularMDP, Trajectory
     from dpucbvi.privatizers.certificate import Certificate
+    from dpucbvi.support import Support
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class Problem(NamedTuple):
-    """The sizes every bound depends on; T = KH."""
+    """The sizes every bound depends on; T = KH. `D` next states of a pair are counted; None: all S."""
 
     H: int
     S: int
     A: int
     K: int
     beta: float
+    D: int | None = None
 
     @property
     def T(self) -> int:
         return self.K * self.H
+
+    @property
+    def next_states(self) -> int:
+        return self.S if self.D is None else self.D
+
+    def shape(self, G: int) -> "Shape":
+        """Of the counters."""
+        return G, self.S, self.A, self.next_states
+
+
+Shape = tuple[int, int, int, int]  # G, S, A, and how many next states of a pair are counted
 
 
 class Counts(NamedTuple):
@@ -96,15 +109,22 @@ class Noise(NamedTuple):
     sd: float = 0.0
     proven: bool = True
 
-    def widened(self, S: int, tau: float) -> "Noise":
-        """With E for counts whose cells below τ·sd are set to 0.
+    def widened(self, D: int, tau: float) -> "Noise":
+        """With E for counts whose cells below τ·sd are set to 0, D in a row.
 
-        A cell is then off by at most cell + τ·sd, a row by S times that, and E ≥ 4 × the latter is enough for
+        A cell is then off by at most cell + τ·sd, a row by D times that, and E ≥ 4 × the latter is enough for
         Lemma 5.4 (confidence.bound_to_E).
         """
         if tau == 0.0:
             return self
-        return self._replace(E=max(self.E, self.factor * 4.0 * S * (self.cell + tau * self.sd)))
+        return self._replace(E=max(self.E, self.factor * 4.0 * D * (self.cell + tau * self.sd)))
+
+
+class Moves(NamedTuple):
+    """To which of its pair's `of` counters every step of a user belongs, where not all next states have one."""
+
+    place: Ints
+    of: int
 
 
 class User(NamedTuple):
@@ -113,6 +133,7 @@ class User(NamedTuple):
     trajectory: "Trajectory"
     pi: np.ndarray
     sigma: Floats
+    moves: Moves | None = None
 
 
 class Release(Protocol):
@@ -126,7 +147,11 @@ class Release(Protocol):
 
 
 class Privatizer(Protocol):
-    """Everything about a way of releasing counts, in one class."""
+    """Everything about a way of releasing counts, in one class.
+
+    One that has `sparse = True` counts as many next states of a pair as the problem says (support.py); others
+    count all S.
+    """
 
     @property
     def model(self) -> str:
@@ -193,6 +218,7 @@ class Setup(NamedTuple):
     certificate: "Certificate"
     trace_points: int
     lp_checks: int  # LPs of a compiled run that cvxpy solves again
+    support: "Support | None" = None  # which next states are counted; None: all
 
 
 def expectation(p: Floats, V: Floats) -> float:

@@ -37,6 +37,7 @@ from dpucbvi.protocol import (
     Release,
     Setup,
 )
+from dpucbvi.support import KnownSupport, Support, support_of
 from dpucbvi.trace import Trace, Traces, recorded_episodes
 
 MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
@@ -113,6 +114,7 @@ def set_up(
     postprocess: str | Postprocess | None = None,
     zero: float = 0.0,
     known_rewards: bool = False,
+    known_support: KnownSupport = False,
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Setup:
@@ -122,8 +124,10 @@ def set_up(
     projection.POSTPROCESSES or a function of one's own; if none is given, the closed form of the LP where an
     agent wants post-processed counts of a private release, else none. Before it, noisy N(s,a,s') below `zero`
     standard deviations of their noise are set to 0; none are in the paper. `known_rewards` hands r(s,a) to the
-    agent, which in the paper learns them. Every episode is recorded if K is at
-    most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of a compiled run again.
+    agent, which in the paper learns them. `known_support` says which transitions are possible, and only they
+    are counted: True for those that the MDP has, or Booleans [s, a, s'] or [h, s, a, s']; in the paper all are.
+    Every episode is recorded if K is at most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of
+    a compiled run again.
     """
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
     lp_checks = whole("lp_checks", lp_checks, 0)
@@ -137,9 +141,11 @@ def set_up(
     if postprocess is None:
         postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
     _check_parts(mdp, chosen, privatizer, postprocess, zero)
-    problem = Problem(mdp.H, mdp.S, mdp.A, K, beta)
     G = 1 if chosen.pooled else mdp.H
-    noise = privatizer.noise_of(problem, G).widened(problem.S, zero)
+    support = support_of(mdp, G, known_support)
+    _check_support(support, privatizer)
+    problem = Problem(mdp.H, mdp.S, mdp.A, K, beta, None if support is None else support.D)
+    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
     return Setup(
@@ -156,6 +162,7 @@ def set_up(
         _certificate(privatizer, problem, G),
         trace_points,
         lp_checks,
+        support,
     )
 
 
@@ -262,7 +269,8 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
     known = setup.mdp.r[:G] if setup.known_rewards else None
-    return PrivateCounts(release, process, setup.noise.E, G, problem.S, problem.A, families, setup.zero, known)
+    sizes = (G, problem.S, problem.A)
+    return PrivateCounts(release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support)
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
@@ -322,6 +330,11 @@ def _check_parts(
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not mdp.stationary:
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
+
+
+def _check_support(support: Support | None, privatizer: Privatizer) -> None:
+    if support is not None and not getattr(privatizer, "sparse", False):
+        raise InputError(f"known_support: {_name(privatizer)} counts all next states; it must be false here")
 
 
 def _name(part: object) -> str:

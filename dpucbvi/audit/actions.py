@@ -96,7 +96,7 @@ def policies(
 ) -> Floats:
     """The policy shown to every user of every trial, [trial, user, h·s]; that of the attacked user is 0."""
     setup = run.setup
-    H, S, _, K, _ = setup.problem
+    H, S, _, K, *_ = setup.problem
     steps = processing(setup)
     out = np.zeros((trials, K, H * S), dtype=np.int8)
     width = uniforms_per_episode(H)

@@ -42,7 +42,7 @@ def sends_answers(state: Any) -> bool:
 
 def check(setup: Setup) -> None:
     """Raise InputError for a problem that is too large to attack, or has nothing to attack."""
-    H, S, _, K, _ = setup.problem
+    H, S, _, K, *_ = setup.problem
     if setup.certificate.model == "none":
         raise InputError("privatizer: an audit needs one that certifies something")
     if neighbours.how_many(H, S) > neighbours.TINY:

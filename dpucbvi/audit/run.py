@@ -33,6 +33,8 @@ def check(setup: Setup, attack: str, variant: str | None, trials: int) -> None:
         raise InputError(f"attack: {attack!r} is not accepted; it must be one of {', '.join(ATTACKS)}")
     if not (has_plan(setup.agent) and has_release(setup.privatizer)):
         raise InputError("privatizer: an audit is of the compiled engine, which has no twin of this")
+    if setup.support is not None:
+        raise InputError("known_support: an audit counts all next states; it must be false here")
     if broken(variant, setup) is not None and attack != "released":
         raise InputError(f"broken: the attack {attack} is on honest releases; it must be null")
     {"released": released.check, "one_run": one_run.check, "actions": actions.check}[attack](setup)

@@ -17,10 +17,20 @@ from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
-from dpucbvi.engine.state import EPISODE, FALLBACKS, RELEASED, Memory, Private, Processing, Record, World
+from dpucbvi.engine.state import (
+    EPISODE,
+    FALLBACKS,
+    RELEASED,
+    Memory,
+    Places,
+    Private,
+    Processing,
+    Record,
+    World,
+)
 from dpucbvi.engine.twins import PLANS, RELEASES
 from dpucbvi.files import PRIVATE, replacing
-from dpucbvi.mdp import Trajectory, uniforms_per_episode
+from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.projection import band
@@ -108,12 +118,12 @@ def trace(run: FastRun) -> Trace:
 def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
     (H, S, A), K, mdp = setup.mdp.r.shape, setup.problem.K, setup.mdp
+    D = setup.problem.next_states
     plan, release = PLANS[type(setup.agent)], RELEASES[type(setup.privatizer)]
     private, Q = _no_counts(setup), np.repeat(setup.agent.ceiling(H)[:, None], S * A, axis=1)  # type: ignore[attr-defined]
-    V_star = optimal_values(mdp)[0][0]
     return FastRun(
         setup,
-        World(mdp.P, mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli"),
+        _world(mdp),
         release.start(setup, seed, private.flat.size),
         private,
         Memory(
@@ -132,9 +142,9 @@ def start(setup: Setup, seed: int) -> FastRun:
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
         ),
-        plan.scratch(S, A),
+        plan.scratch(S, A, D),
         _no_record(recorded_episodes(K, setup.trace_points)),
-        LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, S, K),
+        LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
     )
 
 
@@ -151,12 +161,29 @@ def processing(setup: Setup) -> Processing:
 
 
 def _no_counts(setup: Setup) -> Private:
-    (_, S, A), G = setup.mdp.r.shape, setup.G
-    flat = np.zeros(counters(G, S, A))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + S)])
-    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(S, G, S * A))
+    G, S, A, D = setup.problem.shape(setup.G)
+    flat = np.zeros(counters(G, S, A, D))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + D)])
+    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(D, G, S * A))
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A))
+    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _places(setup))
+
+
+def _places(setup: Setup) -> Places:
+    if setup.support is None:
+        return Places(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    G, S, A, D = setup.support.next.shape
+    successors = np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1)
+    return Places(np.ascontiguousarray(successors), setup.support.place.reshape(G * S * A, S))
+
+
+def _world(mdp: TabularMDP) -> World:
+    """The MDP with its positive probabilities alone, as many for every pair as the one with most has."""
+    most = int((mdp.P > 0.0).sum(axis=-1).max())
+    successor = np.argsort(mdp.P == 0.0, axis=-1, kind="stable")[..., :most]
+    P = np.ascontiguousarray(np.take_along_axis(mdp.P, successor, axis=-1))
+    V_star = optimal_values(mdp)[0][0]
+    return World(P, np.ascontiguousarray(successor), mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
 
 
 def _no_record(episodes: Ints) -> Record:
@@ -169,7 +196,7 @@ def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int
     """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
     steps, lazy = processing(setup), PLANS[type(setup.agent)].lazy
-    width, S = uniforms_per_episode(setup.mdp.H), setup.mdp.S
+    width, D = uniforms_per_episode(setup.mdp.H), setup.problem.next_states
     uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))
     rows = Rows.empty(run.private.N_sa.size)
@@ -191,7 +218,7 @@ def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int
             rows,
         )
         if stop in ahead[:1] and tally[RELEASED]:
-            x = run.private.N_sas - setup.noise.E / (2 * S)  # without the shift of Eq.5
+            x = run.private.N_sas - setup.noise.E / (2 * D)  # without the shift of Eq.5
             run.sample.take(stop, seed, run.private.N_hat_sa, run.private.N_hat_sas, x)
         yield stop - done
 
@@ -218,9 +245,11 @@ def episodes(run: FastRun, seed: int) -> Iterator[Episode]:
 
 def _counts(run: FastRun) -> Counts:
     """A copy of the private counts in the shapes of the package."""
-    private, (_, S, A), G = run.private, run.setup.mdp.r.shape, run.setup.G
-    N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
-    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
+    private, support = run.private, run.setup.support
+    G, S, A, D = run.setup.problem.shape(run.setup.G)
+    N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, D)
+    N_sas = N_sas.copy() if support is None else support.spread(N_sas)
+    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
 def save_checkpoint(run: FastRun, path: Path) -> None:

@@ -27,26 +27,27 @@ draw = jit(mdp.draw)
 
 
 @inlined
-def action_value(P: Floats, r: float, V_next: Floats) -> float:
+def action_value(world: World, h: int, s: int, a: int, V_next: Floats) -> float:
     """r(s,a) + Σ_{s'} P(s'|s,a) V_{h+1}(s')."""
+    P, successor = world.P[h, s, a], world.next[h, s, a]
     total = 0.0
-    for s_next in range(P.size):
-        total += P[s_next] * V_next[s_next]
-    return r + total
+    for i in range(P.size):
+        total += P[i] * V_next[successor[i]]
+    return world.r[h, s, a] + total
 
 
 @jit
-def evaluate(P: Floats, r: Floats, pi: Ints | Floats, V: Floats) -> None:
+def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
     """V^π by backward induction."""
-    H, S, A = r.shape
+    H, S, A = world.r.shape
     for h in range(H - 1, -1, -1):
         for s in range(S):
             if pi.ndim == 2:  # known when compiled: the other branch is left out
-                V[h, s] = action_value(P[h, s, pi[h, s]], r[h, s, pi[h, s]], V[h + 1])
+                V[h, s] = action_value(world, h, s, pi[h, s], V[h + 1])
             else:
                 V[h, s] = 0.0
                 for a in range(A):
-                    V[h, s] += pi[h, s, a] * action_value(P[h, s, a], r[h, s, a], V[h + 1])
+                    V[h, s] += pi[h, s, a] * action_value(world, h, s, a, V[h + 1])
 
 
 @jit
@@ -75,7 +76,7 @@ def deploy(world: World, memory: Memory, u: Floats) -> int:
         if world.bernoulli:
             r = 1.0 if u[3 + 3 * h] < r else 0.0
         memory.N_visits[h, s, a] += 1.0
-        s = draw(world.P[h, s, a], u[2 + 3 * h])
+        s = world.next[h, s, a, draw(world.P[h, s, a], u[2 + 3 * h])]
         memory.a[h], memory.r[h], memory.s[h + 1] = a, r, s
     return first
 
@@ -137,7 +138,7 @@ def run_episodes(
             changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
             tally[PLANNED] = tally[RELEASED]
         if changed or k == 1:
-            evaluate(world.P, world.r, memory.pi, memory.V_pi)
+            evaluate(world, memory.pi, memory.V_pi)
         if k > 1:
             tally[CHANGES] += changed
         s1 = deploy(world, memory, uniforms[row])  # [Alg.1 L16]

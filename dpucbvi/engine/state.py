@@ -13,19 +13,33 @@ EPISODE, CHANGES, FALLBACKS, RECORDED, RELEASED, PLANNED = range(6)
 
 
 class World(NamedTuple):
-    """The MDP, its optimal values at the first step, and whether rewards are coins."""
+    """The MDP, its optimal values at the first step, and whether rewards are coins.
+
+    P[h, s, a, i] is the probability of the state next[h, s, a, i]: of the positive ones alone, in their order.
+    """
 
     P: Floats
+    next: Ints
     r: Floats
     initial: Floats
     V_star: Floats
     bernoulli: bool
 
 
+class Places(NamedTuple):
+    """Which next states are counted (support.Support); empty, and of one dimension, where all S are.
+
+    The code for one or the other is chosen by that dimension when it is compiled.
+    """
+
+    next: Ints  # [g, d, row]
+    place: Ints  # [all rows, s']
+
+
 class Private(NamedTuple):
     """What the algorithm may see: the noisy counts (`flat` holds all three families) and Ñ.
 
-    Without post-processing N_sa and N_sas are N̂ itself.
+    Without post-processing N_sa and N_sas are N̂ itself. N(s,a,s') has s' first, or the d of `places`.
     """
 
     flat: Floats
@@ -35,6 +49,7 @@ class Private(NamedTuple):
     N_sa: Floats
     N_sas: Floats
     sd: Floats  # of the noise of N(s,a,s') [all rows]
+    places: Places
 
 
 class Processing(NamedTuple):

@@ -16,7 +16,7 @@ class PlanTwin(NamedTuple):
 
     plan: Callable[..., bool]
     constants: type
-    scratch: Callable[[int, int], Any]  # from S and A to arrays by what they hold
+    scratch: Callable[[int, int, int], Any]  # from S, A and the D next states that are counted to arrays
     stochastic: bool  # the policy is probabilities
     lazy: bool  # planning again on the same counts gives the same plan
 
@@ -37,7 +37,7 @@ def add_plan(
     agent: type[Optimistic],
     constants: type,
     plan: Callable[..., bool],
-    scratch: Callable[[int, int], Any],
+    scratch: Callable[[int, int, int], Any],
     stochastic: bool = False,
     lazy: bool = False,
 ) -> None:

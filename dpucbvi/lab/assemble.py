@@ -26,6 +26,7 @@ SETTINGS = {
     "privatizer": "privatizer.name",
     "postprocess": "postprocess.name",
     "zero": "postprocess.zero",
+    "known_support": "postprocess.known_support",
     "pooled": "agent.pooled",
     "engine": "engine.name",
     "lp_checks": "engine.lp_checks",
@@ -53,6 +54,7 @@ def assemble(settings: RunSettings) -> Setup:
         postprocess=_postprocess(c.postprocess),
         zero=c.postprocess.zero,
         known_rewards=c.postprocess.known_rewards,
+        known_support=c.postprocess.known_support,
         trace_points=c.trace_points,
         **options,
     )

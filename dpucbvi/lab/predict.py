@@ -57,7 +57,7 @@ def draw_seconds() -> float:
 def of_run(setup: Setup, engine: str) -> Prediction:
     """One run; its certificate says whether there is noise to draw."""
     (H, S, A), K = setup.mdp.r.shape, setup.problem.K
-    planned, noisy = counters(H, S, A), counters(setup.G, S, A)
+    planned, noisy = (counters(*setup.problem.shape(G)) for G in (H, setup.G))
     private = setup.certificate.model != "none"
     episode = draw_seconds() * (PLANNING * planned + NOISE * noisy * private)
     if engine == "reference":
@@ -88,6 +88,8 @@ def check_environment(settings: RunSettings, limits: Limits) -> None:
         raise InputError(
             f"env: {env['name']} of this size takes {size:,.3g} GB, runtime.gigabytes accepts {most:,.3g}"
         )
+    if settings.postprocess.known_support:
+        return  # how many counters there are is known once it is made
     if hours > limits.hours and K <= MOST_EPISODES:  # else K itself is refused
         raise InputError(
             f"env: a run of {K:,} episodes on {env['name']} of this size takes {hours:,.0f} h or more, "

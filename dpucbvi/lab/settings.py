@@ -31,13 +31,14 @@ ENGINES = ("reference", "fast", "audit")
 @dataclass
 class PostprocessSettings:
     """How noisy counts become private counts; cells below `zero` standard deviations go first; rewards are
-    learnt, or known; the rest is cvxpy's."""
+    learnt, or known, and all next states counted, or the possible ones; the rest is cvxpy's."""
 
     name: str = "closed_form"
     zero: float = 0.0
     solver: str | None = "HIGHS"
     canonical: bool | None = True
     known_rewards: bool = False
+    known_support: bool = False
 
 
 @dataclass

@@ -49,7 +49,7 @@ FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 YOUNGER: dict[str, dict[str, Any]] = {
     "agent": {"cap": "H", "minimum": True},
     "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION},
-    "postprocess": {"zero": 0.0, "known_rewards": False},
+    "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
 
 

@@ -78,6 +78,7 @@ class Batches(ReleaseMode):
     confidence_scale: float = 1.0
 
     model = "JDP"
+    sparse = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -112,8 +113,8 @@ class Batches(ReleaseMode):
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         check_clip(self.clip, problem.H, G)
-        n, S, scales = len(self.ends(problem)), problem.S, self.scales(problem, G)
-        failure = problem.beta / SHARE / (counters(G, S, problem.A) * max(n, 1))
+        n, D, scales = len(self.ends(problem)), problem.next_states, self.scales(problem, G)
+        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * max(n, 1))
 
         def bound(terms: int) -> float:
             if self.delta == 0.0:
@@ -121,12 +122,12 @@ class Batches(ReleaseMode):
             return math.sqrt(terms) * (subgaussian_bound if self.exact else gaussian_bound)(failure)
 
         summed, one = FAMILIES[self.families].summed, bound(n)
-        row = scales.M * bound(S * n) if summed else scales.N * one
+        row = scales.M * bound(D * n) if summed else scales.N * one
         reward = scales.R * one
         if self.exact:
             most = visits(problem.H, G, self.clip)
             reward += self.exact_noise(problem, G).rounding((problem.K - 1) * most)
-        E = self.confidence_scale * bound_to_E(S, summed, scales.M * one, row, reward)
+        E = self.confidence_scale * bound_to_E(D, summed, scales.M * one, row, reward)
         cell, sd = scales.M * one, scales.M * self.unit_sd() * math.sqrt(n)
         return Noise(scales.M, E, max(n, 1), factor=self.confidence_scale, cell=cell, sd=sd, proven=False)
 
@@ -144,7 +145,7 @@ class Batches(ReleaseMode):
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
     ) -> Release:
-        shape = (G, problem.S, problem.A)
+        shape = problem.shape(G)
         if self.exact:
             noise = self.exact_noise(problem, G)
             draws = noise.draws(shape, self.words.start(seed), samplers)
@@ -170,21 +171,21 @@ class BatchCounts:
         grid: int | None = None,
     ):
         self._privatizer, self._scale, self._stream, self._grid = privatizer, scale, stream, grid
-        self._shape = shape = (G, problem.S, problem.A)
+        self._shape = shape = problem.shape(G)
         self._families = FAMILIES[privatizer.families]
         self._cell_variance = (privatizer.scales(problem, G).M * privatizer.unit_sd()) ** 2
-        self._least = math.sqrt(problem.S * self._cell_variance)  # of a batch's row, to be kept
+        self._least = math.sqrt(problem.next_states * self._cell_variance)  # of a batch's row, to be kept
         self._ends = set(privatizer.ends(problem).tolist())
         self.t = 0
         self.batch: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
         self.total: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
-        self.shown = np.zeros(shape, dtype=bool)  # pairs that a policy of this batch may visit
-        self.variance = np.zeros(shape)
+        self.shown = np.zeros(shape[:3], dtype=bool)  # pairs that a policy of this batch may visit
+        self.variance = np.zeros(shape[:3])
 
     def release(self, user: User) -> np.ndarray | None:
-        clip = self._privatizer.clip
-        self.batch += statistics(user.trajectory, *self._shape, self._families, clip, self._grid)
-        self.shown |= shown_pairs(user.pi, *self._shape) if self._privatizer.policy_cells else True
+        clip, shape = self._privatizer.clip, self._shape[:3]
+        self.batch += statistics(user.trajectory, *shape, self._families, clip, self._grid, user.moves)
+        self.shown |= shown_pairs(user.pi, *shape) if self._privatizer.policy_cells else True
         self.t += 1
         if self.t not in self._ends:
             return None

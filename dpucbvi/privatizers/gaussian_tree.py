@@ -75,7 +75,7 @@ class GaussianTree(GaussianOverTime, ReleaseMode):
     ) -> Release:
         if not self.exact:
             return super().release(problem, G, seed)
-        shape, noise = (G, problem.S, problem.A), self.exact_noise(problem, G)
+        shape, noise = problem.shape(G), self.exact_noise(problem, G)
         draws = noise.draws(shape, self.words.start(seed), samplers)
         process = self.process(draws.size, self.releases(problem), 1, draws)
         counts = RunningCounts(process, noise.scales.M, shape, self.families, self.every, self.clip, noise.grid)

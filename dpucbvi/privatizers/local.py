@@ -37,7 +37,7 @@ from dpucbvi.privatizers.release_mode import (
     exact_laplace,
 )
 from dpucbvi.privatizers.tree import Draws, dtype_of
-from dpucbvi.protocol import Floats, Noise, Problem, Release, User
+from dpucbvi.protocol import Floats, Noise, Problem, Release, Shape, User
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Local(ReleaseMode):
     printed_constant: float | None = None
 
     model = "LDP"
+    sparse = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -84,16 +85,16 @@ class Local(ReleaseMode):
 
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all partial sums of K-1 users' noise."""
-        n, S, summed = problem.K - 1, problem.S, FAMILIES[self.families].summed
-        failure = problem.beta / SHARE / counters(G, S, problem.A)
+        n, D, summed = problem.K - 1, problem.next_states, FAMILIES[self.families].summed
+        failure = problem.beta / SHARE / counters(*problem.shape(G))
         one = laplace_sum_bound(n, failure)
-        row = scales.M * laplace_sum_bound(S * n, failure) if summed else scales.N * one
+        row = scales.M * laplace_sum_bound(D * n, failure) if summed else scales.N * one
         rounding = self.exact_noise(problem).rounding(n * visits(problem.H, G)) if self.exact else 0.0
         return Bounds(scales.M * one, row, scales.R * one + rounding)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
         """[Lem.5.6]"""
-        return bound_to_E(problem.S, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
+        return bound_to_E(problem.next_states, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         """ε = Σ Δ_f/b_f over the families."""
@@ -106,7 +107,7 @@ class Local(ReleaseMode):
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
     ) -> Release:
-        shape, scales = (G, problem.S, problem.A), self.scales(problem)
+        shape, scales = problem.shape(G), self.scales(problem)
         unit_sd = scales.M * math.sqrt(LAPLACE_VARIANCE)
         if self.exact:
             noise = self.exact_noise(problem)
@@ -150,7 +151,7 @@ class BothSides:
 
     def __init__(
         self,
-        shape: tuple[int, int, int],
+        shape: Shape,
         randomizer: LocalRandomizer,
         families: str,
         unit_sd: float,
@@ -163,13 +164,14 @@ class BothSides:
         self._user, self._server = randomizer, LocalServer(counters(*shape) - self._offset, randomizer.dtype)
 
     def release(self, user: User) -> np.ndarray:
-        sigma = statistics(user.trajectory, *self._shape, self._families, self._clip, self._grid)
+        shape = self._shape[:3]
+        sigma = statistics(user.trajectory, *shape, self._families, self._clip, self._grid, user.moves)
         summed = self._server.receive(self._user.perturb(sigma[self._offset :]))
         return np.append(np.zeros(self._offset, summed.dtype), summed)
 
     @property
     def sd(self) -> Floats:
-        return np.full(self._shape, self._unit_sd * math.sqrt(self._server.users))
+        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._server.users))
 
 
 def order_local(problem: Problem, epsilon: float, constant: float) -> float:

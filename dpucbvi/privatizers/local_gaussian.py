@@ -55,6 +55,7 @@ class LocalGaussian(ReleaseMode):
     confidence_scale: float = 1.0
 
     model = "LDP"
+    sparse = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -75,15 +76,15 @@ class LocalGaussian(ReleaseMode):
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         check_clip(self.clip, problem.H, G)
-        n, S, scales = problem.K - 1, problem.S, self.scales(problem, G)
+        n, D, scales = problem.K - 1, problem.next_states, self.scales(problem, G)
         summed, factor = FAMILIES[self.families].summed, self.confidence_scale
         tail, rounding = gaussian_bound, 0.0
         if self.exact:
             tail = subgaussian_bound
             rounding = self.exact_noise(problem, G).rounding(n * visits(problem.H, G, self.clip))
-        z = tail(problem.beta / SHARE / (2 * counters(G, S, problem.A))) * math.sqrt(n)
-        row = scales.M * math.sqrt(S) if summed else scales.N
-        E = factor * bound_to_E(S, summed, scales.M * z, row * z, scales.R * z + rounding)
+        z = tail(problem.beta / SHARE / (2 * counters(*problem.shape(G)))) * math.sqrt(n)
+        row = scales.M * math.sqrt(D) if summed else scales.N
+        E = factor * bound_to_E(D, summed, scales.M * z, row * z, scales.R * z + rounding)
         cell, sd, proven = scales.M * z, scales.M * math.sqrt(n), self.clip is None
         return Noise(scales.M, E, problem.K, factor=factor, cell=cell, sd=sd, proven=proven)
 
@@ -98,7 +99,7 @@ class LocalGaussian(ReleaseMode):
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
     ) -> Release:
-        shape, scales = (G, problem.S, problem.A), self.scales(problem, G)
+        shape, scales = problem.shape(G), self.scales(problem, G)
         if self.exact:
             noise = self.exact_noise(problem, G)
             user = LocalRandomizer(1, noise.draws(shape, self.words.start(seed), samplers))

@@ -17,6 +17,7 @@ class NonPrivate:
 
     model = "none"
     families = "paper"
+    sparse = True
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         return Noise(scale=0.0, E=0.0, terms=problem.K)
@@ -25,7 +26,7 @@ class NonPrivate:
         return Certificate(self.model, math.inf, math.inf)
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "TrueCounts":
-        return TrueCounts(counters(G, problem.S, problem.A))
+        return TrueCounts(counters(*problem.shape(G)))
 
 
 class TrueCounts:

@@ -48,7 +48,7 @@ from dpucbvi.privatizers.release_mode import (
 )
 from dpucbvi.privatizers.sensitivity import check_clip, largest_square
 from dpucbvi.privatizers.tree import Draws
-from dpucbvi.protocol import Floats, Noise, Problem, Release, User
+from dpucbvi.protocol import Floats, Noise, Problem, Release, Shape, User
 
 LAPLACE_VARIANCE = 2.0
 
@@ -75,7 +75,7 @@ class RunningCounts:
         self,
         noise: NoiseProcess,
         unit_sd: float,
-        shape: tuple[int, int, int],
+        shape: Shape,
         families: str,
         every: int = 1,
         clip: int | None = None,
@@ -88,7 +88,7 @@ class RunningCounts:
 
     def release(self, user: User) -> np.ndarray | None:
         if self._families.centred or self._clip is not None or self._grid is not None:
-            self.sum += statistics(user.trajectory, *self._shape, self._families, self._clip, self._grid)
+            self.sum += self._statistics(user)
         else:
             self.sum += user.sigma
         self.t += 1
@@ -98,15 +98,19 @@ class RunningCounts:
         released[self._families.offset(*self._shape) :] += self._noise.next()
         return released
 
+    def _statistics(self, user: User) -> np.ndarray:
+        shape = self._shape[:3]
+        return statistics(user.trajectory, *shape, self._families, self._clip, self._grid, user.moves)
+
     @property
     def sd(self) -> Floats:
-        return np.full(self._shape, self._unit_sd * math.sqrt(self._noise.variance()))
+        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._noise.variance()))
 
 
-def by_counter(scales: Scales, families: str, G: int, S: int, A: int) -> Floats:
+def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | None = None) -> Floats:
     """The scale of every released counter, in the order of counts.as_counts."""
     n = G * S * A
-    every = np.repeat([scales.N, scales.M, scales.R], [n, n * S, n])
+    every = np.repeat([scales.N, scales.M, scales.R], [n, n * (S if D is None else D), n])
     return every[FAMILIES[families].offset(G, S, A) :]
 
 
@@ -135,6 +139,7 @@ class LaplaceOverTime:
     confidence_scale: float = 1.0
 
     model = "JDP"
+    sparse = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -179,16 +184,16 @@ class LaplaceOverTime:
 
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all releases of all counters at once."""
-        T, n, S = self.releases(problem), self.terms(self.releases(problem)), problem.S
-        failure = problem.beta / SHARE / (counters(G, S, problem.A) * max(T, 1))
+        T, n, D = self.releases(problem), self.terms(self.releases(problem)), problem.next_states
+        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * max(T, 1))
         one = laplace_sum_bound(n, failure)
-        row = scales.M * laplace_sum_bound(S * n, failure) if self._summed else scales.N * one
+        row = scales.M * laplace_sum_bound(D * n, failure) if self._summed else scales.N * one
         behind = lag(self.every, visits(problem.H, G))
         reward = scales.R * one + behind + self.rounding(problem, G)
         return Bounds(scales.M * one + behind, row + behind, reward)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        return bound_to_E(problem.S, self._summed, *self.bounds(problem, G, scales))
+        return bound_to_E(problem.next_states, self._summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         L = self.levels(self.releases(problem))
@@ -197,7 +202,7 @@ class LaplaceOverTime:
         return laplace_certificate(self.model, self.families, problem.H, L, self.scales(problem))
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
-        shape, scales = (G, problem.S, problem.A), self.scales(problem)
+        shape, scales = problem.shape(G), self.scales(problem)
         scale = by_counter(scales, self.families, *shape)
         noise = self.process(len(scale), self.releases(problem), scale, LaplaceStream(seed))
         return RunningCounts(noise, scales.M * math.sqrt(LAPLACE_VARIANCE), shape, self.families, self.every)
@@ -239,7 +244,7 @@ class LaplaceTree(LaplaceOverTime, ReleaseMode):
     ) -> Release:
         if not self.exact:
             return super().release(problem, G, seed)
-        shape, noise = (G, problem.S, problem.A), self.exact_noise(problem)
+        shape, noise = problem.shape(G), self.exact_noise(problem)
         draws = noise.draws(shape, self.words.start(seed), samplers)
         process = self.process(draws.size, self.releases(problem), 1, draws)
         unit_sd = noise.scales.M * math.sqrt(LAPLACE_VARIANCE)
@@ -264,6 +269,7 @@ class GaussianOverTime:
     confidence_scale: float = 1.0
 
     model = "JDP"
+    sparse = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -313,16 +319,16 @@ class GaussianOverTime:
 
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all releases of all counters at once."""
-        T, S, summed = self.releases(problem), problem.S, FAMILIES[self.families].summed
-        events = counters(G, S, problem.A) * max(T, 1)
+        T, D, summed = self.releases(problem), problem.next_states, FAMILIES[self.families].summed
+        events = counters(*problem.shape(G)) * max(T, 1)
         z = self.tail(problem.beta / SHARE / events) * math.sqrt(self.terms(T))
-        row = scales.M * math.sqrt(S) if summed else scales.N
+        row = scales.M * math.sqrt(D) if summed else scales.N
         behind = lag(self.every, visits(problem.H, G, self.clip))
         reward = scales.R * z + behind + self.rounding(problem, G)
         return Bounds(scales.M * z + behind, row * z + behind, reward)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        return bound_to_E(problem.S, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
+        return bound_to_E(problem.next_states, FAMILIES[self.families].summed, *self.bounds(problem, G, scales))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         T = self.releases(problem)
@@ -332,7 +338,7 @@ class GaussianOverTime:
         return gaussian_certificate(self.model, self.families, V, self.columns(T), scales, self.delta)
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
-        shape, scales = (G, problem.S, problem.A), self.scales(problem, G)
+        shape, scales = problem.shape(G), self.scales(problem, G)
         scale = by_counter(scales, self.families, *shape)
         noise = self.process(len(scale), self.releases(problem), scale, GaussianStream(seed))
         return RunningCounts(noise, scales.M, shape, self.families, self.every, self.clip)

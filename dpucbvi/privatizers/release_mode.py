@@ -52,7 +52,7 @@ from dpucbvi.privatizers.exact import LARGEST, ExactGaussian, ExactLaplace
 from dpucbvi.privatizers.rational import round_up, round_up_to
 from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 from dpucbvi.privatizers.words import SystemWords, WordSource
-from dpucbvi.protocol import Floats, Ints, Release, User
+from dpucbvi.protocol import Floats, Ints, Release, Shape, User
 
 GRIDS = (1000, 500, 250, 200, 100, 50, 40, 20, 10, 8, 4, 2)  # even, for ½ lies on the grid; the finest first
 MODES = (SIMULATION, "exact")
@@ -128,11 +128,11 @@ class ExactNoise(NamedTuple):
         """How far a sum of so many rewards may be off because of the grid."""
         return visits / (2.0 * self.grid)
 
-    def draws(self, shape: tuple[int, int, int], source: WordSource, samplers: Samplers) -> "ExactDraws":
+    def draws(self, shape: Shape, source: WordSource, samplers: Samplers) -> "ExactDraws":
         """The noise of all released counters, in the order of counts.as_counts."""
-        G, S, A = shape
+        G, S, A, D = shape
         sampler = samplers.laplace if self.delta == 0.0 else samplers.gaussian
-        sizes = (G * S * A, G * S * A * S, G * S * A)
+        sizes = (G * S * A, G * S * A * D, G * S * A)
         return ExactDraws([(sampler(x, source), n) for x, n in zip(self.scale, sizes, strict=True) if x])
 
 
@@ -154,10 +154,10 @@ class ExactDraws:
 class Published:
     """An exact release, its integers turned into floats once they are out; `last` are those of the last one."""
 
-    def __init__(self, release: Release, shape: tuple[int, int, int], grid: int):
+    def __init__(self, release: Release, shape: Shape, grid: int):
         self.last: np.ndarray | None = None
         self._release, self._grid = release, grid
-        self._rewards = math.prod(shape)
+        self._rewards = math.prod(shape[:3])
 
     def release(self, user: User) -> Floats | None:
         released = self._release.release(user)

@@ -240,7 +240,7 @@ def test_rewards_are_cut_to_the_unit_interval():
 
 def printed_bonus(N_sa, N_sas, V_next, h, problem, E):
     """Line 7 as printed, vectorised, from all counts N_sa[h, s, a], N_sas[h, s, a, s']; D2 at the last step."""
-    H, S, A, K, beta = problem
+    H, S, A, K, beta, _ = problem
     iota = np.log(30 * H * S * A * (H * K) / beta)
     N = N_sa[h]
     P = N_sas[h] / N[..., None]

@@ -439,7 +439,7 @@ def test_step_f_in_the_proof_of_c_8_is_false_for_long_runs():
     H²(H-1) a typical episode. The printed bound is less than a third of it (D28).
     """
     problem, E = dp.Problem(2, 2, 2, 10**9, 0.05), 1.0
-    H, S, A, K, _ = problem
+    H, S, A, K, *_ = problem
     iota, T = log_iota(problem), problem.T
     assert next_value_gap(K, bernstein_constants(problem, E)) == H**2
     f = H**2 * (H - 1) * (K - typical_from(problem))

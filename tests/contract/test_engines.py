@@ -194,6 +194,7 @@ def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> d
         postprocess=setup.postprocess,
         zero=setup.zero,
         known_rewards=setup.known_rewards,
+        known_support=setup.support is not None,
         trace_points=setup.trace_points,
         lp_checks=setup.lp_checks,
     )
@@ -247,6 +248,36 @@ def test_engines_agree_on_riverswim_without_the_papers_settings(variant: Variant
     reference = run(setup, "reference")
     assert_same(reference, run(setup, "fast"))
     assert reference.policy_changes[-1] > 0, "a run that never changes its policy compares nothing"
+
+
+SPARSE = [*PAIRS, *(dp_ucbvi_with(name).pair for name in ("kary_tree", "toeplitz", "batches", "honaker"))]
+SPARSE += [dp_ucbvi_with(name).pair for name in ("gaussian_tree", "local_gaussian")]
+quick_sparse = {"central", "local", "kary_tree", "toeplitz"}  # with DP-UCBVI, in make test
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, id="-".join(pair), marks=[] if {pair[1]} <= quick_sparse and i < 2 else [slow])
+        for i, pair in enumerate(SPARSE)
+    ],
+)
+@pooled_or_not
+def test_engines_agree_where_only_possible_transitions_are_counted(pair: Pair, pooled: bool) -> None:
+    changes = BATCHED if pair[1] == "batches" else {}
+    setup = setup_of_variant(
+        Variant(pair, changes, {}), dp.garnet(7, 2, 5, 2, 3), pooled=pooled, K=60, known_support=True
+    )
+    assert setup.problem.D == 2
+    seen: dict[str, list[Any]] = {"reference": [], "fast": []}
+    traces = [
+        run(setup, engine, 0, lambda k, plan, counts, engine=engine: seen[engine].append((plan, counts)))
+        for engine in seen
+    ]
+    assert_same(*traces)
+    for (plan, counts), (other_plan, other_counts) in zip(*seen.values(), strict=True):
+        for one, other in zip((*plan, *counts), (*other_plan, *other_counts), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -10,7 +10,7 @@ from dpucbvi.engine.compiled import inlined
 from dpucbvi.engine.plans.steps import backup, cut_to_unit, greedy
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import add_plan
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, Ints
 
 gamma_sum = inlined(dp_nash_vi.gamma_sum)
 
@@ -28,35 +28,50 @@ class Scratch(NamedTuple):
     V_low: Floats  # V̲_{h+1}, then V̲_h [s]
 
 
-def scratch(S: int, A: int) -> Scratch:
+def scratch(S: int, A: int, D: int) -> Scratch:
     mean, mean_low, gap, middle, variance, Q_low = np.zeros((6, S * A))
-    return Scratch(np.zeros((S, S * A)), mean, mean_low, gap, middle, variance, Q_low, np.zeros(S))
+    return Scratch(np.zeros((D, S * A)), mean, mean_low, gap, middle, variance, Q_low, np.zeros(S))
 
 
 @inlined
-def lower_backup(P: Floats, V_up: Floats, V_low: Floats, mean_low: Floats, gap: Floats, middle: Floats) -> None:
+def lower_backup(work: Scratch, after: Ints, g: int, V_up: Floats) -> None:
     """Σ_{s'} P̃ V̲, Σ_{s'} P̃ (V̄ - V̲) and Σ_{s'} P̃ (V̄ + V̲)/2, for all pairs."""
-    S, rows = P.shape
+    P, V_low, mean_low, gap, middle = work.P, work.V_low, work.mean_low, work.gap, work.middle
+    D, rows = P.shape
     mean_low[:] = 0.0
     gap[:] = 0.0
     middle[:] = 0.0
-    for s in range(S):
-        low, apart, centre = V_low[s], V_up[s] - V_low[s], (V_up[s] + V_low[s]) / 2.0
-        for row in range(rows):
-            mean_low[row] += P[s, row] * low
-            gap[row] += P[s, row] * apart
-            middle[row] += P[s, row] * centre
+    for d in range(D):
+        if after.ndim == 3:  # known when compiled: the other branch is left out
+            for row in range(rows):
+                up, low = V_up[after[g, d, row]], V_low[after[g, d, row]]
+                mean_low[row] += P[d, row] * low
+                gap[row] += P[d, row] * (up - low)
+                middle[row] += P[d, row] * ((up + low) / 2.0)
+        else:
+            low, apart, centre = V_low[d], V_up[d] - V_low[d], (V_up[d] + V_low[d]) / 2.0
+            for row in range(rows):
+                mean_low[row] += P[d, row] * low
+                gap[row] += P[d, row] * apart
+                middle[row] += P[d, row] * centre
 
 
 @inlined
-def middle_variance(P: Floats, V_up: Floats, V_low: Floats, middle: Floats, variance: Floats) -> None:
+def middle_variance(work: Scratch, after: Ints, g: int, V_up: Floats) -> None:
     """Var_{P̃}((V̄ + V̲)/2) for all pairs."""
-    S, rows = P.shape
+    P, V_low, middle, variance = work.P, work.V_low, work.middle, work.variance
+    D, rows = P.shape
     variance[:] = 0.0
-    for s in range(S):
-        centre = (V_up[s] + V_low[s]) / 2.0
-        for row in range(rows):
-            variance[row] += P[s, row] * ((centre - middle[row]) * (centre - middle[row]))
+    for d in range(D):
+        if after.ndim == 3:
+            for row in range(rows):
+                s = after[g, d, row]
+                centre = (V_up[s] + V_low[s]) / 2.0
+                variance[row] += P[d, row] * ((centre - middle[row]) * (centre - middle[row]))
+        else:
+            centre = (V_up[d] + V_low[d]) / 2.0
+            for row in range(rows):
+                variance[row] += P[d, row] * ((centre - middle[row]) * (centre - middle[row]))
 
 
 @inlined
@@ -79,9 +94,9 @@ def plan_dp_nash_vi(c: DpNashViConstants, private: Private, memory: Memory, work
     work.V_low[:] = 0.0
     for h in range(H - 1, -1, -1):
         g = h % N.shape[0]
-        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
-        lower_backup(work.P, V[h + 1], work.V_low, work.mean_low, work.gap, work.middle)
-        middle_variance(work.P, V[h + 1], work.V_low, work.middle, work.variance)
+        backup(N[g], private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
+        lower_backup(work, private.places.next, g, V[h + 1])
+        middle_variance(work, private.places.next, g, V[h + 1])
         nash_step(c, N[g], R[g], float(H), work, Q[h])
         changed |= greedy(Q[h], V[h], pi[h])
         for s in range(S):

@@ -28,8 +28,8 @@ class Scratch(NamedTuple):
     gap_mean: Floats  # Σ P̃ min{...} [row]
 
 
-def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), np.zeros(S * A), np.zeros(S * A), np.zeros(S), np.zeros(S * A))
+def scratch(S: int, A: int, D: int) -> Scratch:
+    return Scratch(np.zeros((D, S * A)), np.zeros(S * A), np.zeros(S * A), np.zeros(S), np.zeros(S * A))
 
 
 @inlined
@@ -58,8 +58,8 @@ def plan_dp_ucbvi(c: BernsteinConstants, private: Private, memory: Memory, work:
     work.gap[:] = 0.0  # [D2] at the last step
     for h in range(H - 1, -1, -1):  # [Alg.1 L5]
         g = h % G
-        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)  # [Alg.1 L6]
-        spreads(work.P, V[h + 1], work.gap, work.mean, work.variance, work.gap_mean)
+        backup(N[g], private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)  # [Alg.1 L6]
+        spreads(work.P, private.places.next, g, V[h + 1], work.gap, work.mean, work.variance, work.gap_mean)
         bernstein_step(c, N[g], R[g], work, Q[h])  # [Alg.1 L7-L10]
         changed |= greedy(Q[h], V[h], memory.pi[h])  # [Alg.1 L11-L14]
         next_value_gaps(c, N[g], work.gap)  # for step h-1

@@ -22,8 +22,8 @@ class Scratch(NamedTuple):
     D_p: Floats  # D^p [row]
 
 
-def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), np.zeros(S * A), np.zeros(S * A))
+def scratch(S: int, A: int, D: int) -> Scratch:
+    return Scratch(np.zeros((D, S * A)), np.zeros(S * A), np.zeros(S * A))
 
 
 @inlined
@@ -57,7 +57,7 @@ def plan_ldp_obi(c: LdpObiConstants, private: Private, memory: Memory, work: Scr
     for h in range(H - 1, -1, -1):
         g, left = h % N.shape[0], float(H - h)
         row_denominators(private.N_sas, g, c.transition_shift, work.D_p)
-        backup(work.D_p, private.N_sas, g, V[h + 1], work.P, work.mean)
+        backup(work.D_p, private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
         ldp_obi_step(c, ell, left, N[g], R[g], work, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
         for s in range(V.shape[1]):

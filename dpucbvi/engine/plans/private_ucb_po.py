@@ -23,8 +23,8 @@ class Scratch(NamedTuple):
     weights: Floats  # π(a|s) exp(η Q(s,a)) at one s [a]
 
 
-def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), np.zeros(S * A), np.zeros(S * A), np.zeros(A))
+def scratch(S: int, A: int, D: int) -> Scratch:
+    return Scratch(np.zeros((D, S * A)), np.zeros(S * A), np.zeros(S * A), np.zeros(A))
 
 
 @inlined
@@ -65,7 +65,7 @@ def plan_private_ucb_po(c: PrivateUcbPoConstants, private: Private, memory: Memo
         g = h % N.shape[0]
         changed |= reweight(Q[h], c.eta, memory.pi[h], work.weights)
         denominators(c, N[g], work.D)
-        backup(work.D, private.N_sas, g, V[h + 1], work.P, work.mean)
+        backup(work.D, private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
         raw_count_step(c, work.D, R[g], work.mean, float(H - h), Q[h])
         average(Q[h], memory.pi[h], V[h])
     return changed

@@ -22,8 +22,8 @@ class Scratch(NamedTuple):
     D: Floats  # [row]
 
 
-def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), np.zeros(S * A), np.zeros(S * A))
+def scratch(S: int, A: int, D: int) -> Scratch:
+    return Scratch(np.zeros((D, S * A)), np.zeros(S * A), np.zeros(S * A))
 
 
 @inlined
@@ -50,7 +50,7 @@ def plan_private_ucb_vi(c: PrivateUcbViConstants, private: Private, memory: Memo
     for h in range(H - 1, -1, -1):
         g = h % N.shape[0]
         denominators(c, N[g], work.D)
-        backup(work.D, private.N_sas, g, V[h + 1], work.P, work.mean)
+        backup(work.D, private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
         raw_count_step(c, work.D, R[g], work.mean, float(H - h), Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed

@@ -20,8 +20,8 @@ class Scratch(NamedTuple):
     mean: Floats  # Σ P V_{h+1} [row]
 
 
-def scratch(S: int, A: int) -> Scratch:
-    return Scratch(np.zeros((S, S * A)), np.zeros(S * A))
+def scratch(S: int, A: int, D: int) -> Scratch:
+    return Scratch(np.zeros((D, S * A)), np.zeros(S * A))
 
 
 @inlined
@@ -40,7 +40,7 @@ def plan_pucb(c: PucbConstants, private: Private, memory: Memory, work: Scratch)
     changed = False
     for h in range(H - 1, -1, -1):
         g = h % N.shape[0]
-        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
+        backup(N[g], private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
         pucb_step(c, N[g], R[g], work.mean, float(H), Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed

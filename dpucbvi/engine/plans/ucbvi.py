@@ -25,8 +25,8 @@ class HoeffdingScratch(NamedTuple):
     mean: Floats  # Σ P̂ V_{h+1} [row]
 
 
-def hoeffding_scratch(S: int, A: int) -> HoeffdingScratch:
-    return HoeffdingScratch(np.zeros((S, S * A)), np.zeros(S * A))
+def hoeffding_scratch(S: int, A: int, D: int) -> HoeffdingScratch:
+    return HoeffdingScratch(np.zeros((D, S * A)), np.zeros(S * A))
 
 
 @inlined
@@ -43,7 +43,7 @@ def plan_ucbvi_ch(c: HoeffdingConstants, private: Private, memory: Memory, work:
     changed = False
     for h in range(Q.shape[0] - 1, -1, -1):
         g = h % N.shape[0]
-        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
+        backup(N[g], private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
         hoeffding_step(c, N[g], R[g], work.mean, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
     return changed
@@ -75,8 +75,8 @@ def plan_ucbvi_bf(c: UcbviBernsteinConstants, private: Private, memory: Memory, 
     work.gap[:] = 0.0  # [D2] at the last step
     for h in range(H - 1, -1, -1):
         g = h % G
-        backup(N[g], private.N_sas, g, V[h + 1], work.P, work.mean)
-        spreads(work.P, V[h + 1], work.gap, work.mean, work.variance, work.gap_mean)
+        backup(N[g], private.N_sas, private.places.next, g, V[h + 1], work.P, work.mean)
+        spreads(work.P, private.places.next, g, V[h + 1], work.gap, work.mean, work.variance, work.gap_mean)
         ucbvi_bernstein_step(c, N[g], R[g], work, Q[h])
         changed |= greedy(Q[h], V[h], memory.pi[h])
         next_gaps(c, N[g], work.gap)  # for step h-1

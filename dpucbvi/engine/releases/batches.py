@@ -48,7 +48,7 @@ class BatchesState(NamedTuple):
 @jit
 def close(state: BatchesState, private: Private) -> None:
     """The batch with its noise goes into the total, row by row, and is emptied."""
-    S, rows = private.N_hat_sas.shape[0], state.shown.size
+    D, rows = private.N_hat_sas.shape[0], state.shown.size
     if state.laplace:
         fill_laplace(state.generator, state.words, state.scale, state.noise)
     else:
@@ -57,8 +57,8 @@ def close(state: BatchesState, private: Private) -> None:
     for c in range(batch.size):
         batch[c] += state.noise[c]
     for row in range(rows):
-        if state.shown[row] and not (state.drop_empty and row_total(state.batch, row, rows, S) < state.least):
-            for family in range(S + 2):  # N(s,a), N(s,a,s') for every s', R(s,a)
+        if state.shown[row] and not (state.drop_empty and row_total(state.batch, row, rows, D) < state.least):
+            for family in range(D + 2):  # N(s,a), N(s,a,s') for every s', R(s,a)
                 state.total[family * rows + row] += state.batch[family * rows + row]
             state.variance[row] += state.cell_variance
     state.batch[:] = 0.0
@@ -67,11 +67,11 @@ def close(state: BatchesState, private: Private) -> None:
 
 
 @jit
-def row_total(batch: Floats, row: int, rows: int, S: int) -> float:
+def row_total(batch: Floats, row: int, rows: int, D: int) -> float:
     """Σ_{s'} of the batch's noisy N(s,a,s')."""
     total = 0.0
-    for s in range(S):
-        total += batch[(1 + s) * rows + row]
+    for d in range(D):
+        total += batch[(1 + d) * rows + row]
     return total
 
 
@@ -109,7 +109,7 @@ def start(setup: Setup, seed: int, size: int) -> BatchesState:
         np.zeros(scale.size),
         scale,
         cell_variance,
-        math.sqrt(setup.problem.S * cell_variance),
+        math.sqrt(setup.problem.next_states * cell_variance),
         laplace,
         privatizer.policy_cells,
         privatizer.drop_empty,

@@ -35,7 +35,7 @@ def features(setup: Setup) -> Features:
 
 
 def scale_by_counter(setup: Setup, scales: Any) -> Floats:
-    return by_counter(scales, setup.privatizer.families, setup.G, setup.problem.S, setup.problem.A)
+    return by_counter(scales, setup.privatizer.families, *setup.problem.shape(setup.G))
 
 
 def only_actions(setup: Setup, name: str) -> None:
@@ -48,8 +48,8 @@ def only_actions(setup: Setup, name: str) -> None:
 def statistics(f: Features, memory: Memory, private: Private) -> None:
     """σ of the user in memory; `cells` holds every place where it is not zero, some twice."""
     G, pairs = private.N_sa.shape
-    S = private.N_hat_sas.shape[0]
-    N_cells, A = G * pairs, pairs // S
+    D = private.N_hat_sas.shape[0]
+    N_cells, A = G * pairs, pairs // memory.V.shape[1]
     for h in range(memory.a.size):
         pair = (h % G) * pairs + memory.s[h] * A + memory.a[h]
         r = memory.r[h] - CENTRE if f.centred else memory.r[h]
@@ -59,10 +59,21 @@ def statistics(f: Features, memory: Memory, private: Private) -> None:
             if memory.seen[pair] > f.clip:
                 one = r = 0.0
         visit(memory, 3 * h, pair, 0.0 if f.summed else one)
-        visit(memory, 3 * h + 1, N_cells * (1 + memory.s[h + 1]) + pair, one)
-        visit(memory, 3 * h + 2, N_cells * (1 + S) + pair, r)
+        visit(
+            memory, 3 * h + 1, N_cells * (1 + place_of(private.places.place, pair, memory.s[h + 1])) + pair, one
+        )
+        visit(memory, 3 * h + 2, N_cells * (1 + D) + pair, r)
     if f.clip > 0:
         memory.seen[:] = 0
+
+
+@inlined
+def place_of(place: Ints, pair: int, s: int) -> int:
+    """Which of its pair's counters the next state has."""
+    if place.ndim == 2:  # known when compiled: the other branch is left out
+        return place[pair, s]
+    else:
+        return s
 
 
 @inlined

@@ -71,7 +71,7 @@ def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():
 
 def hoeffding_formula(trajectories, problem, scale):
     """Hoeffding value iteration: D = max(N, 1), b = (1 + H) √(2 ln(4SAT/β)/D), Q cut to [0, H-h+1]."""
-    H, S, A, K, beta = problem
+    H, S, A, K, beta, _ = problem
     ell = np.log(4 * S * A * H * K / beta)
     V, Q = np.zeros(S), np.zeros((H, S, A))
     for h in reversed(range(H)):

@@ -74,7 +74,7 @@ def test_the_minimum_of_bonus_2():
 
 def ucbvi_formula(trajectories, problem, bonus_number, scale, Q_last):
     """One planning of UCBVI from raw trajectories, vectorised, constants written out."""
-    H, S, A, K, beta = problem
+    H, S, A, K, beta, _ = problem
     L = np.log(5 * S * A * K * H / beta)
     N = np.zeros((H + 1, S, A))
     Ns = np.zeros((H, S, A, S))

@@ -138,6 +138,7 @@ def test_cvxpy_reads_its_solver():
         "solver": "HIGHS",
         "canonical": True,
         "known_rewards": False,
+        "known_support": False,
     }
     for solver, nearest in (("CLARABEL", True), ("HIGHS", False)):
         assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, solver, nearest))) != one
@@ -146,7 +147,12 @@ def test_cvxpy_reads_its_solver():
 def test_to_dict_leaves_out_what_is_not_read():
     tree = to_dict(canonical(RunSettings(privatizer=NON_PRIVATE)))
     assert tree["privatizer"] == {"name": "non_private"}
-    assert tree["postprocess"] == {"name": "closed_form", "zero": 0.0, "known_rewards": False}
+    assert tree["postprocess"] == {
+        "name": "closed_form",
+        "zero": 0.0,
+        "known_rewards": False,
+        "known_support": False,
+    }
     assert set(tree["env"]) == {"name", "S", "H", "variant", "rewards"}
     assert tree["agent"] == {
         "name": "dp_ucbvi",

@@ -140,6 +140,7 @@ YOUNGER_SETTINGS = {
     "every": replace(SETTINGS, privatizer={**CENTRAL, "every": 2}),
     "noise": replace(SETTINGS, privatizer={**CENTRAL, "noise": "exact"}),
     "zero": replace(SETTINGS, postprocess=PostprocessSettings("closed_form", 2.0)),
+    "known_support": replace(SETTINGS, postprocess=PostprocessSettings(known_support=True)),
 }
 
 
@@ -153,6 +154,7 @@ def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
         ("privatizer", "noise"),
         ("postprocess", "zero"),
         ("postprocess", "known_rewards"),
+        ("postprocess", "known_support"),
     }
     assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
     assert named()["privatizer"] == {**CENTRAL, "sensitivity": "paper"}

@@ -528,4 +528,4 @@ def test_wrong_choices_are_refused():
 
 def test_the_noise_is_for_so_many_counters_and_no_other_number():
     with pytest.raises(ValueError, match="for 48 counters, not for 3"):
-        dp.Local(1.0, **SEEDED).exact_noise(PROBLEM).draws((3, 2, 2), SystemWords(), COMPILED).draw(3)
+        dp.Local(1.0, **SEEDED).exact_noise(PROBLEM).draws((3, 2, 2, 2), SystemWords(), COMPILED).draw(3)

@@ -1,0 +1,89 @@
+"""Which next states of a pair (s,a) are counted: all S as in the paper, or those known to be possible [D35].
+
+Where the transitions that can happen are public (a grid, a queue, a river), a counter for one that cannot holds
+nothing but noise. With a known support every pair has D counters in place of S, D the largest number of next
+states that a pair has; a pair with fewer is filled up with the lowest other states, so that all rows are as
+long. Agents get N(s,a,s') for all s' as ever, 0 where it is not counted.
+
+Privacy does not rest on the declaration. A state that is not among a pair's D goes to the first of its
+counters: σ is then the σ of all S next states with counters of one (h,s,a) merged, a public linear map that
+makes no ℓ1 or ℓ2 sensitivity larger (in sensitivity.py a cell is visited as often as its pair at most).
+
+Accuracy does: if every transition of the MDP is in the support, N(s,a) is the sum of its D counts, all other
+N(s,a,s') are 0 and known, and Eq.4 over D entries, Eq.5 with E/(2D) and Lemma 5.4 hold with D for S:
+
+    |N̂ - N| ≤ E/4 for all counters  ⟹  N is feasible, so |x - N(s,a,s')| ≤ E/2 and |Σx - N(s,a)| ≤ E/2
+    ⟹  N(s,a) ≤ Σx + E/2 = Ñ(s,a) ≤ N(s,a) + E  and  |x + E/(2D) - N(s,a,s')| ≤ E/2 + E/(2D) ≤ E.
+
+So does the proof in confidence.bound_to_E, where a row sum has D noises. A union bound has GSA(D+2) counters.
+The constants of line 7 and of the other agents keep their S: each is an upper bound of what D would give.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP, Trajectory
+from dpucbvi.protocol import Floats, Ints, Moves
+
+KnownSupport = bool | NDArray[np.bool_]  # all that P has, or what it may have: [s, a, s'] or [h, s, a, s']
+
+
+class Support(NamedTuple):
+    """The D next states that are counted after every pair."""
+
+    next: Ints  # [g, s, a, d], ascending in d
+    place: Ints  # [g, s, a, s']: which of them s' is; 0 for a state that is not among them
+
+    @property
+    def D(self) -> int:
+        return self.next.shape[-1]
+
+    def moves(self, trajectory: Trajectory) -> Moves:
+        """Which counter each step of a user belongs to."""
+        g = np.arange(len(trajectory.a)) % len(self.place)
+        return Moves(self.place[g, trajectory.s[:-1], trajectory.a, trajectory.s[1:]], self.D)
+
+    def spread(self, N_sas: Floats) -> Floats:
+        """N(s,a,s') for all s' from the D that are counted."""
+        every = np.zeros(self.place.shape)
+        np.put_along_axis(every, self.next, N_sas, axis=-1)
+        return every
+
+
+def support_of(mdp: TabularMDP, G: int, known: KnownSupport) -> Support | None:
+    """The support as it is counted; None if all S next states are.
+
+    A declared one must hold every transition that the MDP has. With pooled counts a transition is possible if
+    it is so at any step.
+    """
+    if known is False:
+        return None
+    possible = mdp.P > 0.0 if known is True else _declared(mdp, known)
+    if G == 1:
+        possible = np.asarray(possible.any(axis=0, keepdims=True))
+    D = int(possible.sum(axis=-1).max())
+    if mdp.S == D:
+        return None
+    chosen = np.sort(np.argsort(~possible, axis=-1, kind="stable")[..., :D], axis=-1)
+    place = np.zeros(possible.shape, dtype=np.int64)
+    np.put_along_axis(place, chosen, np.broadcast_to(np.arange(D), chosen.shape), axis=-1)
+    return Support(chosen, place)
+
+
+def _declared(mdp: TabularMDP, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    given = np.asarray(known)
+    if given.dtype != np.bool_ or given.shape not in (mdp.P.shape, mdp.P.shape[1:]):
+        raise InputError(
+            f"known_support: {given.dtype} of shape {given.shape} is not accepted; it must be True, False, or "
+            f"Booleans [s, a, s'] or [h, s, a, s'] of shape {mdp.P.shape[1:]} or {mdp.P.shape}"
+        )
+    possible = np.broadcast_to(given, mdp.P.shape)
+    if (missed := (mdp.P > 0.0) & ~possible).any():
+        index = [int(i) for i in np.argwhere(missed)[0]]
+        raise InputError(
+            f"known_support: P{index} = {mdp.P[tuple(index)]:g}, and the support says that it is impossible"
+        )
+    return possible
