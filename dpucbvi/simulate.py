@@ -126,8 +126,8 @@ def set_up(
     standard deviations of their noise are set to 0; none are in the paper. `known_rewards` hands r(s,a) to the
     agent, which in the paper learns them. `known_support` says which transitions are possible, and only they
     are counted: True for those that the MDP has, or Booleans [s, a, s'] or [h, s, a, s']; in the paper all are.
-    Every episode is recorded if K is at most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs of
-    a compiled run again.
+    Every episode is recorded if K is at most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs
+    of a compiled run again.
     """
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
     lp_checks = whole("lp_checks", lp_checks, 0)
