@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Publisher:
-    """Shipped results in, paper/ out; every experiment is loaded once and drawn once."""
+    """Shipped results in, paper/ out; every experiment is loaded once and drawn once for each width."""
 
     def __init__(self, results: Path, paper: Path) -> None:
         self.store, self.shipped = Store(results), Shipped(paper / "results")
@@ -69,8 +69,9 @@ class Publisher:
         made = study(experiment.study)
         written = self.report(experiment, made)
         if made.keeps_figure:
-            with TemporaryDirectory() as scratch:
-                written += self.keep_figure(*draw(experiment, Path(scratch)))
+            for folder, column in (("figures", False), ("figures/column", True)):
+                with TemporaryDirectory() as scratch:
+                    written += self.keep_figure(*draw(experiment, Path(scratch), column), self.paper / folder)
         return written
 
     def write_claims(self) -> list[Path]:
@@ -99,9 +100,8 @@ class Publisher:
     def find(self, name: str) -> StoredExperiment | None:
         return self.load(name) if name in self.shipped.experiments() else None
 
-    def keep_figure(self, png: Path, pdf: Path) -> list[Path]:
+    def keep_figure(self, png: Path, pdf: Path, folder: Path) -> list[Path]:
         """The PDF, and the PNG with a palette of 256 colours, a third of the size."""
-        folder = self.paper / "figures"
         folder.mkdir(parents=True, exist_ok=True)
         with Image.open(png) as image:
             image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpucbvi.errors import InputError
@@ -25,6 +26,8 @@ from dpucbvi.studies.shared.finals import finals
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
+    from dpucbvi.studies.shared.sheet import Sheet
+
 PNG_DPI = 200
 NO_STUDIES = ("shared", "artifact")
 
@@ -33,9 +36,9 @@ Stored = Callable[[str], StoredExperiment | None]  # another experiment by its n
 
 
 class Study(NamedTuple):
-    """What is made of a stored experiment."""
+    """What is made of a stored experiment. A figure that is kept is drawn on two sheets (shared/sheet.py)."""
 
-    draw: "Callable[[StoredExperiment], Figure]"
+    draw: "Callable[..., Figure]"  # takes the experiment and, where the figure is kept, the sheet
     table: Callable[[StoredExperiment], Rows] = (
         finals  # printed at the end of a run; the first row is the header
     )
@@ -67,20 +70,36 @@ def table(experiment: StoredExperiment) -> str:
     return f"{changes_of(experiment)}\n\n{rows}" if experiment.changed else rows
 
 
-def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
-    """Draw the experiment's figure into <folder>/<name>.png and .pdf."""
-    from dpucbvi.studies.shared.style import QUIET, house_style
+def draw(experiment: StoredExperiment, folder: Path, column: bool = False) -> list[Path]:
+    """Draw the experiment's figure into <folder>/<name>.png and .pdf, for a page or for one of its columns."""
+    from dpucbvi.studies.shared.style import house_style
 
     folder.mkdir(parents=True, exist_ok=True)
-    with house_style():
-        figure = study(experiment.study).draw(experiment)
-        corner = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)
-        figure.text(0.995, 0.995, corner, ha="right", va="top", fontsize=6, color=QUIET)
+    with house_style(_sheet(column).sizes):
+        figure = drawn(experiment, column)
         # No dates inside: the same results give the same files.
         return [
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),
             _save(figure, folder / f"{experiment.name}.pdf", {"CreationDate": None}),
         ]
+
+
+def drawn(experiment: StoredExperiment, column: bool = False) -> "Figure":
+    """The figure with what every figure says in its corner; the sizes of its type are those of the moment."""
+    from dpucbvi.studies.shared.style import QUIET, SMALL
+
+    made = study(experiment.study)
+    figure = made.draw(experiment, _sheet(column)) if made.keeps_figure else made.draw(experiment)
+    said = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)
+    corner = "\n".join(wrap(said, 70 if column else 160))
+    figure.text(0.995, 0.997, corner, ha="right", va="top", fontsize=SMALL, color=QUIET)
+    return figure
+
+
+def _sheet(column: bool) -> "Sheet":
+    from dpucbvi.studies.shared.sheet import COLUMN, PAGE
+
+    return COLUMN if column else PAGE
 
 
 def _save(figure: "Figure", path: Path, metadata: dict[str, None]) -> Path:

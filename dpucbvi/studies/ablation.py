@@ -5,17 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpucbvi.lab.stats import bootstrap, holm, permutation_p
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored, Study
-from dpucbvi.studies.shared.arms import check_same_grid, finals_of, runs_text
+from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, finals_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
 from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.style import BLUE, DOTTED, QUIET, SKY, VERMILLION, new_figure
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
+from dpucbvi.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND
 
 LEVEL = 0.05
-MARKS = (("o", BLUE), ("s", SKY), ("D", VERMILLION))
+MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
 HEADER = ("variant", "mean regret (95%)", "median", "largest", "× the whole (95%)", "p")
 CSV = (
     "panel",
@@ -115,34 +117,45 @@ def verdict(found: list[Variant]) -> str:
     return "\n".join(sentences)
 
 
-def draw(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """The ratio of every variant, a mark for each panel."""
     check_same_grid(experiment)
-    found = variants(experiment)
+    found, hues = variants(experiment), _hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
-    panels = list(dict.fromkeys(one.panel for one in found))
-    figure, axes = new_figure(6.4, 0.9 + 0.42 * len(labels))
-    for i, panel in enumerate(panels):
-        mark, hue = MARKS[i % len(MARKS)]
+    note = f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
+    note += "ε: certified if a user is added or removed."
+    handles = [
+        Line2D([], [], color=hue, marker=MARKS[hue], linestyle="", markersize=4.5, label=panel)
+        for panel, hue in hues.items()
+    ]
+    margins = Margins(left=1.8, top=0.1)
+    figure, (axes,) = lay_out(sheet, [0.37 * len(labels)], 1, margins, note, [handles])
+    for i, (panel, hue) in enumerate(hues.items()):
         for one in found:
             if one.panel == panel and one.label in labels:
-                y = labels.index(one.label) + 0.22 * (i - (len(panels) - 1) / 2)
+                y = labels.index(one.label) + 0.22 * (i - (len(hues) - 1) / 2)
                 axes.plot([one.low, one.high], [y, y], color=hue, linewidth=1.2)
                 filled = hue if one.p < LEVEL else "white"
-                axes.plot(one.ratio, y, mark, color=hue, markerfacecolor=filled, markersize=4.5)
-        axes.plot([], [], mark, color=hue, markersize=4.5, label=panel)
+                axes.plot(one.ratio, y, MARKS[hue], color=hue, markerfacecolor=filled, markersize=4.5)
+    axes.grid(True)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.axvline(1.0, color=QUIET, linestyle=DOTTED)
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
     axes.minorticks_off()
-    axes.set_xlabel("regret over that of the whole Algorithm 1")
-    axes.legend(frameon=False, loc="upper right")
-    figure.tight_layout(rect=(0, 0.05, 1, 0.98))
-    note = f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm)."
-    figure.text(0.01, 0.015, note, fontsize=7, color=QUIET)
+    axes.set_xlabel("regret / that of Algorithm 1")
     return figure
+
+
+def _hues(experiment: StoredExperiment) -> dict[str, str]:
+    """The colour of every panel: its privacy, and another one for a second ε."""
+    hues: dict[str, str] = {}
+    for arm in experiment.arms:
+        hue = PRIVACY[certificate_of(arm).model]
+        hues.setdefault(str(arm.panel), SECOND if hue == BLUE and hue in hues.values() else hue)
+    return hues
 
 
 def _row(one: Variant) -> tuple[str, ...]:

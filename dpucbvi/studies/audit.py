@@ -9,15 +9,17 @@ from matplotlib.lines import Line2D
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored, Study
-from dpucbvi.studies.shared.arms import check_same_grid
+from dpucbvi.studies.shared.arms import certificate_of, check_same_grid
 from dpucbvi.studies.shared.files import markdown, write_csv
-from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, MARKER, QUIET, VERMILLION
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
+from dpucbvi.studies.shared.style import BLACK, MARKER, PRIVACY, QUIET, SMALL
 
 TITLES = {
     "released": "What is released",
     "broken": "Broken on purpose",
     "actions": "What the other users are shown",
 }
+A_ROW = {"released": 0.2, "broken": 0.3, "actions": 0.2}  # inches
 HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
 COLUMNS = (
     "arm",
@@ -90,27 +92,23 @@ def false_alarms(made: list[Row]) -> float:
     return sum(row.bounds * row.found["alpha"] for row in made)
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """A line for every arm: honest mechanisms left, broken ones and the attack on actions right."""
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """A line for every arm: honest mechanisms, the attack on actions below them, broken ones on the right."""
     check_same_grid(experiment)
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
-    figure = Figure(figsize=(10.6, 5.6))
-    right = [max(len(panels["broken"]), 1), max(len(panels["actions"]), 1) + 1.5]
-    grid = figure.add_gridspec(1, 2, left=0.155, right=0.945, top=0.945, bottom=0.215, wspace=0.95)
-    beside = grid[1].subgridspec(2, 1, height_ratios=right, hspace=0.42)
-    places = {"released": grid[0], "broken": beside[0], "actions": beside[1]}
-    for panel, place in places.items():
-        _draw_panel(figure.add_subplot(place), TITLES[panel], panels[panel])
-    figure.axes[1].set_xscale("log")
-    figure.legend(handles=_handles(), loc="lower right", bbox_to_anchor=(0.99, 0.0), ncols=2, frameon=False)
-    figure.text(0.015, 0.015, _caption(made), fontsize=7, color=QUIET, linespacing=1.4)
+    heights = [A_ROW[panel] * max(len(panels[panel]), 1) * sheet.scale**2 for panel in TITLES]
+    margins = Margins(left=1.5, right=0.5)
+    figure, axes = lay_out(sheet, [*heights, None], 2, [margins] * 4, _caption(made), [_handles()])
+    for one, panel in zip(axes, TITLES, strict=True):
+        _draw_panel(one, TITLES[panel], panels[panel])
+    axes[1].set_xscale("log")
     return figure
 
 
 def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
     for y, row in enumerate(made):
-        hue = _colour(row)
+        hue = PRIVACY[certificate_of(row.arm).model]
         axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
         axes.plot(row.certified, y, marker="|", color=BLACK, markersize=11, markeredgewidth=1.6, zorder=3)
         axes.plot(row.claimed, y, marker="o", color=BLACK, markerfacecolor="white", markersize=5.5, zorder=3)
@@ -119,19 +117,15 @@ def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
             axes.plot(row.by_mu, y, marker="D", color=hue, zorder=4, **{**MARKER, "markersize": 4.5})
         if row.broken:
             said = "caught" if row.caught else "missed"
-            axes.text(1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontsize=7, color=hue)
-    axes.set_yticks(range(len(made)), [row.name for row in made])
-    axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=7)
+            axes.text(
+                1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL, color=QUIET
+            )
+    axes.set_yticks(range(len(made)), [row.name.replace(" · ", " ·\n") for row in made])
+    axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
     axes.set(ylim=(max(len(made), 1) - 0.4, -0.6), xlabel="ε if a user is replaced")
     axes.grid(True, axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=9)
-
-
-def _colour(row: Row) -> str:
-    if row.broken:
-        return GREEN if row.caught else VERMILLION
-    return VERMILLION if row.caught else BLUE
+    write_title(axes, title)
 
 
 def _handles() -> list[Line2D]:
@@ -139,8 +133,9 @@ def _handles() -> list[Line2D]:
     return [
         Line2D([], [], marker="o", color=BLACK, markerfacecolor="white", label="claimed", **bare),
         Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified (or pretended)", **bare),
-        Line2D([], [], marker="o", color=BLUE, label="audited: at least this", **bare),
-        Line2D([], [], marker="D", color=BLUE, markersize=4.5, label="audited through μ (Gaussian)", **bare),
+        Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP: at least this", **bare),
+        Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP: at least this", **bare),
+        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="audited through μ (Gaussian)", **bare),
     ]
 
 
@@ -148,9 +143,9 @@ def _caption(made: list[Row]) -> str:
     deltas = sorted({row.found["delta"] for row in made if row.found["delta"] > 0.0})
     gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
     return (
-        f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is\n"
-        "calibrated for a user who is added or removed, all others for one who is replaced.\n"
-        f"Audited: each bound holds with probability {_confidence(made)}. It is that of one attack:\n"
+        f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
+        "calibrated for a user who is added or removed, all others for one who is replaced. "
+        f"Audited: each bound holds with probability {_confidence(made)}. It is that of one attack: "
         "what an attack does not find may still be there."
     )
 

@@ -11,7 +11,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored, Study
 from dpucbvi.studies.explain.distance import at_printed, counting, distance, hypotheses
 from dpucbvi.studies.shared.files import write_csv
-from dpucbvi.studies.shared.style import BLUE, DOTTED, QUIET, new_figure
+from dpucbvi.studies.shared.style import BLACK, DOTTED, QUIET, new_figure
 
 Factors = tuple[float, float]
 HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
@@ -54,7 +54,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     figure, axes = new_figure(6.4, 0.6 + 0.28 * len(found))
     for y, points in enumerate(found.values()):
         axes.plot(list(points.values()), [y] * len(points), "o", color=QUIET, markersize=3, fillstyle="none")
-        axes.plot(min(points.values()), y, "o", color=BLUE, markersize=5)
+        axes.plot(min(points.values()), y, "o", color=BLACK, markersize=5)
     axes.set_yticks(range(len(found)), [name.replace("_", " ") for name in found])
     axes.invert_yaxis()
     axes.axvline(0.1, color=QUIET, linestyle=DOTTED)

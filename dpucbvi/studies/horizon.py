@@ -33,7 +33,9 @@ from dpucbvi.studies.shared.arms import (
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.files import markdown
 from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
+from dpucbvi.studies.shared.style import BLACK, BLUE, DOTTED, MARKER, QUIET, SMALL, Line
+from dpucbvi.studies.shared.style import TERMS as HUES
 
 NOTES = """\
 Mean regret of {runs} after 50,000 episodes at H = {H}; exponents are fitted to every run, then mean and 95%
@@ -50,14 +52,15 @@ NAMES = {
     "private_ucb_vi": "P.-UCB-VI, Hoeffding",
 }
 TERMS = {"variance": "variance", "correction": "14HL/(3N)", "next_value": "next value"}
-LOOK = {
-    ("ucbvi_bf", None): 0,
-    ("ucbvi_bf", "variance"): 2,
-    ("ucbvi_bf", "correction"): 5,
-    ("ucbvi_bf", "next_value"): 4,
-    ("ucbvi_ch", None): 6,
-    ("dp_ucbvi", None): 1,
-    ("private_ucb_vi", None): 3,
+# Colour, marker and line of an agent, and of UCBVI without a term.
+LOOK: dict[tuple[str, str | None], tuple[str, str, Line]] = {
+    ("ucbvi_bf", None): (BLACK, "o", "-"),
+    ("ucbvi_bf", "variance"): (HUES["variance"], "^", "-"),
+    ("ucbvi_bf", "correction"): (HUES["correction"], "P", "-"),
+    ("ucbvi_bf", "next_value"): (HUES["next_value"], "v", "-"),
+    ("ucbvi_ch", None): (BLACK, "X", (0, (5, 1.5))),
+    ("dp_ucbvi", None): (BLUE, "s", "-"),
+    ("private_ucb_vi", None): (BLUE, "D", (0, (1, 1))),
 }
 
 
@@ -79,16 +82,15 @@ class Scaling(NamedTuple):
         return [arm.point[GAP] for arm in self.arms if GAP in arm.point]
 
 
-def draw(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """A panel for each environment, a line and its exponent for each algorithm."""
     check_same_grid(experiment)
     panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    figure = Figure(figsize=(7.6, 4.1))
-    figure.subplots_adjust(left=0.075, right=0.78, top=0.92, bottom=0.25, wspace=1.05)
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    margins = Margins(left=0.6, right=1.62)
+    figure, grid = lay_out(sheet, [2.75] * len(panels), len(panels), margins, _caption(experiment))
+    for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
-        axes.set_title(panel, loc="left", fontsize=9.5)
-    figure.text(0.075, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+        axes.set_title(panel, loc="left")
     return figure
 
 
@@ -110,19 +112,20 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
     for line in lines:
         arm, H, regret = line.arms[-1], line.H, line.regret
-        name, look = _name_and_look(config_of(arm))
+        name, (hue, mark, dashes) = _name_and_look(config_of(arm))
         mean, half_width = summarise(regret)
         bars = None if np.isnan(half_width).any() else half_width
         style: dict[str, Any] = {
-            "marker": marker(look),
-            "color": colour(look),
+            "marker": mark,
+            "color": hue,
+            "ecolor": (hue, 0.45),
+            "linestyle": dashes,
             "linewidth": 1.3,
-            "capsize": 2,
-            "elinewidth": 0.8,
+            "elinewidth": 1.2,
         }
         axes.errorbar(H, mean, bars, zorder=4, **style, **MARKER)
         fit = f"{as_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
-        labels.append(EndLabel(name, fit, colour(look), marker(look), float(H[-1]), float(mean[-1])))
+        labels.append(EndLabel(name, fit, hue, mark, float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))
     axes.set_xticks(H)
     axes.xaxis.set_major_formatter(ScalarFormatter())
@@ -136,7 +139,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     draw_end_labels(axes, labels)
 
 
-def _name_and_look(config: dict[str, Any]) -> tuple[str, int]:
+def _name_and_look(config: dict[str, Any]) -> tuple[str, tuple[str, str, Line]]:
     agent, without = config["agent"]["name"], config["bonus"].get("without")
     name = NAMES[agent] if without is None else f"without {TERMS[without]}"
     return name, LOOK[agent, without]
@@ -148,10 +151,9 @@ def _draw_guides(axes: Axes, H: Floats, low: float) -> None:
     for power, name in ((1.5, "$H^{3/2}$"), (2.0, "$H^2$")):
         y = start * (H / H[0]) ** power
         axes.plot(H, y, color=QUIET, linewidth=0.8, linestyle=DOTTED, zorder=1)
-        side = "top" if power == 1.5 else "bottom"
-        axes.annotate(
-            name, (H[-1], y[-1]), (2, 0), textcoords="offset points", va=side, fontsize=7, color=QUIET
-        )
+        middle = np.sqrt(H[-2:].prod()) if len(H) > 1 else H[0]
+        at = (middle, start * (middle / H[0]) ** power)
+        axes.annotate(name, at, (3, 0), textcoords="offset points", va="top", fontsize=SMALL, color=QUIET)
 
 
 def _epsilon(experiment: StoredExperiment) -> float:
@@ -164,9 +166,9 @@ def _epsilon(experiment: StoredExperiment) -> float:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% interval of "
-        f"{runs_text(experiment)}. Beside the names: the exponent in $H$, fitted to every run, then mean\n"
+        f"{runs_text(experiment)}. Beside the names: the exponent in $H$, fitted to every run, then mean "
         "and 95% interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
-        f"same at all $H$. Private: JDP,\nε = {_epsilon(experiment):g} if a user is added or removed. "
+        f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )
 

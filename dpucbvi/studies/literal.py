@@ -1,5 +1,7 @@
 """The constants as printed: which Q ever leaves H, and how many episodes it would take."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,27 +11,26 @@ from dpucbvi.protocol import Floats
 from dpucbvi.studies import Study
 from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, config_of, episodes_of, runs_text
 from dpucbvi.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
-from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
+from dpucbvi.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL
 
 EXACT = "exact"  # the panel of the arms that must agree
 LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
-MODELS = {"non_private": ("not private", 0), "central": ("JDP", 1), "local": ("LDP", 3)}
+MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 EPSILONS = (1.0, 10.0, 100.0)
 SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """Left what has been learned at the end of the runs, step by step; right the episodes needed."""
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """What has been learned at the end of the runs, step by step; then the episodes needed."""
     check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
     arms = [arm for arm in experiment.arms if arm.panel != EXACT]
-    figure = Figure(figsize=(7.6, 3.55))
-    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
-    figure.subplots_adjust(left=0.215, right=0.985, top=0.885, bottom=0.282, wspace=0.4)
+    margins = [Margins(left=1.72, right=0.12), Margins(left=0.95)]
+    figure, (left, right) = lay_out(sheet, [2.0] * 2, 2, margins, _caption(experiment), ratios=(1.1, 1))
     _draw_learned(left, arms)
     _draw_needed(right, arms[0])
-    figure.text(0.02, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
@@ -61,22 +62,19 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
     axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, extent=(*steps, len(arms) - 0.5, -0.5))
     for y in np.arange(len(arms) - 1) + 0.5:
         axes.axhline(y, color="white", linewidth=3)
-    for (row, h), share in np.ndenumerate(shares):
-        if share > 0:
-            ink = "white" if share > 0.6 else "black"
-            text = "all" if share == 1 else f"{100 * share:.0f}"
-            axes.text(h + 1, row, text, ha="center", va="center", fontsize=5.2, color=ink)
     for row, share in enumerate(shares):
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
         if not share.any():
-            axes.text(
-                H / 2 + 0.5, row, "none, at any step", ha="center", va="center", fontsize=7.5, color=QUIET
-            )
+            axes.text(H / 2 + 0.5, row, "none, at any step", color=QUIET, **style)
+        else:
+            first, last = np.flatnonzero(share)[0] + 1, 100 * share[-1]
+            axes.text(1.0, row, f"$h\\geq{first}$", **{**style, "ha": "left"})
+            axes.text(H + 0.3, row, f"{last:.0f}%", color="white", **{**style, "ha": "right"})
     axes.set_yticks(range(len(arms)), [_name(arm) for arm in arms])
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set_xlabel("step $h$")
     axes.spines[:].set_visible(False)
-    title = f"% of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {episodes_of(arms[0]):,}"
-    axes.set_title(title, loc="left", fontsize=9)
+    write_title(axes, f"share of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {episodes_of(arms[0]):,}")
 
 
 def _draw_needed(axes: Axes, base: StoredArm) -> None:
@@ -88,16 +86,16 @@ def _draw_needed(axes: Axes, base: StoredArm) -> None:
     for y, (model, epsilon) in enumerate(rows):
         for pooled, shift in SHIFTS.items():
             found = _needed(base, pooled, model, epsilon)
-            _draw_range(axes, y + shift, found, colour(MODELS[model][1]), pooled)
-    names = [MODELS[m][0] if m == "non_private" else f"{MODELS[m][0]} ε = {epsilon:g}" for m, epsilon in rows]
+            _draw_range(axes, y + shift, found, PRIVACY[MODELS[model]], pooled)
+    names = ["not private" if m == "non_private" else f"{MODELS[m]} ε = {epsilon:g}" for m, epsilon in rows]
     axes.set_yticks(range(len(rows)), names)
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
     axes.axvline(K, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
-    axes.annotate(f"K = {K:,}", (K, 0.45), (3, 0), textcoords="offset points", fontsize=7, color=QUIET)
+    axes.annotate(f"K = {K:,}", (K, 0.45), (3, 0), textcoords="offset points", fontsize=SMALL, color=QUIET)
     axes.grid(True, axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_title("Bonus below $H$ (●) and $H/10$ (◆)", loc="left", fontsize=9)
+    write_title(axes, "bonus below $H$ (●) and $H/10$ (◆)")
 
 
 def _needed(base: StoredArm, pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
@@ -126,10 +124,11 @@ def _name(arm: StoredArm) -> str:
 def _caption(experiment: StoredExperiment) -> str:
     exact = [episodes_of(arm) for arm in experiment.arms if arm.panel == EXACT]
     return (
-        f"RiverSwim, printed constants, {runs_text(experiment)} of each arm. Left: empty where "
-        "$\\tilde Q_h = H$ in every episode (Private-UCB-VI: $H-h+1$, its own limit, in the last).\n"
-        "Right: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
-        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit.\n"
+        f"RiverSwim, printed constants, {runs_text(experiment)} of each arm. First panel: the darker, the "
+        "more, with the first step that has any and the share at the last; none where "
+        "$\\tilde Q_h=H$ in every episode (Private-UCB-VI: $H-h+1$, its own limit, in the last). "
+        "Second: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
+        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit. "
         "ε: if a user is added or removed."
     )
 

@@ -1,5 +1,7 @@
 """An MDP small enough for the constants as printed: regret, and how much of it is still paid in an episode."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,33 +22,34 @@ from dpucbvi.studies.shared.arms import (
 )
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
-from dpucbvi.studies.shared.style import QUIET, colour, marker
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
+from dpucbvi.studies.shared.style import ALGORITHMS, MARKER, PRIVACY, marker
 
 FIRST = 1e3  # episode shown
 LAST = 10**0.5  # the slopes are over this last factor in k: half a decade
 FLOOR = 1e-8  # an episode without regret is drawn here
+MARKED = 6  # every so many of these windows has a marker
+SECOND_LINE = (0, (5, 1.5))  # DP-UCBVI without privacy, beside UCBVI
 POINTS = 40  # windows in which regret per episode is measured, evenly spaced in log k
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """Left regret, right regret per episode with the K from which the bonus is below H."""
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """Regret, then regret per episode with the K from which the bonus is below H."""
     check_same_grid(experiment)
     check_literal(experiment)
-    figure = Figure(figsize=(7.6, 3.4))
-    left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.765, top=0.9, bottom=0.225, wspace=0.27)
+    margins = [Margins(), Margins(right=1.5)]
+    figure, (left, right) = lay_out(sheet, [2.55] * 2, 2, margins, _caption(experiment))
     K = episodes_of(experiment.arms[0])
     first = min(FIRST, K / 4)
-    labels = [_draw_arm(left, right, arm, i, first) for i, arm in enumerate(experiment.arms)]
-    for axes, title in ((left, "Cumulative regret"), (right, "Regret of one episode")):
+    labels = [_draw_arm(left, right, arm, first) for arm in experiment.arms]
+    for axes, title in ((left, "cumulative regret"), (right, "regret of one episode")):
         axes.set(xscale="log", yscale="log", xlim=(first, K), xlabel="episode")
-        axes.set_title(title, loc="left", fontsize=9.5)
+        axes.set_ylabel(title, labelpad=1)
         axes.grid(True)
         axes.spines[["top", "right"]].set_visible(False)
     left.set_ylim(bottom=10.0)
     right.set_ylim(0.7 * FLOOR, 3.0)
     draw_end_labels(right, labels)
-    figure.text(0.075, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
 
 
@@ -58,21 +61,32 @@ def per_episode(episodes: Floats, regret: Floats, first: float) -> tuple[Floats,
     return np.sqrt(k[1:] * k[:-1]), np.diff(regret[:, edges], axis=1) / np.diff(k)
 
 
-def _draw_arm(left: Axes, right: Axes, arm: StoredArm, index: int, first: float) -> EndLabel:
+def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel:
     episodes = arm.runs[0].trace.episodes.astype(np.float64)
     regret = regret_of(arm)
-    hue = colour(index)
+    hue, mark, style = _look(arm)
     mean, half_width = summarise(regret)
-    left.plot(episodes, mean, color=hue, linewidth=1.4, zorder=4)
+    left.plot(episodes, mean, zorder=4, **style)
     if not np.isnan(half_width).any():
         low, high = np.maximum(mean - half_width, 0.02 * mean), mean + half_width
         left.fill_between(episodes, low, high, color=hue, alpha=0.15, linewidth=0)
     k, rate = per_episode(episodes, regret, first)
     rate = np.maximum(rate.mean(axis=0), FLOOR)
-    right.plot(k, rate, color=hue, linewidth=1.4, zorder=4)
+    right.plot(k, rate, zorder=4, marker=mark, markevery=MARKED, **style, **MARKER)
     _mark_needed(right, arm, hue)
     slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
-    return EndLabel(_name(arm), slope, hue, marker(index), float(k[-1]), float(rate[-1]))
+    return EndLabel(_name(arm), slope, hue, mark, float(k[-1]), float(rate[-1]))
+
+
+def _look(arm: StoredArm) -> tuple[str, str, dict[str, Any]]:
+    """Colour by privacy, line by algorithm, marker by ε."""
+    model, epsilon, _ = certificate_of(arm)[:3]
+    dashes, mark, _ = ALGORITHMS[arm.label]
+    hue = PRIVACY[model]
+    if model == "none" and arm.label != "UCBVI":
+        dashes = SECOND_LINE
+    style = {"color": hue, "linestyle": dashes, "linewidth": 1.4}
+    return hue, mark if np.isinf(epsilon) else marker(round(np.log10(epsilon)) % 4), style
 
 
 def _name(arm: StoredArm) -> str:
@@ -97,8 +111,12 @@ def _caption(experiment: StoredExperiment) -> str:
     H, S, A = sizes_of(experiment.arms[0])
     return (
         f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; mean of {runs_text(experiment)}, "
-        "left with 95% interval. Slope: of log regret against log $k$,\nlast half decade. Right: cut at "
-        "$10^{-8}$; bars: from this $K$ on, DP-UCBVI's bonus can be below $H$. "
+        "cumulative regret with 95% interval. Slope: of log regret against log $k$, last half decade. "
+        "Regret of one episode: mean within 40 windows, cut at $10^{-8}$. Bars at the foot, in the colour of "
+        "their arm: from this $K$ on DP-UCBVI's bonus can be below $H$, and no sooner. Dips: at first "
+        "$\\tilde Q=H$ everywhere and the tie goes to the first action, the worse one. Once its $\\tilde Q$ is "
+        "below $H$, the better one alone is taken; when its $\\tilde Q$ has fallen too, both are, ever less "
+        "often the worse. "
         "ε: if a user is added or removed (DP-UCBVI)."
     )
 

@@ -27,11 +27,11 @@ from dpucbvi.studies.shared.arms import (
     sizes_of,
 )
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
-from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
+from dpucbvi.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, marker
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
-HUES = {"none": 0, "JDP": 1, "LDP": 3}
 GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": DOTTED, "zorder": 1}
 
 
@@ -43,22 +43,23 @@ class Cost(NamedTuple):
     excess: Floats  # [run, K]
 
 
-def draw(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """A row for each way to count (the arms' panels): the longest runs, then the cost against K."""
     check_same_grid(experiment)
     check_certified(experiment)
     rows = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    figure = Figure(figsize=(7.6, 0.9 + 2.75 * len(rows)))
-    panels = figure.subplots(len(rows), 2, squeeze=False)
-    figure.subplots_adjust(left=0.085, right=0.845, top=0.951, bottom=0.15, wspace=0.56, hspace=0.38)
-    for (left, right), row in zip(panels, rows, strict=True):
+    heights = [2.0, 2.0] if sheet.across > 1 else [1.6, 2.3]  # of two labels one has two lines
+    margins = [Margins(right=0.95), Margins(right=1.2)] * len(rows)
+    figure, panels = lay_out(sheet, heights * len(rows), 2, margins, _caption(experiment))
+    for left, right, row in zip(panels[::2], panels[1::2], rows, strict=True):
         arms = [arm for arm in experiment.arms if (arm.panel or "") == row]
         _draw_longest(left, arms)
         _draw_costs(right, costs(arms))
-        left.set_title(f"Regret, {row}", loc="left", fontsize=9.5)
-        right.set_title("Regret beyond UCBVI's at the end", loc="left", fontsize=9.5)
-    _draw_thresholds(panels[0][0], experiment.arms)
-    figure.text(0.085, 0.02, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+        left.set_ylabel("cumulative regret", labelpad=1)
+        right.set_ylabel("regret beyond UCBVI's", labelpad=1)
+        write_title(left, f"Regret, {row}")
+        write_title(right, f"At the end, {row}")
+    _draw_thresholds(panels[0], experiment.arms)
     return figure
 
 
@@ -107,7 +108,7 @@ def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
     axes.set_xlabel("episode")
-    draw_end_labels(axes, labels, points=13.0)
+    draw_end_labels(axes, labels, points=11.0)
 
 
 def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
@@ -128,14 +129,16 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
     if len(K) > 1 and labels:
         _draw_guide(axes, K, max(label.y for label in labels))
     if labels:
-        draw_end_labels(axes, labels, points=22.0)
+        draw_end_labels(axes, labels, points=18.5)
 
 
 def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
     """A line of slope 1/2, above the curves, to compare them with."""
     y = 3.0 * top * np.sqrt(K / K[-1])
     axes.plot(K, y, **GUIDE)
-    axes.annotate(r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), textcoords="offset points", color=QUIET, fontsize=8)
+    axes.annotate(
+        r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), textcoords="offset points", color=QUIET, fontsize=SMALL
+    )
     axes.set_ylim(top=6.0 * y[-1])
 
 
@@ -149,7 +152,13 @@ def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
             continue
         axes.axvline(K, **GUIDE)
         at = (K, 0.28)
-        style: dict[str, Any] = {"rotation": 90, "ha": "right", "va": "bottom", "fontsize": 7, "color": QUIET}
+        style: dict[str, Any] = {
+            "rotation": 90,
+            "ha": "right",
+            "va": "bottom",
+            "fontsize": SMALL,
+            "color": QUIET,
+        }
         axes.annotate(f"ε = {epsilon:g}", at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
 
 
@@ -178,7 +187,7 @@ def _name(arm: StoredArm) -> str:
 
 
 def _hue(arm: StoredArm) -> str:
-    return colour(HUES[_model(arm)])
+    return PRIVACY[_model(arm)]
 
 
 def _mark(arm: StoredArm) -> str:
@@ -190,9 +199,10 @@ def _mark(arm: StoredArm) -> str:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)}; JDP and LDP: "
-        "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds\n"
-        r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). Right: seeds paired with UCBVI's; slope "
-        f"of log regret against log $K$ over the last factor of {LAST:g}.\nε: if a user is added or removed."
+        "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds "
+        r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). At the end: seeds paired with UCBVI's; "
+        f"slope of log regret against log $K$ over the last factor of {LAST:g}. "
+        "ε: if a user is added or removed."
     )
 
 

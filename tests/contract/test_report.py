@@ -32,7 +32,8 @@ SHIPPED = Shipped(ROOT / "paper" / "results").experiments()
 PACKAGES = "amsmath booktabs fontenc geometry graphicx hyperref inputenc lmodern longtable"
 LATEX = """
 documentclass usepackage graphicspath input title author emph date begin end maketitle section paragraph item
-appendix footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
+clearpage textheight appendix
+footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
 IfFileExists sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot expandafter def csname
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """

@@ -5,21 +5,21 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.calibrate.rule import OLDER_RULE, calibrations, in_use
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, runs_text
-from dpucbvi.studies.shared.style import MARKER, QUIET, colour, marker, thousands
+from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Sheet, lay_out
+from dpucbvi.studies.shared.style import ALGORITHMS, BLACK, MARKER, QUIET, SMALL, marker, thousands
 
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
-CHOICE = "#D55E00"
-A_ROW = 3  # panels
-BELOW = 0.9  # inches for the caption
+CHOICE = BLACK
+A_ROW = 2  # panels
 
 
-def draw(experiment: StoredExperiment, shared: bool = True) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE, shared: bool = True) -> Figure:
     """A heat map for every algorithm with two factors, lines for those with one.
 
     If `shared`, a variant is run with the factors of its agent, else with its own.
@@ -31,37 +31,18 @@ def draw(experiment: StoredExperiment, shared: bool = True) -> Figure:
     lines = [calibration for calibration in made if len(calibration.choice) == 1]
     every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
     norm = LogNorm(min(every), 1.5 * max(every))
-    figure, panels = _panels(len(maps) + bool(lines))
+    varied = any(calibration.choice != used[calibration.label] for calibration in made)
+    count = len(maps) + bool(lines)
+    columns = min(count, A_ROW)
+    figure, panels = lay_out(sheet, [1.7] * count, columns, PLAIN, _caption(experiment, varied))
     for axes, calibration in zip(panels, maps, strict=False):
         _draw_map(axes, calibration, used[calibration.label], norm)
-        axes.set_title(calibration.label, loc="left", fontsize=9)
-        axes.set_title(_settings(experiment, calibration.label), loc="right", fontsize=7, color=QUIET)
+        axes.set_title(calibration.label, loc="left")
+        said = _settings(experiment, calibration.label)
+        axes.set_title(said, loc="right", fontsize=SMALL, color=QUIET)
     if lines:
         _draw_lines(panels[len(maps)], lines)
-    varied = any(calibration.choice != used[calibration.label] for calibration in made)
-    at = (0.075, 0.09 / figure.get_figheight())
-    figure.text(*at, _caption(experiment, varied), fontsize=7, color=QUIET, linespacing=1.4)
     return figure
-
-
-def _panels(count: int) -> tuple[Figure, list[Axes]]:
-    """A page-wide figure with so many panels, those beyond them switched off."""
-    columns = 2 if count == 4 else min(count, A_ROW)
-    rows = -(-count // columns)
-    figure = Figure(figsize=(7.2, 2.4 * rows + BELOW))
-    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    height = figure.get_figheight()
-    figure.subplots_adjust(
-        left=0.075,
-        right=0.985,
-        top=1.0 - 0.4 / height,
-        bottom=(BELOW + 0.19) / height,
-        wspace=0.36,
-        hspace=0.45,
-    )
-    for axes in panels[count:]:
-        axes.set_axis_off()
-    return figure, panels
 
 
 def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm) -> None:
@@ -88,13 +69,15 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
 
 def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
     for i, calibration in enumerate(lines):
+        dashes, mark, _ = ALGORITHMS.get(calibration.label, ("-", marker(i), False))
         points = sorted((factors[0], value) for factors, value in calibration.objective.items())
         x, y = zip(*points, strict=True)
-        axes.plot(x, y, color=colour(i), linewidth=1.3, marker=marker(i), **MARKER)
+        axes.plot(x, y, color=BLACK, linewidth=1.3, linestyle=dashes, marker=mark, **MARKER)
         chosen = calibration.choice
         axes.plot(
             chosen[0],
             calibration.objective[chosen],
+            color=CHOICE,
             linestyle="",
             marker="s",
             markersize=9,
@@ -110,15 +93,16 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
             (-4, 5) if i else (4, -9),
             textcoords="offset points",
             ha="right" if i else "left",
-            fontsize=8,
-            color=colour(i),
+            fontsize=SMALL,
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.grid(True)
     axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("factor on the bonus")
-    axes.set_title("not private", loc="left", fontsize=9)
+    axes.set_ylabel("regret", labelpad=1)
+    axes.set_title("not private", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -134,13 +118,13 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
 
 def _caption(experiment: StoredExperiment, varied: bool) -> str:
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    variant = "\nDashed: what pooled counts are run with, the choice for counts per step." if varied else ""
+    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
     older = experiment.study in OLDER_RULE
     value, rule = ("mean", "largest") if older else ("√(mean · 90% quantile)", "middle")
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {value} of {runs_text(experiment)} (seeds "
-        f"{min(seeds)} to {max(seeds)}, in no other figure); for private\nalgorithms the geometric mean over "
-        "the settings above the map (ε: if a user is added or removed). A solid box marks\nthe choice, the "
+        f"{min(seeds)} to {max(seeds)}, in no other figure); for private algorithms the geometric mean over "
+        "the settings above the map (ε: if a user is added or removed). A solid box marks the choice, the "
         f"{rule} of the points within 10% of the least. A factor of 1 is the paper.{variant}"
     )
 

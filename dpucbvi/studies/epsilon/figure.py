@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpucbvi.lab.stats import summarise
 from dpucbvi.lab.store import StoredArm, StoredExperiment
@@ -20,14 +21,17 @@ from dpucbvi.studies.shared.arms import (
     sizes_of,
 )
 from dpucbvi.studies.shared.printed import final_regrets
-from dpucbvi.studies.shared.style import DOTTED, MARKER, QUIET, colour, marker
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
+from dpucbvi.studies.shared.style import ALGORITHMS, BLACK, DOTTED, MARKER, PRIVACY, QUIET, SMALL
 
 REFERENCE = "ucbvi"
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how the keys of its arms and curves have it
-CURVES = ("dp_ucbvi", "private_ucb_vi", "pooled")  # the arms are <curve>_<model>
-LOOK = {"dp_ucbvi": 1, "private_ucb_vi": 3, "pooled": 4}  # colours and markers
+CURVES = {  # the arms are <curve>_<model>
+    "dp_ucbvi": "DP-UCBVI",
+    "private_ucb_vi": "Private-UCB-VI",
+    "pooled": "DP-UCBVI, pooled",
+}
 RING: dict[str, Any] = {"markersize": 8, "markerfacecolor": "none", "markeredgecolor": "black", "zorder": 6}
-LABELLED = {"dp_ucbvi": (1.5e3, "left"), "private_ucb_vi": (3.6e4, "right"), "pooled": (5e2, "left")}
 
 
 class Threshold(NamedTuple):
@@ -44,19 +48,18 @@ def threshold(model: str, S: int, A: int, H: int, K: int) -> Threshold:
     return Threshold(S**1.5 * A**0.5 * H**1.5, "$S^{3/2}A^{1/2}H^{3/2}$")
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """Both models side by side on one regret axis."""
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """A panel for each model, on the same regret axis."""
     check_same_grid(experiment)
     check_certified(experiment)
-    figure = Figure(figsize=(7.2, 3.6))
-    panels = figure.subplots(1, 2, sharey=True)
-    figure.subplots_adjust(left=0.085, right=0.945, top=0.84, bottom=0.235, wspace=0.19)
+    margins = Margins(right=0.44, top=0.5)
+    figure, panels = lay_out(sheet, [2.2] * 2, 2, margins, _caption(experiment), [_legend()])
     for axes, model in zip(panels, MODELS, strict=True):
         _draw_model(axes, experiment, model)
     means = [mean_of(arm) for arm in experiment.arms]
-    panels[0].set_ylim(max(min(means), 1e-3) / 2.0, 4.0 * max(means))
-    panels[0].set_ylabel(f"regret after {episodes_of(_reference(experiment)):,} episodes")
-    figure.text(0.085, 0.025, _caption(experiment), fontsize=7, color=QUIET, linespacing=1.4)
+    for axes in panels:
+        axes.set_ylim(max(min(means), 1e-3) / 2.0, 4.0 * max(means))
+        axes.set_ylabel(f"regret after {episodes_of(_reference(experiment)):,} episodes", labelpad=1)
     return figure
 
 
@@ -73,41 +76,40 @@ def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.grid(True)
-    for curve in CURVES:
-        of = f"{curve}_{MODELS[model]}"
-        label = next(arm.label for arm in experiment.arms if arm.of == of)
-        x, regret = series(experiment.arms, of, EPSILON)
-        _draw_series(axes, x, regret, curve, label)
+    for curve, name in CURVES.items():
+        x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
+        _draw_series(axes, x, regret, name, PRIVACY[model])
     _draw_reference(axes, experiment)
     _draw_threshold(axes, experiment, model)
     _draw_printed(axes, experiment, model)
     axes.set_xlabel(f"certified {model} ε, a user added or removed", labelpad=2)
     above = axes.secondary_xaxis("top", functions=(_doubled, _halved))
-    above.set_xlabel(f"certified {model} ε, a user replaced", color=QUIET, fontsize=8)
+    above.set_xlabel(f"certified {model} ε, a user replaced", color=QUIET)
     axes.spines[["right"]].set_visible(False)
 
 
-def _draw_series(axes: Axes, x: Floats, regret: Floats, curve: str, label: str) -> None:
-    hue, mark = colour(LOOK[curve]), marker(LOOK[curve])
-    summary = summarise(regret.T)
-    axes.plot(x, summary.mean, color=hue, marker=mark, linewidth=1.4, zorder=4, label=label, **MARKER)
-    low = np.maximum(summary.mean - summary.half_width, 1e-3 * summary.mean)
-    axes.fill_between(x, low, summary.mean + summary.half_width, color=hue, alpha=0.18, linewidth=0)
-    level, side = LABELLED[curve]
-    at = crossing(x, summary.mean, level)
-    style: dict[str, Any] = {"textcoords": "offset points", "color": hue, "fontsize": 8}
-    if at is None:  # above the curve's last point
-        axes.annotate(label, (x[-1], summary.mean[-1]), (3, 7), ha="right", va="bottom", **style)
-    elif side == "left":
-        axes.annotate(label.replace(", ", ",\n"), (at, level), (-11, 0), ha="right", va="center", **style)
-    else:
-        axes.annotate(label, (at, level), (7, 2), ha="left", va="center", **style)
+def _look(name: str, hue: str) -> dict[str, Any]:
+    """How an algorithm is drawn: hollow markers for pooled counts."""
+    dashes, mark, hollow = ALGORITHMS[name]
+    look = {**MARKER, "markerfacecolor": "white", "markeredgecolor": hue} if hollow else MARKER
+    return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.4, **look}
+
+
+def _legend() -> list[Line2D]:
+    return [Line2D([], [], label=name, **_look(name, QUIET)) for name in CURVES.values()]
+
+
+def _draw_series(axes: Axes, x: Floats, regret: Floats, name: str, hue: str) -> None:
+    mean, half_width = summarise(regret.T)
+    axes.plot(x, mean, zorder=4, **_look(name, hue))
+    low = np.maximum(mean - half_width, 1e-3 * mean)
+    axes.fill_between(x, low, mean + half_width, color=hue, alpha=0.18, linewidth=0)
 
 
 def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
     arm = _reference(experiment)
     mean = mean_of(arm)
-    axes.axhline(mean, color=colour(0), linewidth=1.2, zorder=2)
+    axes.axhline(mean, color=BLACK, linewidth=1.2, zorder=2)
     axes.annotate(
         f"{arm.label}, not private",
         (0.015, mean),
@@ -115,7 +117,7 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
         va="top",
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
-        fontsize=8,
+        fontsize=SMALL + 0.5,
     )
 
 
@@ -132,7 +134,7 @@ def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> Non
         textcoords="offset points",
         ha="left" if model == "JDP" else "right",
         va="top",
-        fontsize=7,
+        fontsize=SMALL,
         color=QUIET,
     )
 
@@ -149,7 +151,7 @@ def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
             f"ε = {name[-1]}",
             (1.02, regret),
             xycoords=axes.get_yaxis_transform(),
-            fontsize=7,
+            fontsize=SMALL,
             va="bottom" if name == "jdp_eps1" else "top" if name == "jdp_eps2" else "center",
             annotation_clip=False,
         )
@@ -179,6 +181,6 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
-        "final regret printed in Figure 1, with the ε of its\nlegend; rings: where ours is the same. Dotted: "
+        "final regret printed in Figure 1, with the ε of its legend; rings: where ours is the same. Dotted: "
         "above this ε the bound's term without ε is the larger one."
     )

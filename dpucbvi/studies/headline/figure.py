@@ -13,7 +13,8 @@ from dpucbvi.studies.headline.numbers import PANELS, numbers
 from dpucbvi.studies.headline.report import certified
 from dpucbvi.studies.shared.arms import check_same_grid, finals_of, runs_text
 from dpucbvi.studies.shared.printed import final_regrets
-from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, thousands
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
+from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, SMALL, thousands
 
 TITLES = {
     "matched": "ε matched to the printed regret, counts per step",
@@ -21,29 +22,33 @@ TITLES = {
     "explained": "the nearest hypothesis about the printed figure",
     "certified": "ε as printed, certified, other privatizers",
 }
-ROW = 0.21  # inches
+ROW = 0.23  # inches
+LONG = 26  # letters of a name: then it has two lines
 JITTER = 0.28
 
 
-def draw(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_same_grid(experiment)
     panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
     panels = [(name, arms) for name, arms in panels if arms]
-    rows = [len(arms) + 1.2 for _, arms in panels]
-    height = ROW * sum(rows) + 1.05
-    figure = Figure(figsize=(7.2, height))
-    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=rows)
-    figure.subplots_adjust(left=0.33, right=0.9, top=1 - 0.34 / height, bottom=0.75 / height, hspace=0.32)
-    for axes, (name, arms) in zip(grid[:, 0], panels, strict=True):
-        axes.set_title(TITLES[name], loc="left", fontsize=8.5)
+    heights = [ROW * len(arms) for _, arms in panels]
+    margins = Margins(left=1.72, right=0.58, bottom=0.25)
+    figure, grid = lay_out(sheet, heights, 1, margins, _caption(experiment), [_legend()])
+    for axes, (name, arms) in zip(grid, panels, strict=True):
+        axes.sharex(grid[0])
+        write_title(axes, TITLES[name])
         for y, arm in enumerate(arms):
             _draw_arm(axes, arm, y)
-        _finish(axes, arms)
-    grid[-1, 0].set_xlabel(f"cumulative regret after 50,000 episodes, {runs_text(experiment)} each", labelpad=1)
-    figure.legend(
-        handles=_legend(), loc="lower center", ncols=4, frameon=False, fontsize=7, bbox_to_anchor=(0.5, 0.0)
-    )
+        _finish(axes, arms, (1.0, 3.0) if sheet.across > 1 else (1.0,))
     return figure
+
+
+def _caption(experiment: StoredExperiment) -> str:
+    return (
+        f"Cumulative regret after 50,000 episodes, {runs_text(experiment)} each, every run a dot. ε: certified "
+        "if a user is added or removed; in the last panel, if she is replaced. At the right: runs that never "
+        "settle."
+    )
 
 
 def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
@@ -59,32 +64,32 @@ def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
     if printed is not None:
         axes.plot(printed, y, "x", color=BLACK, markersize=4.5, markeredgewidth=1.1)
     share = f"{found.tail.unsettled} of {found.tail.runs}"
-    axes.annotate(share, (1.01, y), xycoords=("axes fraction", "data"), fontsize=7, va="center", color=QUIET)
+    axes.annotate(
+        share, (1.01, y), xycoords=("axes fraction", "data"), fontsize=SMALL, va="center", color=QUIET
+    )
 
 
-def _finish(axes: Axes, arms: list[StoredArm]) -> None:
+def _finish(axes: Axes, arms: list[StoredArm], ticks: tuple[float, ...]) -> None:
     names = [f"{arm.label}, {certified(arm)}" if arm.printed else arm.label for arm in arms]
     names = [
         name.replace(", not private, not private", ", not private").replace(" (added or removed)", "")
         for name in names
     ]
-    axes.set_yticks(range(len(arms)), [name.replace(" (replaced)", "") for name in names], fontsize=7)
+    axes.set_yticks(
+        range(len(arms)), [_broken(name.replace(" (replaced)", "")) for name in names], fontsize=SMALL
+    )
     axes.set_ylim(len(arms) - 0.5, -0.5)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_locator(LogLocator(subs=ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(thousands))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(True, axis="x")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.annotate(
-        "never settle",
-        (1.01, 1),
-        xycoords="axes fraction",
-        xytext=(0, 3),
-        textcoords="offset points",
-        fontsize=6.6,
-        color=QUIET,
-    )
+
+
+def _broken(name: str) -> str:
+    """In two lines, if it is long."""
+    return name.replace(", ", ",\n", 1) if len(name) > LONG else name
 
 
 def _legend() -> list[Line2D]:

@@ -19,32 +19,23 @@ from dpucbvi.studies.shared.arms import (
     mean_of,
     runs_text,
 )
-from dpucbvi.studies.shared.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    MARKER,
-    ORANGE,
-    PURPLE,
-    QUIET,
-    SKY,
-    VERMILLION,
-    thousands,
-)
+from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Sheet, lay_out
+from dpucbvi.studies.shared.style import MARKER, PRIVACY, PRIVATIZERS, thousands
 
 # By the privatizer's name and whether its noise is Gaussian.
-LOOK = {
-    ("central", False): (BLACK, "o"),
-    ("local", False): (BLACK, "o"),
-    ("honaker", False): (PURPLE, "v"),
-    ("kary_tree", False): (GREEN, "^"),
-    ("gaussian_tree", True): (ORANGE, "X"),
-    ("toeplitz", True): (VERMILLION, "D"),
-    ("batches", False): (BLUE, "s"),
-    ("batches", True): (SKY, "P"),
-    ("local_gaussian", True): (ORANGE, "X"),
-    ("one_step", False): (GREEN, "^"),
-    ("one_question", False): (BLUE, "s"),
+HUES = {"central": PRIVACY["JDP"], "local": PRIVACY["LDP"], **PRIVATIZERS}
+MARKS = {
+    ("central", False): "o",
+    ("local", False): "o",
+    ("honaker", False): "v",
+    ("kary_tree", False): "^",
+    ("gaussian_tree", True): "X",
+    ("toeplitz", True): "D",
+    ("batches", False): "s",
+    ("batches", True): "P",
+    ("local_gaussian", True): "X",
+    ("one_step", False): "^",
+    ("one_question", False): "s",
 }
 STAR: dict[str, Any] = {
     "marker": "*",
@@ -55,34 +46,20 @@ STAR: dict[str, Any] = {
 }
 
 
-def draw(experiment: StoredExperiment) -> Figure:
-    """Both models side by side, pooled counts above counts per step, one regret axis."""
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """Both models, pooled counts above counts per step, one regret axis."""
     check_same_grid(experiment)
     check_certified(experiment)
-    figure = Figure(figsize=(7.2, 6.0))
-    panels = figure.subplots(len(COUNTS), len(MODELS), sharex=True, sharey=True, squeeze=False)
-    figure.subplots_adjust(left=0.085, right=0.985, top=0.955, bottom=0.2, wspace=0.06, hspace=0.14)
-    for row, (panel, counts) in zip(panels, COUNTS.items(), strict=True):
-        for axes, model in zip(row, MODELS, strict=True):
-            _draw_panel(axes, experiment, panel, model)
-            axes.set_title(f"{model}, {counts}", loc="left", fontsize=9)
-        row[0].set_ylabel(f"regret after {episodes_of(experiment.arms[0]):,} episodes", labelpad=2)
-    for axes in panels[-1]:
+    places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
+    legends = [_legend(experiment, model) for model in MODELS]
+    heights = [2.1] * len(places)
+    figure, panels = lay_out(sheet, heights, len(MODELS), PLAIN, _caption(experiment), legends)
+    for axes, (panel, counts, model) in zip(panels, places, strict=True):
+        _draw_panel(axes, experiment, panel, model)
+        axes.set_title(f"{model}, {counts}", loc="left")
+        axes.set_ylabel("regret", labelpad=2)
         axes.set_xlabel("certified ε, a user replaced", labelpad=1)
-    _set_axes(panels[0, 0], experiment)
-    for i, model in enumerate(MODELS):
-        figure.legend(
-            handles=_legend(experiment, model),
-            loc="upper left",
-            bbox_to_anchor=(0.075 + 0.46 * i, 0.152),
-            ncols=2,
-            frameon=False,
-            fontsize=6.4,
-            handlelength=1.8,
-            columnspacing=0.8,
-            labelspacing=0.35,
-        )
-    figure.text(0.085, 0.01, _caption(experiment), fontsize=6.6, color=QUIET, linespacing=1.4)
+        _set_axes(axes, experiment)
     return figure
 
 
@@ -90,7 +67,7 @@ def look(arm: StoredArm) -> dict[str, Any]:
     """How an arm is drawn: dashed where its noise is Gaussian."""
     privatizer = config_of(arm)["privatizer"]
     gaussian = privatizer.get("delta", 0.0) > 0.0
-    hue, mark = LOOK[privatizer["name"], gaussian]
+    hue, mark = HUES[privatizer["name"]], MARKS[privatizer["name"], gaussian]
     dashes = (0, (4, 1.5)) if gaussian else "-"
     return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.3, "label": arm.label, **MARKER}
 
@@ -109,7 +86,7 @@ def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str
 
 
 def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
-    """Shared by all panels."""
+    """The same for all panels."""
     shown = [arm for arm in experiment.arms if arm.panel in COUNTS]
     means = [mean_of(arm) for arm in shown]
     axes.set_xscale("log", base=2)
@@ -126,12 +103,13 @@ def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
 def _legend(experiment: StoredExperiment, model: str) -> list[Line2D]:
     arms = [first(experiment, of) for of in members(experiment, "pooled", model)]
     handles = [Line2D([], [], **look(arm)) for arm in arms]
-    return [*handles, Line2D([], [], label="printed in Figure 1, at its ε", **STAR)]
+    return [*handles, Line2D([], [], label="printed in Figure 1", **STAR)]
 
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"Means of {runs_text(experiment)}, band: 95% bootstrap interval. ε is certified for a user who is "
-        "replaced: pure, or at δ = 1e-6 where dashed. The paper's\nmechanisms with the paper's algorithm; the "
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, "
+        f"means of {runs_text(experiment)}, band: 95% bootstrap interval. ε is certified for a user who is "
+        "replaced: pure, or at δ = 1e-6 where dashed. The paper's mechanisms with the paper's algorithm; the "
         "others with tuned families, zeroing and the cap H-h+1 (D29 to D31). Factors: calibrated elsewhere."
     )

@@ -10,7 +10,8 @@ from dpucbvi.studies.riverswim.proven import LEGEND
 from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.style import HUES, QUIET, set_ticks
+from dpucbvi.studies.shared.sheet import write_title
+from dpucbvi.studies.shared.style import HUES, QUIET, SMALL, set_ticks
 
 POINTS_A_LABEL = 36.0  # three lines of text and some air
 
@@ -28,7 +29,7 @@ def is_pure(experiment: StoredExperiment) -> bool:
 
 def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
     title = "(c) " + "ε as printed, " * as_printed(experiment) + "other privatizers"
-    axes.set_title(title, loc="left", fontsize=9)
+    write_title(axes, title)
     draw_all(axes, experiment, "c", (OTHERS,))
     labels = []
     for curve, hue in HUES.items():
@@ -37,8 +38,8 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
             continue
         draw_printed(axes, arm)
         if curve == "non_private":  # far below: it would squeeze the others
-            text = f"without privacy: ends at {as_regret(mean_of(arm))}, below this axis"
-            axes.text(0.03, 0.03, text, transform=axes.transAxes, fontsize=7, color=QUIET)
+            text = f"without privacy: ends at\n{as_regret(mean_of(arm))}, below this axis"
+            axes.text(0.03, 0.03, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET)
         else:
             labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
     set_log_axes(axes, _private(experiment), "c", 50)

@@ -7,13 +7,14 @@ from dpucbvi.studies.riverswim.comparison import PER_STEP, find
 from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes, show_printed
 from dpucbvi.studies.shared.arms import config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
+from dpucbvi.studies.shared.sheet import write_title
 from dpucbvi.studies.shared.style import HUES, set_ticks
 
 POINTS_A_LABEL = 27.0  # two lines of text and some air
 
 
 def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
-    axes.set_title(f"(b) {_factors(experiment)} for all curves", loc="left", fontsize=9)
+    write_title(axes, f"(b) {_factors(experiment)} for all curves")
     draw_all(axes, experiment, "b", (PER_STEP,))
     labels = []
     for curve, hue in HUES.items():

@@ -8,32 +8,25 @@ from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.riverswim.certified import draw_certified, is_pure
 from dpucbvi.studies.riverswim.curves import LINES
 from dpucbvi.studies.riverswim.explained import draw_explained
-from dpucbvi.studies.riverswim.proven import SMALL, draw_proven
+from dpucbvi.studies.riverswim.proven import draw_proven
 from dpucbvi.studies.shared.arms import check_same_grid, runs_text
+from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Margins, Sheet, lay_out
 from dpucbvi.studies.shared.style import DASHED, QUIET
 
+HEIGHT = 2.35  # inches
+LABELLED = Margins(right=1.12)
 
-def draw(experiment: StoredExperiment) -> Figure:
+
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """Two panels side by side, at the width of a page, and the third below them beside the legend."""
     check_same_grid(experiment)
-    figure = Figure(figsize=(7.2, 6.5))
-    (a, b), (c, rest) = figure.subplots(2, 2)
-    figure.subplots_adjust(left=0.075, right=0.775, top=0.96, bottom=0.06, wspace=0.24, hspace=0.22)
-    rest.set_axis_off()
+    heights, margins = [HEIGHT, HEIGHT, None, HEIGHT], [PLAIN, LABELLED, PLAIN, LABELLED]
+    figure, (a, b, c) = lay_out(sheet, heights, 2, margins, _caption(experiment), [_legend()])
     for axes, panel, draw_panel in ((a, "a", draw_proven), (b, "b", draw_explained), (c, "c", draw_certified)):
         if any(arm.panel == panel for arm in experiment.arms):
             draw_panel(axes, experiment)
         else:
             axes.set_axis_off()
-    figure.legend(
-        handles=_legend(),
-        loc="upper left",
-        bbox_to_anchor=(0.6, 0.43),
-        frameon=False,
-        fontsize=7,
-        handlelength=2.8,
-    )
-    figure.text(0.61, 0.06, _caption(experiment), fontsize=SMALL, color=QUIET, linespacing=1.5, va="bottom")
     return figure
 
 
@@ -47,11 +40,11 @@ def _legend() -> list[Line2D]:
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"Means of {runs_text(experiment)}, band: 95% interval.\n"
-        "Colour: the printed curve that is meant.\n"
-        "ε in (a) and (b): certified if a user is added\nor removed; twice that if she is replaced.\n"
-        f"ε in (c): certified if a user is replaced{'; pure' * is_pure(experiment)}.\n"
-        "At the right of (b) and (c): the certified ε.\n"
-        "Factors on bonus and $E$ in (a) and (c): calibrated;\n"
+        f"Means of {runs_text(experiment)}, band: 95% interval. "
+        "Colour: the printed curve that is meant. "
+        "ε in (a) and (b): certified if a user is added or removed; twice that if she is replaced. "
+        f"ε in (c): certified if a user is replaced{'; pure' * is_pure(experiment)}. "
+        "At the right of (b) and (c): the certified ε. "
+        "Factors on bonus and $E$ in (a) and (c): calibrated; "
         "literal: 1; in (b): fitted to the printed curves."
     )

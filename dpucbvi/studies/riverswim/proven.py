@@ -11,12 +11,13 @@ from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, find
 from dpucbvi.studies.riverswim.curves import certified, draw_all, set_log_axes
 from dpucbvi.studies.shared.arms import half_and_full, mean_of
-from dpucbvi.studies.shared.style import HUES, QUIET
+from dpucbvi.studies.shared.style import HUES, QUIET, SMALL
 
 LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}
 ALONE = ((PER_STEP, "non_private"), (POOLED, "jdp_eps2"))  # curves that lie apart
+TOP = 0.985  # of the table
+A_LINE = 9.0  # points
 COLUMNS = {"jdp_eps1": 0.58, "jdp_eps2": 0.77, "ldp_eps2": 0.96}  # of the table inside, their right ends
-SMALL = 6.6  # points
 
 
 def as_printed(experiment: StoredExperiment) -> bool:
@@ -40,31 +41,40 @@ def nothing_learnt(experiment: StoredExperiment) -> bool:
 
 def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
     title = "(a) noise as proven" + ", ε as printed" * as_printed(experiment)
-    axes.set_title(title, loc="left", fontsize=9)
+    axes.set_title(title, loc="left")
     draw_all(axes, experiment, "a", (LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI))
     set_log_axes(axes, experiment, "a", 500)
     low, high = axes.get_ylim()
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
-    axes.set_ylim(low, high * (high / low) ** 0.45)  # room for the table
+    step = _line_step(axes)
+    axes.set_ylim(low, high * (high / low) ** (8.7 * step))  # room for the table
     axes.set_ylabel("cumulative regret", labelpad=1)
-    _write_finals(axes, experiment)
+    _write_finals(axes, experiment, step)
     _name_those_apart(axes, experiment)
     if nothing_learnt(experiment):
         text = "per-step counts, and the literal\nconstants: linear, nothing learnt"
-        axes.text(0.03, 0.55, text, transform=axes.transAxes, fontsize=7, color=QUIET)
+        at = (0.03, TOP - 5.5 * step)
+        axes.text(*at, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
 
 
-def _write_finals(axes: Axes, experiment: StoredExperiment) -> None:
+def _line_step(axes: Axes) -> float:
+    """From line to line of the table, as a part of the axes' height."""
+    figure = axes.get_figure()
+    assert figure is not None
+    return A_LINE * figure.dpi / 72.0 / axes.get_window_extent().height
+
+
+def _write_finals(axes: Axes, experiment: StoredExperiment, step: float) -> None:
     """Curves that lie on top of each other are told apart by a table: their last values, in thousands."""
     style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": SMALL, "va": "top"}
-    axes.text(0.03, 0.985, "regret in 1000", color=QUIET, **style)
+    axes.text(0.03, TOP, "regret in 1000", color=QUIET, **style)
     for curve, x in COLUMNS.items():
         arm = find(experiment, "a", PER_STEP, curve)
         head = certified(arm).replace(" = ", "=") if arm is not None else ""
-        axes.text(x, 0.985, head, color=HUES[curve], ha="right", **style)
+        axes.text(x, TOP, head, color=HUES[curve], ha="right", **style)
     for i, variant in enumerate((PER_STEP, POOLED, PRIVATE_UCB_VI, LITERAL)):
-        y = 0.985 - 0.052 * (i + 1)
+        y = TOP - step * (i + 1)
         axes.text(0.03, y, variant.private, **style)
         for curve, x in COLUMNS.items():
             arm = find(experiment, "a", variant, curve)
@@ -78,7 +88,7 @@ def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:
     style: dict[str, Any] = {
         "xycoords": ("axes fraction", "data"),
         "textcoords": "offset points",
-        "fontsize": 7,
+        "fontsize": SMALL,
     }
     reference, pooled = (find(experiment, "a", *place) for place in ALONE)
     if reference is not None:

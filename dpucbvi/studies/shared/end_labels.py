@@ -2,12 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from scipy.optimize import isotonic_regression
 
 from dpucbvi.protocol import Floats
-from dpucbvi.studies.shared.style import MARKER, QUIET
+from dpucbvi.studies.shared.style import MARKER, QUIET, SMALL
 
 POINTS_A_LABEL = 26.0  # two lines of text and some air
 
@@ -45,7 +46,8 @@ def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A
     assert figure is not None
     height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
     gap = points / height
-    for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0), strict=True):
+    size = matplotlib.rcParams["axes.labelsize"] - 0.5
+    for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3), strict=True):
         axes.plot(
             [end[0] + 0.005, 1.035, 1.055],
             [end[1], y, y],
@@ -59,5 +61,5 @@ def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A
         )
         at = (1.075, y)
         style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-        axes.annotate(label.name, at, (0, 1), color=label.colour, fontsize=8.5, va="bottom", **style)
-        axes.annotate(label.detail, at, (0, -1), color=QUIET, fontsize=7, va="top", **style)
+        axes.annotate(label.name, at, (0, 1), color=label.colour, fontsize=size, va="bottom", **style)
+        axes.annotate(label.detail, at, (0, -1), color=QUIET, fontsize=SMALL, va="top", **style)

@@ -1,4 +1,16 @@
-"""The look of all figures: colours that colour-blind readers can tell apart, quiet axes, embedded fonts."""
+"""The look of all figures: colours that colour-blind readers can tell apart, quiet axes, embedded fonts.
+
+A colour says one thing in every figure: the privacy of what is drawn. Line and marker say the algorithm.
+
+    black         not private
+    blue          JDP
+    green         JDP at the second ε of a figure
+    vermillion    LDP
+
+Where all curves have the same privacy, what tells them apart has a colour that stands for nothing else: the
+terms of a bonus (TERMS, the study `horizon`) and privatizers that are not the paper's (PRIVATIZERS, the study
+`mechanisms`). Grey is for guides and words. The study `regret` draws anything, and has colours in their order.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +27,31 @@ Line = str | tuple[float, tuple[float, ...]]  # solid, or dashes
 # Okabe and Ito (2008), the pale yellow left out.
 PALETTE = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 BLACK, BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE = PALETTE
-# What stands for a printed curve has its colour, in every figure.
-HUES = {"non_private": BLACK, "jdp_eps2": GREEN, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
+# The privacy that a certificate names, and that of the printed curves.
+PRIVACY = {"none": BLACK, "JDP": BLUE, "LDP": VERMILLION}
+SECOND = GREEN  # JDP, at the second ε of a figure
+HUES = {"non_private": BLACK, "jdp_eps2": SECOND, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
+# A term of UCBVI's bonus that is left out.
+TERMS = {"variance": SKY, "correction": PURPLE, "next_value": ORANGE}
+# Colours of Tol (2021) that are far from those above; what has Gaussian noise is dashed.
+PRIVATIZERS = {
+    "honaker": "#999933",
+    "kary_tree": "#44AA99",
+    "gaussian_tree": "#CC6677",
+    "local_gaussian": "#CC6677",
+    "toeplitz": "#882255",
+    "batches": "#332288",
+    "one_step": "#117733",
+    "one_question": "#AA8800",
+}
+# How an algorithm is drawn: line, marker, whether the marker is hollow.
+ALGORITHMS: dict[str, tuple["Line", str, bool]] = {
+    "UCBVI": ("-", "o", False),
+    "UCBVI-CH": ((0, (5, 1.5)), "X", False),
+    "DP-UCBVI": ("-", "s", False),
+    "DP-UCBVI, pooled": ((0, (4, 1.2, 1, 1.2)), "s", True),
+    "Private-UCB-VI": ((0, (1, 1)), "D", False),
+}
 # Solid, then dashed in another way for every round of colours.
 LINES: tuple[Line, ...] = ("-", (0, (7, 1.2, 1.2, 1.2)), (0, (2.5, 1)), (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -25,18 +60,23 @@ QUIET = "#5A5A5A"
 DOTTED = (0, (1, 1.5))  # a guide: a threshold, a bound
 DASHED = (0, (4, 2))  # printed in the paper
 
+SMALL = 7.0  # points: nothing in print is smaller
+PAGE_SIZES = {
+    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 9.0),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8.0),
+}
+COLUMN_SIZES = {
+    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8.0),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
+}
 RC: dict[Any, Any] = {
+    **PAGE_SIZES,
     "pdf.fonttype": 42,  # text stays text
-    "font.size": 9,
-    "axes.labelsize": 9,
     "axes.edgecolor": QUIET,
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
     "xtick.color": QUIET,
     "ytick.color": QUIET,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
     "grid.color": "#E8E8E8",
     "grid.linewidth": 0.6,
 }
@@ -54,9 +94,10 @@ NOTEBOOK: dict[Any, Any] = {
 
 
 @contextmanager
-def house_style() -> Iterator[None]:
-    """The settings under which a figure is drawn and saved."""
-    with seaborn.axes_style("ticks"), seaborn.plotting_context("paper"), matplotlib.rc_context(RC):
+def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
+    """The settings under which a figure is drawn and saved; the sizes of its type are those of its sheet."""
+    settings = {**RC, **sizes}
+    with seaborn.axes_style("ticks"), seaborn.plotting_context("paper"), matplotlib.rc_context(settings):
         yield
 
 

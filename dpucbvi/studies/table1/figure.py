@@ -5,47 +5,35 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.shared.style import DASHED, DOTTED, MARKER, QUIET, colour, marker
+from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
+from dpucbvi.studies.shared.style import DASHED, DOTTED, MARKER, PRIVACY, QUIET, SMALL
 from dpucbvi.studies.table1.bounds import LOWER_BOUND, ROWS, Row
 from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Measurement, Table, tabulate
 
-LOOK = {"JDP": 1, "LDP": 3, "none": 0}  # index of colour and marker
+MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
 SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
 A_ROW = 2  # panels
-LEFT, BELOW = 0.175, 0.85  # of the width; inches for the last axis and the caption
-ROW, REST = 2.3, 1.1  # inches
 
 
-def draw(experiment: StoredExperiment) -> Figure:
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """One dot for every system, model and environment."""
-    return draw_dots(experiment, "Factors on bonus and $E$ chosen in each environment.")
+    return draw_dots(experiment, "Factors on bonus and $E$ chosen in each environment.", sheet)
 
 
-def draw_dots(experiment: StoredExperiment, factors: str) -> Figure:
+def draw_dots(experiment: StoredExperiment, factors: str, sheet: Sheet = PAGE) -> Figure:
     """Systems from top to bottom in the order of the table; the caption says which factors they have."""
     table = tabulate(experiment)
-    rows = -(-len(table.environments) // A_ROW)
-    figure = Figure(figsize=(7.2, ROW * rows + REST))
-    panels = figure.subplots(rows, min(A_ROW, len(table.environments)), sharey=True, squeeze=False)
-    height = figure.get_figheight()
-    figure.subplots_adjust(
-        left=LEFT, right=0.985, top=1.0 - 0.5 / height, bottom=BELOW / height, wspace=0.1, hspace=0.36
-    )
-    for axes in panels.flat[len(table.environments) :]:
-        axes.set_axis_off()
-    for axes, env in zip(panels.flat, table.environments, strict=False):
+    count, margins = len(table.environments), Margins(left=1.15, inner=0.15)
+    columns = min(A_ROW, count)
+    heights = [2.2 * sheet.scale**2] * count
+    figure, panels = lay_out(sheet, heights, columns, margins, _caption(table, factors), [_legend(table)])
+    for i, (axes, env) in enumerate(zip(panels, table.environments, strict=True)):
         _draw_environment(axes, table, env)
-    panels[0, 0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
-    panels[0, 0].set_ylim(len(ROWS) - 0.5, -0.5)
-    figure.legend(
-        handles=_legend(table),
-        loc="upper right",
-        bbox_to_anchor=(0.99, 1.0),
-        ncols=5,
-        frameon=False,
-        columnspacing=1.5,
-    )
-    figure.text(LEFT, 0.09 / height, _caption(table, factors), fontsize=7, color=QUIET, linespacing=1.4)
+        names = (
+            [_system(row) for row in ROWS] if i % columns == 0 or sheet.across < columns else [""] * len(ROWS)
+        )
+        axes.set_yticks(range(len(ROWS)), names)
+        axes.set_ylim(len(ROWS) - 0.5, -0.5)
     return figure
 
 
@@ -60,7 +48,7 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
     axes.set_xscale("log")
     axes.grid(True, axis="x")
     name = ENVIRONMENT_NAMES[env]
-    axes.set_title(f"{name}, $S={at.S}$, $A={at.A}$, $H={at.H}$", loc="left", fontsize=7.5, pad=5)
+    write_title(axes, f"{name}, $S={at.S}$, $A={at.A}$, $H={at.H}$", SMALL + 0.5)
     axes.set_xlabel("regret")
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -69,10 +57,10 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
 
 
 def _draw_dot(axes: Axes, m: Measurement) -> None:
-    y, look = ROWS.index(m.row) + SHIFT[m.model], LOOK[m.model]
-    axes.plot(m.runs, [y] * len(m.runs), color=colour(look), marker="|", markersize=7, linestyle="", alpha=0.6)
-    axes.plot([m.low, m.high], [y, y], color=colour(look), linewidth=1.6, zorder=3)
-    axes.plot(m.regret, y, color=colour(look), marker=marker(look), linestyle="", zorder=4, **MARKER)
+    y, hue = ROWS.index(m.row) + SHIFT[m.model], PRIVACY[m.model]
+    axes.plot(m.runs, [y] * len(m.runs), color=hue, marker="|", markersize=7, linestyle="", alpha=0.6)
+    axes.plot([m.low, m.high], [y, y], color=hue, linewidth=1.6, zorder=3)
+    axes.plot(m.regret, y, color=hue, marker=MARKS[m.model], linestyle="", zorder=4, **MARKER)
 
 
 def _system(row: Row) -> str:
@@ -86,8 +74,8 @@ def _legend(table: Table) -> list[Line2D]:
         "none": "no privacy",
     }
     dots = [
-        Line2D([], [], color=colour(i), marker=marker(i), linestyle="", label=names[model], **MARKER)
-        for model, i in LOOK.items()
+        Line2D([], [], color=PRIVACY[model], marker=mark, linestyle="", label=names[model], **MARKER)
+        for model, mark in MARKS.items()
     ]
     lines = [
         Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DOTTED, label=r"$\sqrt{SAH^2T}$"),
@@ -99,6 +87,6 @@ def _legend(table: Table) -> list[Line2D]:
 def _caption(table: Table, factors: str) -> str:
     return (
         f"Regret after {table.K:,} episodes, mean and 95% bootstrap interval of {table.runs} runs, each run a "
-        f"tick. ε: as certified if a user is\nadded or removed. {factors} § reconstructed "
+        f"tick. ε: as certified if a user is added or removed. {factors} § reconstructed "
         "(paper/DEVIATIONS.md)."
     )

@@ -4,10 +4,9 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import Line, across, at_edge, bands, is_log, lines, said, texts
+from drawn import Line, across, at_edge, bands, is_log, legend, lines, said, texts
 from made_up import end, grid, stored_arm, stored_experiment
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.epsilon import STUDY
@@ -57,9 +56,9 @@ def found(made: StoredExperiment, of: str) -> list[StoredArm]:
 
 
 def curve_of(axes: Axes, label: str) -> Line:
-    """The curve in the colour of the label."""
-    (text,) = [text for text in axes.texts if text.get_text().replace(",\n", ", ") == label]
-    (line,) = [line for line in lines(axes, 4) if line.colour == to_hex(text.get_color())]
+    """The curve that is drawn as the legend says for the label."""
+    entry = legend(axes.figure)[label]
+    (line,) = [line for line in lines(axes, 4) if (line.look, line.marker) == (entry.look, entry.marker)]
     return line
 
 
@@ -75,14 +74,15 @@ PANELS = [(0, "jdp"), (1, "ldp")]
 def test_every_algorithm_has_its_curve_and_its_interval(figure, panel, model):
     axes, made = figure.axes[panel], experiment()
     assert is_log(axes) == (True, True)
-    filled = {band.colour: band for band in bands(axes)}
+    filled = bands(axes)
     assert len(filled) == len(LABELS)
     for curve, label in LABELS.items():
         ends = [end(arm) for arm in found(made, f"{curve}_{model}")]
         line = curve_of(axes, label)
         np.testing.assert_array_equal(line.x, EPSILONS)
         np.testing.assert_allclose(line.y, [mean for mean, _ in ends], rtol=1e-9)
-        band = filled[line.colour]
+        band = filled[[*LABELS].index(curve)]
+        assert band.colour == line.colour
         np.testing.assert_array_equal(band.x, EPSILONS)
         np.testing.assert_allclose(band.low, [mean - half for mean, half in ends], rtol=1e-9)
         np.testing.assert_allclose(band.high, [mean + half for mean, half in ends], rtol=1e-9)
@@ -123,7 +123,7 @@ def test_both_relations_stand_at_the_axes(figure):
         assert above.get_xlabel() == f"certified {model} ε, a user replaced"
         forward, back = above._functions
         assert (forward(3.0), back(3.0)) == (6.0, 1.5)
-    assert figure.axes[0].get_ylabel() == "regret after 50,000 episodes"
+    assert {axes.get_ylabel() for axes in figure.axes} == {"regret after 50,000 episodes"}
     assert "3 runs, calibrated factors" in said(figure)
 
 

@@ -63,7 +63,7 @@ def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
     (tmp_path / "pie.py").write_text(
         "from matplotlib.figure import Figure\n"
         "from dpucbvi.studies import Study\n"
-        "STUDY = Study(lambda experiment: Figure())\n"
+        "STUDY = Study(lambda experiment, sheet=None: Figure())\n"
     )
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
     names.cache_clear()

@@ -226,7 +226,7 @@ def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figur
         assert ends[name].colour == hues(figure)[curve]
         np.testing.assert_allclose(ends[name].y, mean(arms[curve]))
     assert arms["non_private"].label == ITS_REFERENCE
-    below = f"without privacy: ends at {ended['non_private']}, below this axis"
+    below = f"without privacy: ends at\n{ended['non_private']}, below this axis"
     assert below in texts(figure.axes[2])
 
 
@@ -313,10 +313,11 @@ def test_panel_c_says_as_printed_and_pure_only_if_so():
         {"ldp_eps2": {"epsilon": 2.0 / ADD_REMOVE}},
     ):
         words = said(STUDY.draw(experiment(c=other)))
+        words = " ".join(words.split())
         assert "(c) other privatizers" in words and "certified if a user is replaced; pure." in words
     gaussian = STUDY.draw(experiment(c={"jdp_eps1": {"model": "toeplitz", "delta": 1e-6}}))
     assert "(c) ε as printed, other privatizers" in said(gaussian)
-    assert "certified if a user is replaced.\n" in said(gaussian)
+    assert "certified if a user is replaced. At" in " ".join(said(gaussian).split())
     label = end_labels(gaussian.axes[2])["JDP ε = 1"].detail
     assert label.startswith("toeplitz, δ = 1e-06\nends at ")
 
@@ -325,8 +326,8 @@ def test_panel_c_says_as_printed_and_pure_only_if_so():
 def test_panels_may_be_empty(panel):
     made = experiment()
     figure = STUDY.draw(made._replace(arms=[arm for arm in made.arms if arm.panel == panel]))
-    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b", panel == "c", False]
-    assert [bool(lines(axes)) for axes in figure.axes] == [panel == "a", panel == "b", panel == "c", False]
+    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b", panel == "c"]
+    assert [bool(lines(axes)) for axes in figure.axes] == [panel == "a", panel == "b", panel == "c"]
     assert any("nothing learnt" in text for text in texts(figure.axes[0])) == (panel == "a")
 
 

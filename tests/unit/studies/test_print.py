@@ -1,0 +1,192 @@
+"""Figures in print, read as they are drawn: at a column's width nothing is small, cut or on top of another.
+
+Every figure that is kept is drawn from what has shipped, or from made-up runs where nothing has.
+"""
+
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.lab.store import StoredExperiment
+from dpucbvi.studies import drawn, names, study
+from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
+from dpucbvi.studies.shared.style import BLACK, HUES, PRIVACY, PRIVATIZERS, QUIET, SECOND, TERMS, house_style
+
+SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
+KEPT = [name for name in names() if study(name).keeps_figure]
+SHEETS = {False: PAGE, True: COLUMN}
+AIR = 1.5  # points by which two boxes of text may meet
+WHITE = "#ffffff"
+
+# What each colour says; nothing else is drawn in it.
+MEANS = {
+    BLACK: "not private",
+    PRIVACY["JDP"]: "JDP",
+    SECOND: "JDP, the second ε",
+    PRIVACY["LDP"]: "LDP",
+    **{hue: f"without {term}" for term, hue in TERMS.items()},
+    **{hue: privatizer for privatizer, hue in PRIVATIZERS.items() if privatizer != "local_gaussian"},
+    QUIET: "guides and words",
+}
+SAYS = {  # words in a label, and the colours that it may have; the first that fits decides
+    "without": set(TERMS.values()),
+    "UCBVI-CH": {BLACK},
+    "not private": {BLACK},
+    "no privacy": {BLACK},
+    "JDP": {PRIVACY["JDP"], SECOND},
+    "LDP": {PRIVACY["LDP"]},
+    "P.-UCB-VI": {PRIVACY["JDP"]},
+    "DP-UCBVI, Bernstein": {PRIVACY["JDP"]},
+    "UCBVI, ": {BLACK},
+}
+
+
+def stored(name: str) -> StoredExperiment:
+    if name in SHIPPED.experiments():
+        return SHIPPED.load_experiment(name)
+    module = import_module(f"test_{name}")
+    return module.grid() if name == "calibrate" else module.experiment()
+
+
+@cache
+def figure(name: str, column: bool) -> Figure:
+    with house_style(SHEETS[column].sizes):
+        made = drawn(stored(name), column)
+        made.draw_without_rendering()
+    return made
+
+
+def words(made: Figure) -> list[Text]:
+    """Every text that is to be seen, ticks and legends too."""
+    found = [text for text in made.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    off = [text for axes in made.axes if not axes.axison for text in axes.findobj(Text)]
+    ticks = {tick for axes in made.axes for axis in (axes.xaxis, axes.yaxis) for tick in _unseen(axis)}
+    return [text for text in found if text not in off and text not in ticks]
+
+
+def _unseen(axis) -> list[Text]:
+    """Labels of ticks beyond the limits of an axis, which are never drawn."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    away = [t for t in ticks if not low * (1 - 1e-9) <= t.get_loc() <= high * (1 + 1e-9)]
+    return [label for tick in away for label in (tick.label1, tick.label2)]
+
+
+def box(text: Text) -> Bbox:
+    return text.get_window_extent()
+
+
+WIDTHS = [pytest.param(True, id="column"), pytest.param(False, id="page")]
+FIGURES = [
+    pytest.param(name, marks=pytest.mark.slow) if name in SHIPPED.experiments() else name for name in KEPT
+]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_column_is_3_3_inches_wide_and_no_type_is_below_7_points(name):
+    made = figure(name, True)
+    assert made.get_figwidth() == COLUMN.width == 3.3 and made.get_figheight() <= TALLEST + 1e-6
+    small = {text.get_text(): text.get_fontsize() for text in words(made) if text.get_fontsize() < 7.0}
+    assert small == {}
+
+
+@pytest.mark.parametrize("column", WIDTHS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_is_cut(name, column):
+    made = figure(name, column)
+    width, height = made.get_size_inches() * made.dpi
+    cut = [
+        text.get_text()
+        for text in words(made)
+        if box(text).x0 < -1 or box(text).y0 < -1 or box(text).x1 > width + 1 or box(text).y1 > height + 1
+    ]
+    assert cut == []
+
+
+@pytest.mark.parametrize("column", WIDTHS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_titles_labels_legends_and_caption_stand_apart(name, column):
+    made = figure(name, column)
+    apart = [*made.texts, *(text for legend in made.legends for text in legend.get_texts())]
+    for axes in made.axes:
+        if axes.axison:
+            apart += [axes._left_title, axes._right_title, axes.xaxis.label, axes.yaxis.label]
+    apart = [text for text in apart if text.get_text()]
+    assert _touching(apart) == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_panel_has_words_at_its_upright_axis(name):
+    for column in (False, True):
+        panels = [axes for axes in figure(name, column).axes if axes.axison]
+        for i, axes in enumerate(panels):
+            ticks = any(label.get_text() for label in axes.get_yticklabels())
+            beside = name == "table1" and not column and i > 0  # the rows have their names at the left
+            assert axes.get_ylabel() or (ticks and axes.get_yscale() == "linear") or beside
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_colour_means_one_thing(name):
+    made = figure(name, False)
+    plain = [line for axes in made.axes for line in axes.lines]
+    labelled = [h for legend in made.findobj(Legend) for h in legend.legend_handles if isinstance(h, Line2D)]
+    hues = {to_hex(line.get_color()).upper() for line in (*plain, *labelled)}
+    assert hues - {hue.upper() for hue in MEANS} - {WHITE.upper(), "#EFEFEF"} == set()
+    for text in words(made):
+        _check(text.get_text(), to_hex(text.get_color()))
+    for handle in labelled:
+        _check(str(handle.get_label()), to_hex(handle.get_color()))
+
+
+def _check(label: str, hue: str) -> None:
+    """Words that name a privacy have its colour, or none."""
+    wanted = next((hues for word, hues in SAYS.items() if word in label), None)
+    neutral = {QUIET.lower(), "#000000", "#262626", WHITE}
+    assert wanted is None or hue in neutral or hue.lower() in {h.lower() for h in wanted}, (label, hue)
+
+
+def _touching(texts: list[Text]) -> list[tuple[str, str]]:
+    boxes = [(text.get_text(), box(text).padded(-AIR)) for text in texts]
+    return [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if Bbox.intersection(one, other)]
+
+
+def test_no_two_meanings_share_a_colour():
+    assert len(MEANS) == 4 + len(TERMS) + len(set(PRIVATIZERS.values())) + 1
+    assert set(HUES.values()) == {BLACK, SECOND, PRIVACY["JDP"], PRIVACY["LDP"]}
+
+
+def test_the_checks_find_what_is_wrong():
+    """A word in the wrong colour, and two on top of each other."""
+    with pytest.raises(AssertionError):
+        _check("LDP ε = 2", PRIVACY["JDP"])
+    made = Figure()
+    assert _touching([made.text(0.5, 0.5, "one word"), made.text(0.51, 0.5, "another")]) != []
+
+
+def test_panels_are_side_by_side_on_a_page_and_stacked_in_a_column():
+    page, wide = lay_out(PAGE, [1.0, 1.0, None, 1.0], 2, Margins(), "words " * 60)
+    column, tall = lay_out(COLUMN, [1.0, 1.0, None, 1.0], 2, Margins(), "words " * 60)
+    assert wide[0].get_position().y0 == pytest.approx(wide[1].get_position().y0)
+    assert [axes.get_position().x0 for axes in tall] == [tall[0].get_position().x0] * 3
+    assert len({axes.get_position().y0 for axes in tall}) == 3 and len(wide) == len(tall) == 3
+    for made, sheet in ((page, PAGE), (column, COLUMN)):
+        assert made.get_figwidth() == sheet.width
+        extent = box(made.texts[0])
+        assert extent.x0 >= 0 and extent.x1 <= sheet.width * made.dpi and extent.y0 >= -1
+
+
+def test_a_page_takes_the_figure_and_a_long_title_moves_left():
+    made, panels = lay_out(COLUMN, [5.0] * 4)
+    assert made.get_figheight() == pytest.approx(TALLEST)
+    write_title(panels[0], "words " * 9)
+    assert box(panels[0]._left_title).x1 <= 3.3 * made.dpi
