@@ -71,7 +71,8 @@ class Publisher:
         if made.keeps_figure:
             for folder, column in (("figures", False), ("figures/column", True)):
                 with TemporaryDirectory() as scratch:
-                    written += self.keep_figure(*draw(experiment, Path(scratch), column), self.paper / folder)
+                    png, pdf = draw(experiment, Path(scratch), column)
+                    written += self.keep_figure(png, pdf, self.paper / folder)
         return written
 
     def write_claims(self) -> list[Path]:

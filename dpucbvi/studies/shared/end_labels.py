@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 from scipy.optimize import isotonic_regression
 
 from dpucbvi.protocol import Floats
@@ -46,7 +47,7 @@ def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A
     assert figure is not None
     height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
     gap = points / height
-    size = matplotlib.rcParams["axes.labelsize"] - 0.5
+    size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
     for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3), strict=True):
         axes.plot(
             [end[0] + 0.005, 1.035, 1.055],

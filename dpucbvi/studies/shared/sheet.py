@@ -50,6 +50,10 @@ class Margins(NamedTuple):
     bottom: float = 0.52
     inner: float | None = None  # in place of `left`, where another panel stands on that side
 
+    def scaled(self, by: float) -> "Margins":
+        *outer, inner = self
+        return Margins(*(by * (m or 0.0) for m in outer), inner=None if inner is None else by * inner)
+
 
 PLAIN = Margins()
 
@@ -84,9 +88,7 @@ def lay_out(
     whose height is None.
     """
     around = [margins] * len(heights) if isinstance(margins, Margins) else margins
-    cells = [
-        Cell(h, Margins(*(m and m * sheet.scale for m in one))) for h, one in zip(heights, around, strict=True)
-    ]
+    cells = [Cell(h, one.scaled(sheet.scale)) for h, one in zip(heights, around, strict=True)]
     if columns > sheet.across:
         cells, columns, ratios = [cell for cell in cells if cell.height is not None], 1, ()
     rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
