@@ -68,7 +68,7 @@ def test_the_ledger_is_what_the_claims_and_the_results_give():
 def tags() -> dict[str, Path]:
     files = [
         *(ROOT / "dpucbvi").rglob("*.py"),
-        *(ROOT / "notebooks").glob("*.py"),
+        *(ROOT / "notebooks").rglob("*.py"),
         *(ROOT / "conf").rglob("*.yaml"),
     ]
     return {tag: path for path in files for tag in TAG.findall(path.read_text())}

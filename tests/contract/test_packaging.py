@@ -69,7 +69,9 @@ def third_party_imports(folder: str) -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 names.add(node.module.partition(".")[0])
-    ours = {"dpucbvi", "experiments", "tests"} | {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    ours = {"dpucbvi", "experiments", "tests", "pictures"} | {
+        path.stem for path in (ROOT / "tests").rglob("*.py")
+    }
     return names - ours - set(sys.stdlib_module_names)
 
 
