@@ -47,7 +47,7 @@ bench: $(VENV) ## time the engines
 
 notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside them
 	set -e; for f in notebooks/*.py; do \
-	  $(BIN)/jupytext --to ipynb --set-kernel python3 --execute --run-path "$(CURDIR)" "$$f"; \
+	  $(BIN)/jupytext --to ipynb --set-kernel python3 --execute "$$f"; \
 	done
 
 test: lint types ## lint, types and the quick tests

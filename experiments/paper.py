@@ -81,7 +81,7 @@ class Publisher:
         found = numbers(self.find, shipped)
         claims = read(self.paper / "claims.yaml", found, shipped)
         appendix = self.paper.parent / "ARTIFACT-APPENDIX.md"
-        generated = parts(claims, self.shipped.manifest(), self.paper)
+        generated = parts(claims, self.shipped.manifest(), self.paper, found, shipped)
         texts = {
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",

@@ -21,9 +21,9 @@
 # | section | lines of Algorithm 1 | what it shows |
 # |---|---|---|
 # | 1 | line 1 | the MDP and its optimal value |
-# | 2 | lines 2 and 16 | what one user adds to the counts |
-# | 3 | line 17 | the Central Privatizer: true counts $N$ become noisy counts $\widehat N$ |
-# | 4 | line 17 | the LP of Section 5.1: $\widehat N$ become private counts $\widetilde N$ |
+# | 2 | lines 2 and 16 | what one user adds to the counts, and what is to be hidden of it |
+# | 3 | line 17 | the Central Privatizer: true counts $N$ become noisy counts $\widehat N$; what $E$ is |
+# | 4 | line 17 | the LP of Section 5.1: $\widehat N$ become private counts $\widetilde N$; its geometry |
 # | 5 | line 6 | the private estimates $\widetilde P$ and $\widetilde r$ |
 # | 6 | line 7 | the bonus and its four terms |
 # | 7 | lines 4, 5 and 8-15 | optimistic value iteration |
@@ -32,24 +32,25 @@
 #
 # Letters: a bare letter is true ($N$), a hat is noisy ($\widehat N$), a tilde is post-processed
 # ($\widetilde N$). The code writes them `N`, `N_hat`, `N_tilde`. Steps are counted from 1 in the text and from
-# 0 in the arrays.
+# 0 in the arrays. The rest of the paper's alphabet:
+#
+# | letter | means |
+# |---|---|
+# | $H, S, A, K$ | steps of an episode, states, actions, episodes (one user each) |
+# | $T = KH$ | steps of all episodes together; regret bounds are stated in $T$ |
+# | $\sigma^k$ | what user $k$ adds to the counters: $\sigma^k_h(s,a) = \mathbb 1(s^k_h,a^k_h = s,a)$, ... |
+# | $\epsilon$ | the privacy budget: smaller hides more (section 2) |
+# | $\beta$ | the probability with which the guarantees may fail; a third of it is for the noise (section 3) |
+# | $E_{\epsilon,\beta}$, or $E$ | how far a private count may be from the truth (Assumption 3.1, section 3) |
+# | $\iota = \log(30HSAT/\beta)$ | the logarithm of every confidence width (section 6) |
+#
+# The drawing code lies in `pictures/algorithm1.py`; a cell that ends in `draw.` shows its picture.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patches import Rectangle
+import pictures.algorithm1 as draw
 
 import dpucbvi as dp
-from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION, notebook_style
-
-notebook_style()
-
-
-def annotate(ax, matrix, text, light_above):
-    """Write `text[i, j]` into every cell of a heat map, white on dark cells."""
-    for (i, j), label in np.ndenumerate(text):
-        ax.text(j, i, label, ha="center", va="center", color="white" if matrix[i, j] > light_above else BLACK)
-
 
 # %% [markdown]
 # ## 1. The MDP and its optimal value (line 1)
@@ -60,7 +61,6 @@ def annotate(ax, matrix, text, light_above):
 #
 # $$Q^\star_h(s,a) = r_h(s,a) + \sum_{s'} P_h(s'|s,a)\, V^\star_{h+1}(s'), \qquad
 #   V^\star_h(s) = \max_a Q^\star_h(s,a), \qquad V^\star_{H+1} = 0.$$
-
 # %%
 from dpucbvi.environments import LEFT, RIGHT
 
@@ -70,46 +70,16 @@ V_star, Q_star = dp.optimal_values(mdp)
 pi_star = Q_star.argmax(axis=-1)
 print(f"V*_1(s_1) = {V_star[0, 0]:.4f}")
 
-ARROW = {LEFT: "←", RIGHT: "→"}
-PAIRS = [(s, a) for s in range(S) for a in range(A)]
-PAIR_NAMES = [f"{s}{ARROW[a]}" for s, a in PAIRS]
-
-# %%
-fig, (river, values) = plt.subplots(1, 2, figsize=(10.5, 3.4), width_ratios=(1.15, 1))
-COLOUR, DASH = {LEFT: VERMILLION, RIGHT: BLUE}, {LEFT: "--", RIGHT: "-"}
-for s, a, s_next in np.argwhere(mdp.P[0] > 0):
-    p = f"{mdp.P[0, s, a, s_next]:g}"
-    if s_next == s:
-        river.text(s, 0.3 if a == RIGHT else -0.3, f"stays: {p}", color=COLOUR[a], ha="center", va="center")
-        continue
-    bend, height = (-0.45, 0.38) if s_next > s else (-0.15, 0.02) if a == RIGHT else (-0.6, -0.47)
-    style = {"arrowstyle": "-|>", "color": COLOUR[a], "linestyle": DASH[a], "lw": 1.5}
-    style |= {"shrinkA": 19, "shrinkB": 19, "connectionstyle": f"arc3,rad={bend}"}
-    river.annotate("", (s_next, 0), (s, 0), arrowprops=style)
-    river.text((s + s_next) / 2, height, p, color=COLOUR[a], ha="center", va="center")
-river.scatter(range(S), np.zeros(S), s=1100, facecolor="white", edgecolor=BLACK, zorder=3)
-for s in range(S):
-    river.text(s, 0, f"$s={s}$", ha="center", va="center", zorder=4)
-river.set(xlim=(-0.5, 2.5), ylim=(-0.8, 0.75), xticks=[], yticks=[])
-river.spines[:].set_visible(False)
-river.set_title("Swimming right (solid blue) often fails, left (dashed red) never")
-
-image = values.imshow(V_star[:H].T, cmap="Blues", vmin=0, vmax=V_star.max(), aspect="auto")
-label = [[f"{V_star[h, s]:.3f} {ARROW[pi_star[h, s]]}" for h in range(H)] for s in range(S)]
-annotate(values, V_star[:H].T, np.array(label), light_above=1.5)
-values.set(xticks=range(H), xticklabels=range(1, H + 1), yticks=range(S), xlabel="step h", ylabel="state s")
-values.set_title(r"$V^\star_h(s)$ and the best action: swim right while it can pay")
-fig.colorbar(image, ax=values, label=r"$V^\star_h(s)$")
-plt.show()
-
+assert V_star.shape == (H + 1, S)
 assert pi_star[0, 0] == RIGHT  # at the start it pays to swim
 assert pi_star[2, 0] == LEFT  # two steps from the end the right bank is out of reach
+draw.the_river(mdp, V_star, pi_star)
 
 # %% [markdown]
-# ## 2. What one user adds to the counts (lines 2 and 16)
+# ## 2. What one user adds to the counts, and what is to be hidden of it (lines 2 and 16)
 #
 # Each episode is one user. Her trajectory $(s_1,a_1,r_1,\dots,s_{H+1})$ enters three families of counters
-# (Section 3):
+# (Section 3); $\sigma^i$ is what user $i$ adds to all of them:
 #
 # $$N^k_h(s,a) = \sum_{i<k} \mathbb 1(s^i_h,a^i_h = s,a), \quad
 #   N^k_h(s,a,s') = \sum_{i<k} \mathbb 1(s^i_h,a^i_h,s^i_{h+1} = s,a,s'), \quad
@@ -134,19 +104,22 @@ print("user 1: states", users[0].s, "actions", users[0].a, "rewards", users[0].r
 assert (N.N_sa.sum(axis=(1, 2)) == USERS).all()  # every user is counted once in every step ...
 assert (N.N_sas.sum(axis=-1) == N.N_sa).all()  # ... and her next state once in every row
 
-# %%
-fig, axes = plt.subplots(1, H, figsize=(10, 3.2), sharey=True)
-for h, ax in enumerate(axes):
-    image = ax.imshow(N.N_sa[h], cmap="Blues", vmin=0, vmax=N.N_sa.max(), aspect="auto")
-    annotate(ax, N.N_sa[h], np.array([[f"{n:.0f}" for n in row] for row in N.N_sa[h]]), light_above=90)
-    ax.set(xticks=range(A), xticklabels=["left", "right"], yticks=range(S), xlabel="action a")
-    ax.set_title(f"step h = {h + 1}")
-axes[0].set_ylabel("state s")
-fig.colorbar(image, ax=axes, label=f"$N_h(s,a)$ after {USERS} users")
-fig.suptitle("Counts are kept apart for every step, and far states are rarely seen", x=0.01, ha="left")
-plt.show()
+draw.counts_by_step(N.N_sa, USERS)
 
 # %% [markdown]
+# **What is to be hidden.** Her states and rewards are her own. Two promises are possible, and $e^\epsilon$
+# measures both:
+#
+# - *Joint differential privacy* (JDP, Definition 2.2) trusts the algorithm, not the other users. Replace the
+#   data of one user by any other data. Then no event in what *all the others together* are told to do becomes
+#   more than $e^\epsilon$ times as likely. Her own actions are left out: they must be allowed to depend on
+#   her states.
+# - *Local differential privacy* (LDP, Definition 2.3) trusts nobody. A user adds noise to $\sigma^k$ herself
+#   and sends nothing else. For any two trajectories no message is more than $e^\epsilon$ times as likely under
+#   one as under the other.
+#
+# LDP asks for more, and costs more: every user brings noise of her own (notebook 03). Here it is JDP.
+#
 # **How much can one user change?** This decides the noise. Against an absent user (all zeros) each family
 # changes by $H$ in the $\ell_1$ norm. Against another user it changes by up to $2H$: $H$ ones leave their cells
 # and $H$ ones arrive elsewhere. The paper calibrates with $H$; its Definitions 2.2 and 2.3 compare one user
@@ -195,70 +168,45 @@ from dpucbvi.privatizers.tree import BinaryMechanism, levels
 
 K_TREE, T_TREE = 16, 13
 tree = BinaryMechanism(size=1, L=levels(K_TREE), scale=1.0, stream=LaplaceStream(seed_stream(SEED, "privacy")))
-kept = {}  # (level, last user of the block) -> its noise, as it was at every release that used it
+releases = {}  # t -> the blocks of the release after user t, as (level, last user): noise
 for t in range(1, K_TREE):
     released = tree.release(np.zeros(1))[0]
-    used = [i for i in range(tree.L) if t >> i & 1]
-    for i in used:
-        kept.setdefault((i, (t >> i) << i), []).append(tree.noise[i, 0])
-    assert np.isclose(released, sum(tree.noise[i, 0] for i in used))
-    if t == T_TREE:
-        nodes_of_t = [(i, (t >> i) << i) for i in used]
+    releases[t] = {(i, (t >> i) << i): tree.noise[i, 0] for i in range(tree.L) if t >> i & 1}
+    assert np.isclose(released, sum(releases[t].values()))
 
-assert all(len(set(values)) == 1 for values in kept.values())  # a block's noise never changes ...
-assert (
-    len({values[0] for values in kept.values()}) == len(kept) == K_TREE - 1
-)  # ... and no two blocks share one
-assert len(nodes_of_t) == T_TREE.bit_count() == 3
-
-# %%
-fig, ax = plt.subplots(figsize=(10, 3.6))
-for i in range(tree.L):
-    for last in range(2**i, K_TREE, 2**i):
-        chosen, noised = (i, last) in nodes_of_t, (i, last) in kept
-        face = ORANGE if chosen else "#D9ECF7" if noised else "white"
-        edge, line = (BLACK, "-") if noised else (QUIET, ":")
-        ax.add_patch(
-            Rectangle(
-                (last - 2**i + 0.54, i - 0.36),
-                2**i - 0.08,
-                0.72,
-                facecolor=face,
-                edgecolor=edge,
-                linestyle=line,
-            )
-        )
-        text = f"{kept[i, last][0]:+.1f}" if noised else "–"
-        ax.text(
-            last - 2**i / 2 + 0.5,
-            i,
-            text,
-            ha="center",
-            va="center",
-            color=BLACK if noised else QUIET,
-            weight="bold" if chosen else "normal",
-        )
-ax.axvline(T_TREE + 0.5, color=VERMILLION, lw=1.5, linestyle="--", zorder=0)
-ax.text(T_TREE + 0.6, 3.05, f"after user {T_TREE}\n= 1101 in binary", color=VERMILLION, va="center")
-ax.set(xlim=(0.4, K_TREE - 0.3), ylim=(-0.6, 3.6), xticks=range(1, K_TREE), yticks=range(tree.L))
-ax.set(xlabel="user", ylabel="level i: blocks of $2^i$ users")
-ax.set_title(
-    f"Three blocks (orange) cover users 1..{T_TREE}: the release carries three noises, not {T_TREE}.\n"
-    "A number is the noise of a block, drawn once when the block closes; dotted blocks are never released"
-)
-plt.show()
+noise = {block: value for release in releases.values() for block, value in release.items()}
+assert all(noise[block] == value for release in releases.values() for block, value in release.items())
+assert len(set(noise.values())) == K_TREE - 1  # a block's noise never changes, and no two blocks share one
+assert len(releases[T_TREE]) == T_TREE.bit_count() == 3
+draw.tree(tree.L, noise, releases[T_TREE], T_TREE)
 
 # %% [markdown]
 # Now all 120 counters of our MDP at once, for $K = 400$ users and $\epsilon = 300$. So large an $\epsilon$
 # protects nobody; it is chosen because at $\epsilon = 1$ the noise would bury 300 users completely (the last
 # line printed).
 #
-# $E_{\epsilon,\beta}$ is four times a bound on $|\widehat N - N|$ that holds for all counters and all $k$ at
-# once with probability $1-\beta/3$. The paper prints its order only; `confidence.py` proves a value by
-# Chernoff's method.
+# How far may all this noise lead the algorithm astray? What it needs to know is **Assumption 3.1**: with
+# probability at least $1-\beta/3$, for all $(h,s,a,s')$ and all $k$ at once,
+#
+# 1. no private count is further than $E_{\epsilon,\beta}$ from the true one:
+#    $|\widetilde N(s,a,s') - N(s,a,s')|$, $|\widetilde N(s,a) - N(s,a)|$ and $|\widetilde R(s,a) - R(s,a)|$
+#    are at most $E_{\epsilon,\beta}$;
+# 2. the private counts fit together and never underestimate:
+#    $\widetilde N(s,a) = \sum_{s'} \widetilde N(s,a,s') \ge N(s,a)$ and $\widetilde N(s,a,s') > 0$.
+#
+# Nothing else about privacy enters the analysis of the regret. $\widehat N$ cannot satisfy it, noise having two
+# signs; section 4 makes a $\widetilde N$ of it that does, with $E$ four times a bound on $|\widehat N - N|$
+# (Lemma 5.4).
+#
+# **How $E$ follows from the noise.** The paper prints its order only,
+# $\widetilde O(H/\epsilon)$; `confidence.py` proves a value. A release of a counter is off by a sum of at most
+# $L$ draws of $\mathrm{Lap}(b)$. Chernoff's method gives a bound that such a sum exceeds with probability at
+# most $p$. There are 120 counters and $K-1$ releases, so with $p = (\beta/3) / (120\,(K-1))$ none exceeds it
+# with probability $1-\beta/3$; and $E$ is four times this bound.
 
 # %%
 from dpucbvi.bonus import log_iota
+from dpucbvi.confidence import laplace_sum_bound
 from dpucbvi.counts import PrivateCounts, counters
 from dpucbvi.projection import closed_form, no_postprocess
 
@@ -290,40 +238,27 @@ for user in users:
     privatizer.update(user)  # line 17
 noisy, private = zip(*privatizer.history, strict=True)
 
-print(f"{size} counters, L = {levels(K)} levels, b = {b:.2f}, E = {E:.1f}, iota = {log_iota(problem):.1f}")
+p = BETA / 3 / (size * (K - 1))
+bound = b * laplace_sum_bound(levels(K), p)
+print(f"L and b             L = {levels(K)} levels, b = 3HL/epsilon = {b:.2f}")
+print(f"one draw of Lap(b)  standard deviation {np.sqrt(2) * b:.2f}")
+print(f"one release         {levels(K)} draws: standard deviation {np.sqrt(2 * levels(K)) * b:.2f}")
+print(f"all releases        {size} x {K - 1} of them, each above its bound with probability p = {p:.1e}")
+print(f"the bound           {bound:.1f}, so E = 4 x {bound:.1f} = {E:.1f}")
 b_1, E_1, *_ = dp.Central(1.0).noise_of(problem, H)
-print(f"at epsilon = 1: b = {b_1:.0f}, E = {E_1:,.0f}")
+print(f"at epsilon = 1      b = {b_1:.0f} and E = {E_1:,.0f}, with {USERS} users")
+assert np.isclose(E, 4 * bound) and problem.T == K * H
 
 # %%
 cell = (1, 0, RIGHT)  # step 2, state 0, action right
 true = np.cumsum([as_counts(x, H, S, A).N_sa[cell] for x in sigma])
 N_hat_k = np.array([counts.N_sa[cell] for counts in noisy])
 N_tilde_k = np.array([counts.N_sa[cell] for counts in private])
-k = np.arange(2, USERS + 2)
 
-fig, (top, bottom) = plt.subplots(2, 1, figsize=(10, 5), sharex=True, height_ratios=(3, 1))
-top.fill_between(
-    k, true, true + E, color=SKY, alpha=0.25, lw=0, label=r"$[N,\ N+E]$: where $\widetilde N$ must lie"
-)
-top.plot(k, N_tilde_k, color=BLUE, lw=1.2, label=r"$\widetilde N$: after the LP and the shift (section 4)")
-top.plot(k, N_hat_k, color=VERMILLION, lw=1, label=r"$\widehat N$: noisy")
-top.plot(k, true, color=BLACK, lw=1.5, linestyle="--", label="$N$: true")
-top.set(ylabel="count of (step 2, state 0, right)")
-top.legend(loc="upper left")
-top.set_title(r"The noisy count follows the truth, and the private count $\widetilde N$ never falls below it")
-bottom.axhline(0, color=BLACK, lw=1, linestyle="--")
-bottom.plot(k, N_hat_k - true, color=VERMILLION, lw=1)
-for power in 2 ** np.arange(5, levels(K)):
-    bottom.axvline(power + 1, color=QUIET, lw=0.8, linestyle=":")
-bottom.set(xlabel="episode k (dotted: k-1 is a power of 2)", ylabel=r"$\widehat N^k - N^k$")
-bottom.set_title(
-    f"The noise alone: a sum of at most L = {levels(K)} Laplace draws, the same draws for many episodes"
-)
-plt.show()
-
-assert max(int(t).bit_count() for t in range(1, K)) <= levels(K) == 9
 assert (np.abs(N_hat_k - true) <= E / 4).all()
 assert ((true <= N_tilde_k) & (N_tilde_k <= true + E)).all()  # Assumption 3.1 for this counter
+print(f"largest |N_hat - N| of this counter: {np.abs(N_hat_k - true).max():.1f}; the bound is {E / 4:.1f}")
+draw.one_counter(true, N_hat_k, N_tilde_k, E, levels(K))
 
 # %% [markdown]
 # The noise does not grow with $k$ but for the logarithm: a release after $k-1$ users carries one draw for every
@@ -341,12 +276,36 @@ assert ((true <= N_tilde_k) & (N_tilde_k <= true + E)).all()  # Assumption 3.1 f
 #
 # $$\widetilde N(s,a,s') = x_{s'} + \tfrac{E}{2S}, \qquad \widetilde N(s,a) = \sum_{s'} x_{s'} + \tfrac{E}{2}.$$
 #
-# **One row of our counts.** `left` from state 0 always stays, so two of the three true counts are 0, and noise
-# makes one of them negative.
+# **The picture in two dimensions.** With two next states a row is a point of the plane. The constraint on the
+# sum is a band of slope $-1$, $x \ge 0$ is a quadrant; together they are the blue area. A box of half-width $t$
+# around the noisy point holds all $x$ that move no entry by more than $t$. The LP blows the box up until it
+# touches the blue area: the least $t$ is its optimal value, the orange points are its solutions. At the left,
+# $-3$ must rise to 0, so $t = 3$, and a whole segment is optimal; the package takes its point nearest to
+# $\widehat N$. At the right the counts are fine but their sum is too large, and both must fall by 3.
 
 # %%
 from dpucbvi.projection import CvxpyPostprocess, project_row
 
+W_PLANE = 4.0  # E/4
+examples = []
+for title, y, n in (
+    ("A negative count: many minimisers", np.array([14.0, -3.0]), 9.0),
+    ("Too large a sum: one minimiser", np.array([9.0, 6.0]), 5.0),
+):
+    x = project_row(y, n, W_PLANE)
+    _, t = CvxpyPostprocess(solver="HIGHS").solve(y[None], np.array([n]), W_PLANE)
+    print(
+        f"noisy {y}, N_hat(s,a) = {n:g}: projected {x}, sum {x.sum():g}, largest move {np.abs(x - y).max():g}"
+    )
+    assert np.isclose(t[0], np.abs(x - y).max()) and np.isclose(t[0], 3.0)
+    examples.append((title, y, n, x, t[0]))
+draw.the_lp_in_two_dimensions(examples, W_PLANE)
+
+# %% [markdown]
+# **One row of our counts.** `left` from state 0 always stays, so two of the three true counts are 0, and noise
+# makes one of them negative.
+
+# %%
 h, s, a = 1, 0, LEFT
 N_hat, N_tilde = noisy[-1], private[-1]
 y, n = N_hat.N_sas[h, s, a], N_hat.N_sa[h, s, a]
@@ -400,33 +359,7 @@ for candidate in (nearest, other, solver_x[0]):
     assert (candidate >= -1e-9).all() and abs(candidate.sum() - n_example) <= w + 1e-9  # feasible
     assert np.isclose(np.abs(candidate - y_example).max(), 7.0)  # and optimal
 assert np.isclose(solver_t[0], 7.0) and nearest.tolist() == [30, 0, 12, 0, 5]
-
-# %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.4, 1))
-position, shift_by = np.arange(5), 4 * w / (2 * 5)
-left.errorbar(
-    position,
-    y_example,
-    yerr=7,
-    fmt="o",
-    color=BLACK,
-    capsize=6,
-    label=r"$\widehat N(s,a,s')$ and the free range $\pm 7$",
-)
-left.bar(position - 0.22, nearest, 0.2, color=BLUE, label="nearest minimiser, sum 47")
-left.bar(
-    position + 0.22, other, 0.2, color=ORANGE, hatch="///", edgecolor=BLACK, label="another minimiser, sum 28"
-)
-left.axhline(0, color=BLACK, lw=0.8)
-left.set(xlabel="next state s'", ylabel="count", xticks=position)
-left.set_title("Two minimisers of one LP: both move by at most 7")
-left.legend()
-for offset, candidate, colour, hatch in ((-0.2, nearest, BLUE, None), (0.2, other, ORANGE, "///")):
-    P_row = (candidate + shift_by) / (candidate + shift_by).sum()
-    right.bar(position + offset, P_row, 0.36, color=colour, hatch=hatch, edgecolor=BLACK)
-right.set(xlabel="next state s'", ylabel=r"$\widetilde P(s'|s,a)$ after the shift", xticks=position)
-right.set_title(r"They give different $\widetilde P$")
-plt.show()
+draw.two_minimisers(y_example, nearest, other, 4 * w / (2 * 5))
 
 # %% [markdown]
 # ## 5. The private estimates (line 6, Eq. 1)
@@ -454,26 +387,7 @@ versions = {
 assert np.allclose(P_tilde.sum(axis=-1), 1) and (P_tilde > 0).all()  # a distribution with full support
 assert (P_raw < 0).any() and not np.allclose(P_raw.sum(axis=-1), 1)  # the raw quotient is none
 assert ((r_tilde >= 0) & (r_tilde <= 1)).all()
-
-# %%
-fig, axes = plt.subplots(1, 4, figsize=(11, 3.7), sharey=True)
-for ax, (name, P) in zip(axes, versions.items(), strict=True):
-    table = P.reshape(S * A, S)
-    image = ax.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    annotate(ax, table, np.array([[f"{p:.2f}" for p in line] for line in table]), light_above=0.6)
-    for i, j in np.argwhere((table < 0) | (table > 1)):
-        ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=VERMILLION, lw=2))
-    ax.set(xticks=range(S), yticks=range(S * A), yticklabels=PAIR_NAMES, xlabel="next state s'")
-    ax.set_title(name)
-axes[0].set_ylabel("state and action (s, a)")
-fig.colorbar(image, ax=axes, label="probability")
-fig.suptitle(
-    r"$\widetilde P$ is a distribution, at the price of a pull towards uniform where visits are few"
-    "\n(framed: not a probability)",
-    x=0.01,
-    ha="left",
-)
-plt.show()
+draw.four_estimates(versions)
 
 # %% [markdown]
 # The shift adds $E/(2S)$ imaginary visits to every next state. Where $N \gg E$ this is little; at `2→`, seen 3
@@ -532,12 +446,6 @@ scaled_central = trained(EPSILON, SCALE, SEED)
 
 # %%
 EPISODES = [10, 25, 50, 100, 200, 400]
-TERMS = {
-    "variance": (SKY, None),
-    "reward": (GREEN, "xx"),
-    "privacy": (VERMILLION, "///"),
-    "next value": (BLUE, "..."),
-}
 
 
 def four_terms(run, scale, k, h, s, a):
@@ -560,29 +468,14 @@ panels = [  # a literal run never tries right in step 1: its ties go to the lowe
     (f"times {SCALE_NON_PRIVATE:g}, non-private", scaled_non_private, SCALE_NON_PRIVATE, RIGHT),
     (rf"times {SCALE:g}, $\epsilon = {EPSILON:g}$", scaled_central, SCALE, RIGHT),
 ]
-fig, axes = plt.subplots(1, 4, figsize=(12.5, 4))
-for ax, (name, run, scale, a) in zip(axes, panels, strict=True):
-    values = np.array([four_terms(run, scale, k, 0, 0, a) for k in EPISODES])
-    base = np.zeros(len(EPISODES))
-    for (term, (colour, hatch)), height in zip(TERMS.items(), values.T, strict=True):
-        ax.bar(
-            range(len(EPISODES)), height, bottom=base, color=colour, hatch=hatch, edgecolor=BLACK, label=term
-        )
-        base += height
-    ax.axhline(H, color=BLACK, lw=1.5, linestyle="--", label=f"H = {H}: no value is larger")
-    ax.set(xticks=range(len(EPISODES)), xticklabels=EPISODES, xlabel="episode k")
-    ax.set_title(f"{name}\nb of (step 1, 0{ARROW[a]}): {base[0]:,.1f} to {base[-1]:,.1f}")
-axes[0].set_ylabel("bonus b")
-fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="outside lower center")
-fig.suptitle(
-    "Printed constants (left two) keep Q of step 1 at H; a factor brings the bonus below H (note the scales)",
-    x=0.01,
-    ha="left",
-)
-plt.show()
+bars = [
+    (name, a, np.array([four_terms(run, scale, k, 0, 0, a) for k in EPISODES]))
+    for name, run, scale, a in panels
+]
+draw.bonus_by_term(bars, EPISODES, H)
 
 # %%
-print("the terms of the last bar      " + "".join(f"{name:>12s}" for name in TERMS))
+print("the terms of the last bar      " + "".join(f"{name:>12s}" for name in draw.TERMS))
 for name, run, scale, a in panels:
     plain = name.replace("$", "").replace("\\", "")
     print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in four_terms(run, scale, EPISODES[-1], 0, 0, a)))
@@ -637,38 +530,12 @@ for plans, _, _ in (literal_non_private, literal_central):
 for name, run in (("non-private", scaled_non_private), ("Central", scaled_central)):
     share = (run[0][-1].Q >= Q_star).mean()
     print(f"scaled, {name}: the last Q is at least Q* at {share:.0%} of all (h, s, a)")
-
-# %%
-fig, ax = plt.subplots(figsize=(11, 4))
-position = np.arange(H * S * A)
-series = [
-    (rf"bonus times {SCALE:g}, $\epsilon = {EPSILON:g}$", scaled_central, VERMILLION, "s", -0.16),
-    (f"bonus times {SCALE_NON_PRIVATE:g}, non-private", scaled_non_private, BLUE, "^", 0.16),
-]
-ax.axhline(
-    H,
-    color=QUIET,
-    lw=1.5,
-    linestyle="--",
-    label=rf"$\widetilde Q$, literal, $\epsilon = {EPSILON:g}$: H everywhere",
-)
-for name, run, colour, marker, offset in series:
-    Q_last = run[0][-1].Q.ravel()
-    ax.vlines(position + offset, Q_star.ravel(), Q_last, color=colour, lw=0.8, alpha=0.6)
-    ax.scatter(
-        position + offset, Q_last, color=colour, marker=marker, s=32, label=rf"$\widetilde Q$, {name}", zorder=3
-    )
-ax.scatter(position, Q_star.ravel(), color=BLACK, marker="_", s=200, lw=2, label=r"$Q^\star$", zorder=4)
-for h in range(1, H):
-    ax.axvline(h * S * A - 0.5, color=QUIET, lw=0.6)
-for h in range(H):
-    ax.text((h + 0.5) * S * A - 0.5, 4.25, f"step h = {h + 1}", ha="center")
-ax.set(xticks=position, xticklabels=PAIR_NAMES * H, xlabel="state and action", ylabel="value", ylim=(-0.1, 4.6))
-ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
-ax.set_title(
-    rf"After {K} episodes: $\widetilde Q \geq Q^\star$, close where many users came, near H where none came"
-)
-plt.show()
+    assert share == 1
+Q_last = {
+    rf"bonus times {SCALE:g}, $\epsilon = {EPSILON:g}$": scaled_central[0][-1].Q,
+    f"bonus times {SCALE_NON_PRIVATE:g}, non-private": scaled_non_private[0][-1].Q,
+}
+draw.optimistic_values(Q_star, Q_last, rf"literal, $\epsilon = {EPSILON:g}$")
 
 # %% [markdown]
 # With privacy the unvisited pairs of step 2 are a little below $H$: $\widetilde N \ge E/2 > 0$ even where
@@ -686,35 +553,23 @@ plt.show()
 
 # %%
 SEEDS = range(3)
-arms = [
-    (rf"$\epsilon = {EPSILON:g}$, bonus as printed", EPSILON, 1.0, QUIET, "--"),
-    (rf"$\epsilon = {EPSILON:g}$, bonus times {SCALE:g}", EPSILON, SCALE, VERMILLION, "-"),
-    (rf"$\epsilon = 1000$, bonus times {SCALE:g}", 1000.0, SCALE, ORANGE, "-."),
-    (rf"$\epsilon = 3000$, bonus times {SCALE:g}", 3000.0, SCALE, BLUE, (0, (6, 1))),
-    (f"non-private, bonus times {SCALE_NON_PRIVATE:g}", np.inf, SCALE_NON_PRIVATE, BLACK, ":"),
-]
-curves = {name: np.array([trained(eps, scale, seed)[1] for seed in SEEDS]) for name, eps, scale, *_ in arms}
-
-fig, ax = plt.subplots(figsize=(9, 4.2))
-k = np.arange(1, K + 1)
-for name, _, _, colour, line in arms:
-    mean = curves[name].mean(axis=0)
-    ax.fill_between(k, curves[name].min(axis=0), curves[name].max(axis=0), color=colour, alpha=0.2, lw=0)
-    ax.plot(k, mean, color=colour, linestyle=line, lw=1.8)
-    ax.text(K + 4, mean[-1], name, va="center")
-ax.set(xlabel="episode k", ylabel="regret", xlim=(0, K), ylim=(0, None))
-ax.set_title(
-    "Less privacy, less regret; the printed constants learn nothing in 400 episodes\n"
-    "(mean, least and most of 3 seeds)"
-)
-plt.show()
-
-last = [curves[name][:, -1].mean() for name, *_ in arms]
+arms = {
+    rf"$\epsilon = {EPSILON:g}$, bonus as printed": (EPSILON, 1.0),
+    rf"$\epsilon = {EPSILON:g}$, bonus times {SCALE:g}": (EPSILON, SCALE),
+    rf"$\epsilon = 1000$, bonus times {SCALE:g}": (1000.0, SCALE),
+    rf"$\epsilon = 3000$, bonus times {SCALE:g}": (3000.0, SCALE),
+    f"non-private, bonus times {SCALE_NON_PRIVATE:g}": (np.inf, SCALE_NON_PRIVATE),
+}
+curves = {
+    name: np.array([trained(epsilon, scale, seed)[1] for seed in SEEDS])
+    for name, (epsilon, scale) in arms.items()
+}
+last = [regret[:, -1].mean() for regret in curves.values()]
 print("regret:", ", ".join(f"{value:.1f}" for value in last))
 assert last == sorted(last, reverse=True)  # in the order of the list
-assert np.allclose(
-    curves[arms[0][0]][0], k * curves[arms[0][0]][0, 0]
-)  # literal: the same regret in every episode
+literal = next(iter(curves.values()))[0]
+assert np.allclose(literal, literal[0] * np.arange(1, K + 1))  # literal: the same regret in every episode
+draw.regret_curves(curves)
 
 # %% [markdown]
 # ## 9. What does such a run certify? (line 17, Lemma 5.1)
@@ -754,13 +609,59 @@ assert np.isclose(paper.add_remove, EPSILON) and np.isclose(paper.replace_one, 2
 # generator in floating point: a simulation of the private mechanism, not a release of anybody's data (deviation
 # D15).
 #
-# ## Exercises
+# ## Exercises, with solutions
 #
-# 1. Set `EPSILON = 30` and run sections 3 to 5 again. Where is $\widetilde P$ nearly uniform, and why exactly
-#    there?
-# 2. In section 4, which $\widehat N(s,a)$ makes the LP infeasible? What does `project_row` return then
-#    (deviation D7)?
-# 3. In section 8, give the non-private curve the factor `SCALE` and more seeds. Which seeds get stuck, and
-#    which pair $(h,s,a)$ has $\widetilde Q < Q^\star$ in them?
-# 4. The tree has $L = \lceil\log_2 K\rceil$ levels. Which $K$ would need one more if the counts after the last
-#    user were released too (deviation D4)?
+# 1. *Set `EPSILON = 30` in sections 3 to 5. Where is $\widetilde P$ nearly uniform, and why exactly there?*
+#    $E$ is ten times as large, and every row gets $E/2$ imaginary visits, spread evenly. So $\widetilde P$ is
+#    nearly uniform where the true visits are few against $E/2$:
+
+# %%
+coarse = counts_for(30.0, SEED)
+for user in users:
+    N_tilde_30 = coarse.update(user)
+print(f"E = {coarse.E:.0f}. In step 3:")
+for (s, a), visits in np.ndenumerate(N.N_sa[2]):
+    probabilities = private_estimates(N_tilde_30, 2)[0][s, a]
+    print(
+        f"  (s, a) = ({s}, {['left', 'right'][a]:5s})  {visits:4.0f} visits   P_tilde {probabilities.round(2)}"
+    )
+
+# %% [markdown]
+# 2. *In section 4, which $\widehat N(s,a)$ makes the LP infeasible, and what does `project_row` return then
+#    (deviation D7)?* One below $-E/4$: the sum of $x \ge 0$ cannot come near it. It returns 0, the nearest it
+#    can do:
+
+# %%
+assert project_row(np.array([1.0, 2.0]), -4.1, 4.0).tolist() == [0.0, 0.0]
+assert project_row(np.array([1.0, 2.0]), -4.0, 4.0).tolist() == [
+    0.0,
+    0.0,
+]  # at the border 0 is the only solution
+assert project_row(np.array([1.0, 2.0]), -3.0, 4.0).sum() > 0
+
+# %% [markdown]
+# 3. *In section 8, give the non-private curve the factor `SCALE` and more seeds. Which seeds get stuck, and
+#    which pairs $(h,s,a)$ have $\widetilde Q < Q^\star$ in them?*
+
+# %%
+stuck = {}
+for seed in range(6):
+    plans, regret, _ = trained(np.inf, SCALE, seed)
+    per_episode = (regret[-1] - regret[-101]) / 100
+    below = [f"({h + 1}, {s}{draw.ARROW[a]})" for h, s, a in np.argwhere(plans[-1].Q < Q_star - 1e-9)]
+    print(f"seed {seed}: regret {regret[-1]:6.1f}, {per_episode:.3f} in each of the last 100 episodes")
+    print(f"        too low: {' '.join(below)}")
+    stuck[seed] = per_episode > 0.3
+assert [seed for seed in stuck if stuck[seed]] == [3]
+
+# %% [markdown]
+#    Seed 3: to the end it loses a third of a reward in every episode. $\widetilde Q$ is too low at $(1, 0→)$ in
+#    every seed, also in those that learn: optimism makes sure that the best action is tried again, and without
+#    it this is left to luck.
+#
+# 4. *The tree has $L = \lceil\log_2 K\rceil$ levels. Which $K$ would need one more if the counts after the
+#    last user were released too (deviation D4)?* The powers of two: $K$ releases need
+#    $\lceil\log_2(K+1)\rceil$ levels.
+
+# %%
+print([users for users in range(2, 600) if levels(users + 1) > levels(users)])

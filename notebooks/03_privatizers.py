@@ -20,44 +20,31 @@
 # of both, shows what pooling the steps buys, and reads the certificates.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
+import pictures.privatizers as draw
 
 import dpucbvi as dp
 from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
-from dpucbvi.privatizers.tree import BinaryMechanism
-from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, QUIET, VERMILLION, notebook_style
-
-notebook_style()
+from dpucbvi.privatizers.tree import BinaryMechanism, levels
 
 # %% [markdown]
 # ## 1. A tree that grows
 #
 # A running sum of $T$ numbers could be released with fresh noise every time; then every user is in up to $T$
-# releases and the noise of each must be $T$ times as large. The binary mechanism does with $\log_2 T$: it
-# keeps noisy sums of blocks of $1, 2, 4, \ldots$ users, and a release at time $t$ adds the blocks that make
-# up $1, \ldots, t$, one for every 1 in the binary form of $t$. The picture has a column for every release:
-# its blocks, and the count of Laplace variables in it.
+# releases and the noise of each must be $T$ times as large. The Binary Mechanism does with
+# $\lceil \log_2 (T+1) \rceil$ times: it keeps noisy sums of blocks of $1, 2, 4, \ldots$ users, and the release
+# after user $t$ adds the blocks that make up $1, \ldots, t$, one for every 1 in the binary form of $t$. When a
+# block closes it takes the place of the smaller ones inside it, and gets a noise of its own.
 
 # %%
-L, T = 4, 15
-fig, axes = plt.subplots(2, 1, figsize=(7.5, 4.6), sharex=True, height_ratios=(3, 1))
-for t in range(1, T + 1):
-    start = 0
-    for level in reversed(range(L)):
-        if t >> level & 1:
-            axes[0].bar(
-                t, 2**level, 0.82, bottom=start, color=BLUE, alpha=0.25 + 0.2 * level, edgecolor="white"
-            )
-            start += 2**level
-blocks = [t.bit_count() for t in range(1, T + 1)]
-axes[1].bar(range(1, T + 1), blocks, 0.82, color=QUIET)
-axes[0].set(ylabel="users in the blocks")
-axes[1].set(xlabel="release $t$", ylabel="noises", xticks=range(1, T + 1), yticks=[0, 2, 4])
-axes[0].set_title("Every release is made of at most four blocks")
-plt.show()
-
-assert max(blocks) == L and start == T
+USERS = 8
+tree = BinaryMechanism(size=1, L=levels(USERS + 1), scale=1.0, stream=LaplaceStream(seed_stream(0, "privacy")))
+releases = {}  # t -> the blocks of the release after user t, as (level, last user): noise
+for t in range(1, USERS + 1):
+    released = tree.release(np.zeros(1))[0]  # of a stream of zeros: nothing but noise
+    releases[t] = {(i, (t >> i) << i): tree.noise[i, 0] for i in range(tree.L) if t >> i & 1}
+    assert np.isclose(released, sum(releases[t].values())) and len(releases[t]) == t.bit_count()
+draw.the_tree_grows(tree.L, releases)
 
 # %% [markdown]
 # A user lies in at most $L = \lceil \log_2 K \rceil$ blocks of each of her counts, so
@@ -65,22 +52,21 @@ assert max(blocks) == L and start == T
 # itself, on a sum of ones:
 
 # %%
-mechanism = BinaryMechanism(size=400, L=L, scale=1.0, stream=LaplaceStream(seed_stream(0, "privacy")))
-errors = np.array([mechanism.release(np.ones(400)) - t for t in range(1, T + 1)])
-fig, ax = plt.subplots(figsize=(7.5, 3.2))
-ax.plot(range(1, T + 1), errors.std(axis=1), color=BLUE, marker="o", label="400 counters, measured")
-ax.plot(range(1, T + 1), np.sqrt(2.0 * np.array(blocks)), color=BLACK, ls=":", label=r"$\sqrt{2 \cdot}$ noises")
-ax.set(xlabel="release $t$", ylabel="standard deviation / scale", ylim=(0, None), xticks=range(1, T + 1))
-ax.legend()
-plt.show()
+L, T, COUNTERS = 4, 15, 400
+mechanism = BinaryMechanism(size=COUNTERS, L=L, scale=1.0, stream=LaplaceStream(seed_stream(0, "privacy")))
+errors = np.array([mechanism.release(np.ones(COUNTERS)) - t for t in range(1, T + 1)])
+noises = [t.bit_count() for t in range(1, T + 1)]
+assert max(noises) == L
+assert np.allclose(errors.std(axis=1), np.sqrt(2.0 * np.array(noises)), rtol=0.25)  # Var Lap(1) = 2
+draw.error_of_the_tree(errors.std(axis=1), noises, COUNTERS)
 
 # %% [markdown]
 # ## 2. Error against $k$: Central and Local
 #
 # Local adds $\mathrm{Lap}(3H/\epsilon)$ to every user's message. The sum of $k$ messages has the noise of $k$
-# users: it grows like $\sqrt{k}$, where Central's stays within $\sqrt{L}$ of one block. Beside the standard
-# deviation stands $E/4$, what Assumption 3.1 allows: a bound for all counts and all $k$ at once, with
-# probability $1 - \beta/3$.
+# users: it grows like $\sqrt{k}$, where Central's is at most $\sqrt{L}$ times that of one block. Beside the
+# standard deviation stands $E/4$: a bound on the error of all counts and all $k$ at once, with probability
+# $1 - \beta/3$.
 
 # %%
 H, S, A, K, epsilon = 20, 6, 2, 50_000, 1.0
@@ -92,20 +78,16 @@ deviation = {
     "Central": noise["Central"].scale * np.sqrt([2.0 * int(n).bit_count() for n in k]),
     "Local": noise["Local"].scale * np.sqrt(2.0 * k),
 }
-fig, ax = plt.subplots(figsize=(7.5, 4))
-for (name, values), hue in zip(deviation.items(), (BLUE, VERMILLION), strict=True):
-    ax.plot(k, values, color=hue, label=f"{name}: standard deviation")
-    ax.axhline(noise[name].E / 4, color=hue, ls=":", label=f"{name}: $E/4$")
-ax.plot(k, k / 6, color=QUIET, lw=0.8, label="visits of a pair met in every sixth episode")
-ax.set(xscale="log", yscale="log", xlabel="episode $k$", ylabel="error of a count")
-ax.legend(fontsize=8)
-plt.show()
-
+for name, values in deviation.items():
+    last = f"{values[-1]:,.0f} at k = {K:,}"
+    print(f"{name:8} standard deviation {values[0]:,.0f} at k = 1, {last}; E/4 = {noise[name].E / 4:,.0f}")
 assert noise["Local"].E > noise["Central"].E > K / 6  # at ε = 1 the allowed error is more than any such count
+draw.error_against_k(k, deviation, {name: of.E / 4 for name, of in noise.items()}, k / 6)
 
 # %% [markdown]
-# At $\epsilon = 1$ even Central's $E$ is above the count of a pair that every sixth episode meets, to the
-# very last episode. This is why nothing is learnt at the printed $\epsilon$.
+# At $\epsilon = 1$ even Central's $E/4$ is above the count of a pair that every sixth episode meets, to the
+# very last episode. This is why nothing is learnt at the printed $\epsilon$. Local begins with less noise than
+# Central and ends with more.
 #
 # ## 3. Pooled counts
 #
@@ -114,17 +96,17 @@ assert noise["Local"].E > noise["Central"].E > K / 6  # at ε = 1 the allowed er
 # counters.
 
 # %%
-fig, ax = plt.subplots(figsize=(7.5, 3.4))
-for G, hue, name in ((H, BLUE, "per step"), (1, GREEN, "pooled")):
-    E = central.noise_of(problem, G).E
+ratio, E = {}, {}
+for G, name in ((H, "per step"), (1, "pooled")):
+    E[name] = central.noise_of(problem, G).E
     visits = k / 6 * (H // G)
-    ax.plot(k, E / visits, color=hue, label=f"{name}: $E$ = {E:,.0f}")
-ax.axhline(1.0, color=QUIET, ls=":")
-ax.set(xscale="log", yscale="log", xlabel="episode $k$", ylabel="$E$ over the visits of a pair")
-ax.legend()
-plt.show()
+    ratio[f"{name}: E = {E[name]:,.0f}, {visits[-1]:,.0f} visits in the end"] = E[name] / visits
+assert E["pooled"] < E["per step"]
+draw.pooled_counts(k, ratio)
 
-assert central.noise_of(problem, 1).E < central.noise_of(problem, H).E
+# %% [markdown]
+# Even pooled, such a pair has only about as many visits as $E$ after all 50,000 episodes. The algorithm needs
+# smaller factors, or a larger $\epsilon$, all the same; it needs much less of both.
 
 # %% [markdown]
 # ## 4. What is certified

@@ -235,6 +235,21 @@ def test_rewards_are_cut_to_the_unit_interval():
     assert private_estimates(counts, 0)[1].tolist() == [[0.0, 0.4, 1.0]]
 
 
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(S=st.integers(1, 5), E=st.sampled_from([0.5, 20.0, 1e4]), seed=st.integers(0, 2**32 - 1))
+def test_private_estimates_are_distributions_and_raw_quotients_are_not(S, E, seed):
+    """[Rem.3.2] For any noisy counts, negative ones too; the control is the quotient of the counters."""
+    rng = np.random.default_rng(seed)
+    N_hat_sas = rng.laplace(1.0, E, (1, S, 2, S))
+    N_hat_sa = N_hat_sas.sum(axis=-1) + rng.laplace(0.0, E, (1, S, 2))
+    made = closed_form(N_hat_sa, N_hat_sas, E)
+    P, r = private_estimates(dp.Counts(made.N_sa, made.N_sas, rng.laplace(0.0, E, (1, S, 2))), 0)
+    assert (P > 0).all() and np.allclose(P.sum(axis=-1), 1.0, rtol=1e-12)
+    assert ((r >= 0) & (r <= 1)).all()
+    raw = N_hat_sas / N_hat_sa[..., None]
+    assert not np.allclose(raw.sum(axis=-1), 1.0)
+
+
 # --- the bonus against the printed formula ------------------------------------------------------------
 
 

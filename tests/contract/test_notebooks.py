@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,33 @@ def test_runs_as_a_script(path, tmp_path):
 
 
 @notebooks
+def test_draws_out_of_sight_and_ends_in_exercises_with_solutions(path):
+    """How a picture is drawn stands in notebooks/pictures/, what it shows in the notebook."""
+    cells = jupytext.read(path).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert "matplotlib" not in code and "plt." not in code
+    (start,) = [i for i, cell in enumerate(cells) if "## Exercises, with solutions" in cell.source]
+    questions = re.findall(r"^\d+\. (.*)", "\n".join(cell.source for cell in cells[start:]), re.MULTILINE)
+    assert len(questions) >= 2 and all(question.startswith("*") for question in questions)
+    assert any(cell.cell_type == "code" for cell in cells[start:])
+
+
+@notebooks
+def test_its_pictures_are_all_shown(path):
+    """One module of pictures per notebook, every function of it used."""
+    source = path.read_text()
+    (module,) = re.findall(r"^import pictures\.(\w+) as draw$", source, re.MULTILINE)
+    tree = ast.parse((ROOT / "notebooks" / "pictures" / f"{module}.py").read_text())
+    drawn = [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(mark, ast.Name) and mark.id == "picture" for mark in node.decorator_list)
+    ]
+    assert drawn and [name for name in drawn if f"draw.{name}(" not in source] == []
+
+
+@notebooks
 def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
     """`make notebooks` writes it, for sites that show notebooks without running them."""
     file = path.with_suffix(".ipynb")
@@ -73,9 +101,11 @@ def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
 
 @pytest.mark.slow
 @notebooks
-def test_runs_in_a_kernel(path, tmp_path):
+def test_runs_in_a_kernel(path, tmp_path, monkeypatch):
     from nbclient import NotebookClient
 
+    here = [str(path.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, here)))  # pictures/ lies beside the notebook
     notebook = jupytext.read(path)
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
@@ -113,7 +143,7 @@ def test_comes_in_by_the_public_door(path):
     assert ("dpucbvi", "dp") in {(alias.name, alias.asname) for alias in doors}
     rooms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     behind = {alias.name for node in rooms if node.module.startswith("dpucbvi") for alias in node.names}
-    assert behind and behind & set(dpucbvi.__all__) == set()
+    assert behind & set(dpucbvi.__all__) == set()
 
 
 def test_a_copy_is_recognised():

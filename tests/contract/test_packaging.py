@@ -32,6 +32,30 @@ PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]
 MAKEFILE = (ROOT / "Makefile").read_text()
 CODEMETA = json.loads((ROOT / "codemeta.json").read_text())
 
+CODEMETA_TERMS = {  # of CodeMeta 3.0, those that a folder of research code may want
+    *(
+        "@context",
+        "type",
+        "name",
+        "description",
+        "version",
+        "dateModified",
+        "datePublished",
+        "license",
+        "author",
+    ),
+    *(
+        "programmingLanguage",
+        "runtimePlatform",
+        "operatingSystem",
+        "keywords",
+        "referencePublication",
+        "identifier",
+    ),
+    *("buildInstructions", "readme", "softwareRequirements", "releaseNotes", "softwareHelp", "codeRepository"),
+    *("memoryRequirements", "storageRequirements", "processorRequirements", "funder", "developmentStatus"),
+}
+
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
 NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
 
@@ -69,7 +93,9 @@ def third_party_imports(folder: str) -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 names.add(node.module.partition(".")[0])
-    ours = {"dpucbvi", "experiments", "tests"} | {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    ours = {"dpucbvi", "experiments", "tests", "pictures"} | {
+        path.stem for path in (ROOT / "tests").rglob("*.py")
+    }
     return names - ours - set(sys.stdlib_module_names)
 
 
@@ -170,7 +196,9 @@ def test_citation_names_the_paper():
     paper = yaml.safe_load((ROOT / "CITATION.cff").read_text())["preferred-citation"]
     assert paper["title"] == "Near-Optimal Differentially Private Reinforcement Learning"
     assert [author["family-names"] for author in paper["authors"]] == ["Qiao", "Wang"]
-    assert paper["year"] == 2023
+    assert (paper["year"], paper["volume"]) == (2023, 206)
+    assert "AISTATS" in paper["conference"]["name"] and paper["conference"]["date-start"].year == 2023
+    assert paper["url"].endswith(paper["identifiers"][0]["value"].removeprefix("arXiv:"))
     assert paper["identifiers"][0]["value"] == CODEMETA["referencePublication"]["identifier"]
 
 
@@ -179,6 +207,9 @@ def test_codemeta_says_what_the_other_files_say():
     assert CODEMETA["referencePublication"]["name"] == citation["preferred-citation"]["title"]
     assert CODEMETA["dateModified"] == str(citation["date-released"])
     assert CODEMETA["runtimePlatform"] == [f"Python {python}" for python in PYTHONS]
+    assert set(CODEMETA) <= CODEMETA_TERMS
+    for key in ("softwareRequirements", "releaseNotes", "softwareHelp", "buildInstructions", "readme"):
+        assert (ROOT / CODEMETA[key]).is_file()
     assert CODEMETA["license"].endswith(f"/{citation['license']}") and citation["license"] == PROJECT["license"]
 
 
@@ -189,7 +220,13 @@ def test_the_dockerfile_builds_the_locked_environment_as_make_does():
     assert steps[0][0] == "FROM" and re.fullmatch(r"python:(3\.\d+)-slim-bookworm", steps[0][1])[1] in PYTHONS
     runs = [rest for word, rest in steps if word == "RUN"]
     assert runs[-1] == "make .venv/.stamp" and "VENV := .venv/.stamp" in MAKEFILE
-    assert [rest for word, rest in steps if word == "USER"] == ["researcher"]  # not root
+    assert [rest for word, rest in steps if word == "USER"] == ["1000"] and "--uid 1000" in runs[1]  # not root
+    order = [word for word, _ in steps]
+    assert order.index("USER") < order.index("COPY") < len(order) - 1 - order[::-1].index("RUN")
+    assert {"git", "make"} <= set(re.findall(r"(\w+)=\S+", runs[0]))  # what the targets need beside Python
+    assert json.loads(steps[-1][1]) == ["make", "help"] and steps[-1][0] == "CMD"
+    advised = re.findall(r"docker run --rm dpucbvi make (\w+)", (ROOT / "Dockerfile").read_text())
+    assert advised and all(f"\n{target}: $(VENV)" in MAKEFILE for target in advised)
     assert "--no-install-recommends" in runs[0] and "rm -rf /var/lib/apt/lists" in runs[0]
     assert {".venv", "results"} <= set((ROOT / ".dockerignore").read_text().split())
 

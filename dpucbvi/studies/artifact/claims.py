@@ -73,16 +73,17 @@ def _claim(section: str, item: dict[str, Any], numbers: Numbers, shipped: list[s
 
 def _judged(claim: Claim, told: str) -> Claim:
     """The verdict of the stored runs, which judge the sentence in several columns."""
-    words = {part.rpartition(": ")[2] for part in told.split("; ")}
     if told == NOT_SHIPPED:
-        verdict = "not tested"
-    elif words == {REPRODUCES}:
+        return claim._replace(verdict="not tested", measured=told)
+    words = [part.rpartition(": ")[2] for part in told.split("; ")]
+    if set(words) == {REPRODUCES}:
         verdict = "holds"
     elif REPRODUCES in words:
         verdict = "holds in part"
     else:
         verdict = "does not hold" if DOES_NOT in words else "cannot be told"
-    return claim._replace(verdict=verdict, measured=told)
+    measured = f"in {words.count(REPRODUCES)} of {len(words)} settings"
+    return claim._replace(verdict=verdict, measured=measured, note=f"{told}. {claim.note}".strip())
 
 
 def ledger(claims: list[Claim]) -> str:

@@ -81,17 +81,6 @@ RC: dict[Any, Any] = {
     "grid.linewidth": 0.6,
 }
 
-NOTEBOOK: dict[Any, Any] = {
-    "figure.dpi": 60,  # an executed notebook stays below half a megabyte
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-}
-
 
 @contextmanager
 def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
@@ -99,11 +88,6 @@ def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
     settings = {**RC, **sizes}
     with seaborn.axes_style("ticks"), seaborn.plotting_context("paper"), matplotlib.rc_context(settings):
         yield
-
-
-def notebook_style() -> None:
-    """The settings of a notebook's pictures, from now on."""
-    matplotlib.rcParams.update(NOTEBOOK)
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
