@@ -37,6 +37,7 @@ SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses t
 BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 CONFIDENCE = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 WITHIN = 1.1  # of the least objective: which points are as good
+KEPT = ("zero", "known_rewards", "known_support")  # settings of dp.run that an arm has under postprocess
 Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
 
 
@@ -109,6 +110,7 @@ class Calibrated(NamedTuple):
     privatizer: Any
     found: Calibration
     runs: int
+    settings: dict[str, Any]  # of the runs
 
     def __str__(self) -> str:
         bonus, *confidence = self.found.choice
@@ -131,18 +133,26 @@ class Calibrated(NamedTuple):
         return DataFrame(rows, columns=[*factors, "objective"])
 
     def save(self, path: str | Path) -> Path:
-        """Write it as a file of conf/arm/, which experiments can name."""
+        """Write it as a file of conf/arm/, which experiments can name; a file that exists is never replaced."""
         path = Path(path)
         bonus, *confidence = self.found.choice
+        name = self.settings.get("postprocess", "none" if self.agent.raw or not confidence else "closed_form")
+        postprocess = {"name": name, **{key: self.settings[key] for key in KEPT if key in self.settings}}
+        if not all(isinstance(value, str | float | int) for value in postprocess.values()):
+            raise InputError("save: a post-processing or support of your own has no name in conf/")
         tree = {
             "label": path.stem,
             "agent": _named(AGENTS, self.agent, ("bonus_scale",)),
             "privatizer": _named(PRIVATIZERS, self.privatizer, ("confidence_scale", "printed_constant")),
-            "postprocess": {"name": "none" if self.agent.raw or not confidence else "closed_form"},
+            "postprocess": postprocess,
             "bonus": {"scale": bonus},
             **({"confidence": {"scale": confidence[0]}} if confidence else {}),
         }
-        path.write_text("# Factors chosen by dpucbvi.calibrate.\n" + OmegaConf.to_yaml(tree))
+        try:
+            with path.open("x") as file:
+                file.write("# Factors chosen by dpucbvi.calibrate.\n" + OmegaConf.to_yaml(tree))
+        except FileExistsError:
+            raise InputError(f"save: {path} exists; give another name, or remove it first") from None
         return path
 
 
@@ -178,7 +188,7 @@ def calibrate(
     if not points:
         raise InputError("bonus, confidence: an empty list has no factor to choose")
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
-    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed))
+    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed), settings)
 
 
 def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:

@@ -96,6 +96,26 @@ def test_what_is_saved_is_the_same_run(agent, privatizer, tmp_path):
     assert made.agent.bonus_scale == 0.125
 
 
+def test_saving_keeps_how_the_counts_were_made_and_replaces_no_file(tmp_path):
+    """Settings of the runs that would make another run if they were left out."""
+    kept = {"known_support": True, "zero": 1.0, "known_rewards": True}
+    river = dp.riverswim(S=5, H=4)
+    made = dp.calibrate(river, dp.DPUCBVI(), dp.Central(50.0), bonus=(0.1,), confidence=(0.5,), **SMALL, **kept)
+    path = made.save(tmp_path / "mine.yaml")
+    tree = OmegaConf.to_container(OmegaConf.load(path))
+    assert tree["postprocess"] == {"name": "closed_form", **kept}
+    tree.pop("label")
+    setup = assemble(run_settings({**tree, "env": {"name": "riverswim", "S": 5, "H": 4}, "K": 25}))
+    assert (setup.problem.D, setup.zero, setup.known_rewards) == (3, 1.0, True)
+    before = path.read_text()
+    with pytest.raises(dp.InputError, match=r"^save: .*mine\.yaml exists"):
+        made.save(path)
+    assert path.read_text() == before
+    own = made._replace(settings={"known_support": np.ones((5, 2, 5), dtype=bool)})
+    with pytest.raises(dp.InputError, match=r"^save: a post-processing or support of your own"):
+        own.save(tmp_path / "other.yaml")
+
+
 def test_bad_input_is_one_line(found):
     with pytest.raises(dp.InputError, match=r"^agent: OwnAgent has no bonus_scale"):
         dp.calibrate(RIVER, dp.planner(lambda counts: None), dp.Central(epsilon=1), K=5)
