@@ -149,7 +149,8 @@ def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Gener
     problem, G, seed = run.setup.problem, run.setup.G, np.random.SeedSequence(int(rng.integers(2**63)))
     privatizer: Any = replace(run.setup.privatizer, words=OneSource(seed))  # type: ignore[type-var]
     people = [User(Trajectory(*user), run.memory.pi, np.zeros(0)) for user in zip(*users, strict=True)]
-    size = sum(view.size for view in views(run, run.state))
+    seen = tallies_of(privatizer.release(problem, G, seed, COMPILED)) or views(run, run.state)
+    size = sum(view.size for view in seen)
     out = np.zeros((trials, len(people), size))
     for trial in out:
         made, last = privatizer.release(problem, G, seed, COMPILED), np.zeros(size)
