@@ -193,7 +193,7 @@ def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
     privatizer = dp.Toeplitz(2.0, every=every, clip=clip, **EXACT)
     release = privatizer.release(problem, shape[0], seed_stream(0, "privacy"), samplers)
     noise, T = privatizer.exact_noise(problem, shape[0]), 40 // every
-    z = noise.draws(shape, SeededWords(seed_stream(0, "privacy")), PLAIN)
+    z = noise.draws(problem.shape(shape[0]), SeededWords(seed_stream(0, "privacy")), PLAIN)
     published, estimates, users, inner = [], [], [], release._release
     for user in people(problem, 40):
         users.append(statistics(user.trajectory, *shape, FAMILIES["tuned"], clip, noise.grid)[inner._offset :])
