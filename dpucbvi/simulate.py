@@ -278,9 +278,9 @@ def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
     stream = seed_stream(seed, "privacy")
     if not is_exact(privatizer):
         return privatizer.release(problem, G, stream)
-    from dpucbvi.engine.exact import ExactGaussian, ExactLaplace
+    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace
 
-    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian))
+    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
 
 
 def _check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:

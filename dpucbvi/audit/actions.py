@@ -16,7 +16,7 @@ import numpy as np
 
 from dpucbvi.audit.attack import Verdict, verdict
 from dpucbvi.audit.drive import Tape, generators, on_tape
-from dpucbvi.audit.released import is_gaussian
+from dpucbvi.audit.released import is_gaussian, only_drawn_on_the_way
 from dpucbvi.audit.scores import Score, count, learn
 from dpucbvi.engine.compiled import jit
 from dpucbvi.engine.fast import FastRun, processing, start
@@ -48,6 +48,7 @@ def check(setup: Setup) -> None:
     """Raise InputError for what this attack is not made for."""
     if setup.certificate.model != "JDP":
         raise InputError("attack: actions is for JDP; under LDP every report is seen anyway")
+    only_drawn_on_the_way(setup, "actions")
     if PLANS[type(setup.agent)].stochastic:
         raise InputError("attack: actions takes policies that choose one action per state")
     if setup.problem.K > MOST_EPISODES:

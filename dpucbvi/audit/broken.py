@@ -21,6 +21,7 @@ from dpucbvi.privatizers import (
     LocalGaussian,
     Toeplitz,
 )
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Setup
 
 NOISY = (Central, Local, KaryTree, Honaker, GaussianTree, Toeplitz, Batches, LocalGaussian)
@@ -35,6 +36,7 @@ class Broken(NamedTuple):
     rewind: bool = False  # the same noise for every user
     forget: str | None = None  # the array of the state that is emptied before every release
     twice: bool = False  # the users come again
+    unclipped: bool = False  # all visits count where the first so many should
 
 
 def _scaled(state: Any, factor: Any) -> Any:
@@ -98,6 +100,12 @@ BROKEN = {
         (GaussianTree, Toeplitz, Batches, LocalGaussian),
         lambda c, state, _s: _scaled(state, 1.0 / math.sqrt(c.problem.H)),
     ),
+    "unclipped": Broken(
+        "noise for clipped visits, none clipped",
+        (GaussianTree, Toeplitz, Batches, LocalGaussian),
+        lambda _c, state, _s: state._replace(features=state.features._replace(clip=0)),
+        unclipped=True,
+    ),
 }
 
 
@@ -112,4 +120,8 @@ def broken(name: str | None, setup: Setup) -> Broken | None:
         raise InputError(f"broken: {name} is made of {takes}, not of {type(setup.privatizer).__name__}")
     if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
         raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
+    if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
+        raise InputError("broken: unclipped needs a privatizer with clip")
+    if is_exact(setup.privatizer):
+        raise InputError("broken: it is made of a compiled release, which exact noise has not; it must be null")
     return BROKEN[name]

@@ -1,23 +1,33 @@
 """The compiled release of a privatizer, fed by hand: the same users again and again, other noise each time.
 
 Nothing of the release is written again here. Its state is started as a run starts it, a trial sets it back and
-gives its generator a state of the trial's own, users go in through the engine's memory, and what the release
-has put out is copied after every user.
+gives its generator a state of the trial's own (or other noise, where all is made beforehand), users go in
+through the engine's memory, and what the release has put out is copied after every user.
 
 All arrays of a state lie in one tape, so that to set it back is to copy one array.
+
+Exact noise has no compiled release: there the reference's is fed, with the compiled samplers, as in a run. Its
+words are seeded, so that an audit can be repeated.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.audit.neighbours import Users
+from dpucbvi.engine import exact
 from dpucbvi.engine.compiled import jit
 from dpucbvi.engine.fast import FastRun, start
 from dpucbvi.engine.releases import release
 from dpucbvi.engine.state import Memory, Private
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import Words
-from dpucbvi.protocol import Floats, Setup
+from dpucbvi.privatizers.release_mode import Samplers, is_exact
+from dpucbvi.privatizers.square_root import noise_table
+from dpucbvi.privatizers.words import SeededWords, WordSource
+from dpucbvi.protocol import Floats, Setup, User
 
 GENERATOR = 4  # words of SFC64: three of state, one that counts
 TALLIES = ("asked", "moved", "where", "earned")  # of the local mechanisms that send answers, not sums
@@ -32,13 +42,18 @@ class Tape(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """How a broken release is driven: its noise again for every user, or without the noise it had kept."""
+    """How a broken release is driven: its noise again for every user, or without the noise it had kept.
+
+    `absent` is no fault: the place of a user who is not there, -1 if all are.
+    """
 
     rewind: bool
     forget: Floats  # an array of the state that is emptied before every user; empty if there is none
+    absent: int = -1
 
 
 NO_FAULTS = Faults(False, np.zeros((0, 0)))
+COMPILED = Samplers(exact.ExactLaplace, exact.ExactGaussian, exact.ExactCoins)
 
 
 def on_tape(state: Any) -> Tape:
@@ -58,10 +73,34 @@ def on_tape(state: Any) -> Tape:
 
 def views(run: FastRun, state: Any) -> tuple[Floats, ...]:
     """What is seen after every user: the noisy counts; of a local mechanism that sends answers, the answers."""
-    tallies = tuple(getattr(state, name).reshape(-1) for name in TALLIES if hasattr(state, name))
+    tallies = tallies_of(state)
     if tallies:
         return tallies
     return (run.private.flat[run.private.flat.size - state.scale.size :],)
+
+
+def tallies_of(state: Any) -> tuple[np.ndarray, ...]:
+    return tuple(getattr(state, name).reshape(-1) for name in TALLIES if hasattr(state, name))
+
+
+def made_beforehand(state: Any) -> bool:
+    """Whether all noise of a run is in the state (engine/releases/toeplitz.py)."""
+    return hasattr(state, "table") and state.table.noise.size > 0
+
+
+def source(state: Any) -> np.ndarray:
+    """The array that a trial's noise comes from: the generator, or the noise itself."""
+    return state.table.noise.reshape(-1) if made_beforehand(state) else state.generator
+
+
+def randomness(state: Any, rng: np.random.Generator, trials: int) -> np.ndarray:
+    """What `source` holds in every trial."""
+    if not made_beforehand(state):
+        return generators(rng, trials)
+    T, size = state.table.noise.shape
+    stream = GaussianStream(np.random.SeedSequence(int(rng.integers(2**63))))
+    table = noise_table(trials * size, T, np.tile(state.scale, trials), stream)
+    return np.ascontiguousarray(table.reshape(T, trials, size).swapaxes(0, 1)).reshape(trials, -1)
 
 
 def generators(rng: np.random.Generator, trials: int) -> Words:
@@ -85,10 +124,44 @@ def releases(
     faults: Faults = NO_FAULTS,
 ) -> Floats:
     """What is seen after every user of every trial: [trial, user, value]."""
-    seen = views(run, tape.state)
+    if is_exact(run.setup.privatizer):
+        return exact_releases(run, users, trials, rng, faults.absent)
+    state, seen = tape.state, views(run, tape.state)
     out = np.zeros((trials, len(users.s), sum(view.size for view in seen)))
-    start_words = generators(rng, trials)
-    play(tape.state, tape.now, tape.blank, start_words, users, run.memory, run.private, seen, faults, out)
+    each = randomness(state, rng, trials)
+    nobody = run.memory._replace(s=run.memory.s[:1], a=run.memory.a[:0], r=run.memory.r[:0])
+    people = (users, run.memory, nobody)
+    play(state, tape.now, tape.blank, source(state), each, people, run.private, seen, faults, out)
+    return out
+
+
+class OneSource(SeededWords):
+    """A source that goes on from one trial to the next: reading ahead for each would take most of the time."""
+
+    def start(self, seed: np.random.SeedSequence) -> WordSource:  # type: ignore[override]
+        return self
+
+
+def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Generator, absent: int) -> Floats:
+    """The same of exact noise."""
+    if absent >= 0:
+        raise NotImplementedError("an exact release is attacked by replacing a user")
+    problem, G, seed = run.setup.problem, run.setup.G, np.random.SeedSequence(int(rng.integers(2**63)))
+    privatizer: Any = replace(run.setup.privatizer, words=OneSource(seed))  # type: ignore[type-var]
+    people = [User(Trajectory(*user), run.memory.pi, np.zeros(0)) for user in zip(*users, strict=True)]
+    seen = tallies_of(privatizer.release(problem, G, seed, COMPILED)) or views(run, run.state)
+    size = sum(view.size for view in seen)
+    out = np.zeros((trials, len(people), size))
+    for trial in out:
+        made, last = privatizer.release(problem, G, seed, COMPILED), np.zeros(size)
+        tallies = tallies_of(made)
+        for t, person in enumerate(people):
+            counts = made.release(person)
+            if tallies:
+                last = np.concatenate(tallies)
+            elif counts is not None:
+                last = counts[-size:]
+            trial[t] = last
     return out
 
 
@@ -97,27 +170,31 @@ def play(
     state: Any,
     now: Words,
     blank: Words,
-    generators: Words,
-    users: Users,
-    memory: Memory,
+    source: Any,
+    randomness: Any,
+    people: tuple[Users, Memory, Memory],
     private: Private,
     views: tuple[Floats, ...],
     faults: Faults,
     out: Floats,
 ) -> None:
+    users, memory, nobody = people  # nobody has no steps
     for trial in range(out.shape[0]):
         now[:] = blank
         private.flat[:] = 0.0
-        state.generator[:] = generators[trial]
+        source[:] = randomness[trial]
         for t in range(users.s.shape[0]):
             memory.s[:] = users.s[t]
             memory.a[:] = users.a[t]
             memory.r[:] = users.r[t]
             if faults.rewind:
-                state.generator[:] = generators[trial]
+                source[:] = randomness[trial]
             if faults.forget.size > 0:
                 faults.forget[:] = 0.0
-            release(state, t + 1, memory, private)
+            who = memory
+            if t == faults.absent:
+                who = nobody
+            release(state, t + 1, who, private)
             i = 0
             for view in views:
                 for c in range(view.size):

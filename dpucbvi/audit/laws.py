@@ -28,6 +28,7 @@ from dpucbvi.privatizers import (
     Toeplitz,
 )
 from dpucbvi.privatizers.blt import parameters
+from dpucbvi.privatizers.square_root import stairs
 from dpucbvi.protocol import Floats, Privatizer
 
 MOST_HONAKER = 3  # releases whose likelihood is written out
@@ -125,6 +126,18 @@ def toeplitz(T: int) -> Floats:
     return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
 
 
+def square_root(T: int) -> Floats:
+    """B = √A: binom(2j, j)/4^j along its diagonals."""
+    b = [math.comb(2 * j, j) / 4**j for j in range(T)]
+    return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
+
+
+def on_stairs(T: int) -> Floats:
+    """B = A C⁻¹, C the square root with entries rounded to a multiple of 1/unit."""
+    unit = stairs(T).unit
+    return sums(T) @ np.linalg.inv(np.floor(square_root(T) * unit + 0.5) / unit)
+
+
 def noises(privatizer: Privatizer, T: int) -> Floats:
     """B of a privatizer; InputError for one that adds no noise to running sums."""
     match privatizer:
@@ -134,6 +147,8 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
             return honaker(T)
         case KaryTree():
             return kary_tree(T, privatizer.k)
+        case Toeplitz(factorisation="square_root"):
+            return on_stairs(T) if privatizer.exact else square_root(T)
         case Toeplitz():
             return toeplitz(T)
         case Local() | LocalGaussian() | Batches():  # a new noise for every user, or batch

@@ -6,7 +6,8 @@ and 1 the one with the largest privacy loss is taken, worked out through the rea
     Laplace    Σ_c |σ(c) - σ'(c)| / b_c         Gaussian    Σ_c (σ(c) - σ'(c))² / s_c²
 
 and among equals the one that moves fewest counters, since each is one more noise between the attacker and the
-sum. Two users in different cells, or one cell with rewards 1 against 0: sensitivity.py has the proof.
+sum. Two users in different cells, or one cell with rewards 1 against 0: sensitivity.py has the proof. If the
+second user is not there, σ' = 0.
 """
 
 from itertools import product
@@ -48,10 +49,10 @@ def how_many(H: int, S: int) -> int:
     return int(S ** (H + 1) * 2**H)
 
 
-def features(setup: Setup, users: Users) -> Floats:
+def features(setup: Setup, users: Users, clipped: bool = True) -> Floats:
     """σ of every user, the released counters only."""
     shape, privatizer = (setup.G, setup.problem.S, setup.problem.A), setup.privatizer
-    families, clip = FAMILIES[privatizer.families], getattr(privatizer, "clip", None)
+    families, clip = FAMILIES[privatizer.families], getattr(privatizer, "clip", None) if clipped else None
     rows = [statistics(Trajectory(*user), *shape, families, clip) for user in zip(*users, strict=True)]
     return np.array(rows)[:, families.offset(*shape) :]
 
@@ -67,6 +68,13 @@ def worst_pair(sigma: Floats, scale: Floats, gaussian: bool) -> tuple[int, int]:
         if (key := (float(loss[j]), -int(moved[j]))) > best:
             best, found = key, (i, j)
     return found
+
+
+def largest(sigma: Floats, scale: Floats, gaussian: bool) -> int:
+    """The row of the user who is farthest from one who is not there."""
+    loss = np.abs(sigma) / scale
+    loss = np.round((loss**2 if gaussian else loss).sum(axis=1), 9)
+    return int(np.lexsort(((sigma != 0.0).sum(axis=1), -loss))[0])
 
 
 def apart(users: Users) -> tuple[int, int]:

@@ -1,4 +1,7 @@
-"""The attack on what is released: which of two users was among the others, from all counts or answers seen."""
+"""The attack on what is released: which of two users was among the others, from all counts or answers seen.
+
+Under replace_one the second user is another one, under add_remove she is not there.
+"""
 
 from typing import Any, NamedTuple
 
@@ -14,8 +17,11 @@ from dpucbvi.audit.scores import LikelihoodRatio, Score, count, learn, rounded
 from dpucbvi.engine.fast import FastRun
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers import Batches
+from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints, Setup
 
+REPLACED = "replace_one"
 MOST_USERS = 40  # an attack on more than so many has no power
 
 
@@ -40,9 +46,20 @@ def sends_answers(state: Any) -> bool:
     return not hasattr(state, "scale")
 
 
-def check(setup: Setup) -> None:
+def only_drawn_on_the_way(setup: Setup, attack: str) -> None:
+    """Raise InputError for noise that a trial of the compiled engine cannot draw anew."""
+    if is_exact(setup.privatizer) or getattr(setup.privatizer, "factorisation", BLT) != BLT:
+        raise InputError(
+            f"attack: {attack} takes simulated noise that is drawn on the way; it must be released"
+        )
+
+
+def check(setup: Setup, relation: str = REPLACED) -> None:
     """Raise InputError for a problem that is too large to attack, or has nothing to attack."""
     H, S, _, K, *_ = setup.problem
+    answers = not hasattr(setup.privatizer, "scales")
+    if relation != REPLACED and (answers or is_exact(setup.privatizer)):
+        raise InputError("relation: add_remove takes simulated noise on sums; it must be replace_one here")
     if setup.certificate.model == "none":
         raise InputError("privatizer: an audit needs one that certifies something")
     if neighbours.how_many(H, S) > neighbours.TINY:
@@ -53,29 +70,37 @@ def check(setup: Setup) -> None:
         raise InputError("K: nothing is released before the last user; an audit needs a release")
 
 
-def prepare(setup: Setup, broken: Broken | None) -> Case:
+def prepare(setup: Setup, broken: Broken | None, relation: str = REPLACED) -> Case:
     """The worst pair of users in the worst place; all others are like the first, so none hides the second."""
-    check(setup)
+    check(setup, relation)
     run = begin(setup)
     candidates = neighbours.all_users(setup.problem.H, setup.problem.S, run.memory.pi)
     n, seen_after, place = setup.problem.K - 1, when_seen(setup), 0
     if sends_answers(run.state):
         pair, scale, sigma = neighbours.apart(candidates), np.zeros(0), np.zeros((len(candidates.s), 0))
     else:
-        scale, sigma = run.state.scale.copy(), neighbours.features(setup, candidates)
-        pair = neighbours.worst_pair(sigma, scale, is_gaussian(setup))
+        scale = run.state.scale.copy()
+        sigma = neighbours.features(setup, candidates, broken is None or not broken.unclipped)
+        pair = neighbours.worst_pair(sigma, scale, setup.certificate.delta > 0.0)
+        if relation != REPLACED:
+            pair = (neighbours.largest(sigma, scale, setup.certificate.delta > 0.0),) * 2
         item = law(setup.privatizer, len(seen_after)).worst_item()
         place = int(seen_after[item - 1]) + 1 if item else 0
     half = n // 2 if broken is not None and broken.twice else n
     rows = [np.resize(np.where(np.arange(half) == place, who, pair[0]), n) for who in pair]
     states = [broken_state(setup, run.state, broken, sigma[r]) for r in rows]
     tapes = tuple(on_tape(state) for state in states)
+    faults = [faults_of(broken, tape) for tape in tapes]
+    one, other = sigma[rows[0]], sigma[rows[1]]
+    if relation != REPLACED:
+        faults[1] = faults[1]._replace(absent=place)
+        other[place] = 0.0
     return Case(
         run,
         (candidates.pick(rows[0]), candidates.pick(rows[1])),
         (tapes[0], tapes[1]),
-        (faults_of(broken, tapes[0]), faults_of(broken, tapes[1])),
-        (sigma[rows[0]], sigma[rows[1]]),
+        (faults[0], faults[1]),
+        (one, other),
         scale,
         place,
         seen_after,
@@ -118,7 +143,7 @@ def likelihood_ratios(setup: Setup, case: Case) -> list[Score]:
 
     def believing(law: Law, name: str) -> LikelihoodRatio:
         one, other = (law.undo @ sums for sums in released)
-        return LikelihoodRatio(law, one, other, case.scale, is_gaussian(setup), name)
+        return LikelihoodRatio(law, one, other, case.scale, setup.certificate.delta > 0.0, name)
 
     return [
         believing(law(setup.privatizer, T), "likelihood ratio"),
@@ -126,9 +151,11 @@ def likelihood_ratios(setup: Setup, case: Case) -> list[Score]:
     ]
 
 
-def attack(setup: Setup, broken: Broken | None, trials: int, rng: np.random.Generator) -> Verdict:
-    """The lower bound on ε, and on μ where the noise is Gaussian, if a user is replaced."""
-    case = prepare(setup, broken)
+def attack(
+    setup: Setup, broken: Broken | None, trials: int, rng: np.random.Generator, relation: str = REPLACED
+) -> Verdict:
+    """The lower bound on ε, and on μ where the noise is Gaussian, under the relation."""
+    case = prepare(setup, broken, relation)
 
     def scores(one: Floats, other: Floats) -> list[Score]:
         if case.scale.size == 0:

@@ -169,6 +169,22 @@ def bernoulli_exp_above_one(high: Any, low: Any, b: Any, words: HalfWords, at: i
     return bernoulli_exp(low, b, words, at)
 
 
+# --- answers ------------------------------------------------------------------------------------------
+
+
+@inlined
+def response(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> tuple[Any, int]:
+    """One of the answers 0..d-1: the true one e^{n/m} times as likely as any other."""
+    while at <= words.size:
+        answer, at = uniform_below(d, words, at)
+        if answer == truth:
+            return answer, at
+        kept, at = bernoulli_exp_above_one(ZERO, n, m, words, at)
+        if kept:
+            return answer, at
+    return ZERO, at
+
+
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
@@ -193,6 +209,37 @@ def gaussian_draws(n: Any, d: Any, t: Any, words: HalfWords, at: int, out: Ints,
         if after > words.size:
             break
         out[done] = np.int64((Y ^ (ZERO - negative)) + negative)  # ±Y without a branch
+        at = after
+        done += 1
+    return at, done
+
+
+@jit
+def response_draws(
+    truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int, out: Ints, done: int
+) -> tuple[int, int]:
+    """The same for answers."""
+    while done < out.size:
+        answer, after = response(truth, d, n, m, words, at)
+        if after > words.size:
+            break
+        out[done] = np.int64(answer)
+        at = after
+        done += 1
+    return at, done
+
+
+@jit
+def bit_draws(hot: Any, n: Any, m: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
+    """The same for bits, one of them hot."""
+    while done < out.size:
+        if np.uint64(done) == hot:
+            bit, after = uniform_below(TWO, words, at)
+        else:
+            bit, after = response(ZERO, TWO, n, m, words, at)
+        if after > words.size:
+            break
+        out[done] = np.int64(bit)
         at = after
         done += 1
     return at, done
@@ -224,3 +271,13 @@ class ExactGaussian(exact.ExactGaussian):
     def draw(self, n: int) -> Ints:
         t = isqrt(self.n // self.d) + 1
         return draw_from(self.source, n, gaussian_draws, self.n, self.d, t)
+
+
+class ExactCoins(exact.ExactCoins):
+    """The reference's class with compiled answers."""
+
+    def response(self, truth: int, d: int) -> int:
+        return int(draw_from(self.source, 1, response_draws, truth, d, self.n, self.d)[0])
+
+    def bits(self, hot: int, n: int) -> Ints:
+        return draw_from(self.source, n, bit_draws, hot, self.n, self.d)

@@ -33,6 +33,7 @@ SETTINGS = {
     "attack": "engine.attack",
     "trials": "engine.trials",
     "broken": "engine.broken",
+    "relation": "engine.relation",
 }
 
 
@@ -61,7 +62,7 @@ def assemble(settings: RunSettings) -> Setup:
     if c.engine.name == "audit":
         from dpucbvi.audit.run import check  # brings the engine, which is slow to import
 
-        _told("", check, setup, c.engine.attack, c.engine.broken, c.engine.trials)
+        _told("", check, setup, c.engine.attack, c.engine.broken, c.engine.trials, c.engine.relation)
     else:
         _told("", check_engine, c.engine.name, setup)
     return setup

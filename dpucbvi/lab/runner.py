@@ -261,4 +261,4 @@ def audit_run(setup: Setup, seed: int, c: EngineSettings) -> Trace:
     from dpucbvi.audit.run import run  # compiles code of its own: only who asks for it pays
 
     assert c.attack is not None and c.trials is not None
-    return run(setup, seed, c.attack, c.broken, c.trials)
+    return run(setup, seed, c.attack, c.broken, c.trials, c.relation)

@@ -63,7 +63,8 @@ class EngineSettings:
     """`reference` (plain loops) or `fast` (compiled); cvxpy solves `lp_checks` LPs of a fast run again.
 
     `audit`: no run but an attack on what the compiled engine releases, `trials` times for each of two users
-    (audit/); `broken` names a release that is wrong on purpose.
+    (audit/); `broken` names a release that is wrong on purpose, `relation` is add_remove if the second user is
+    not there, else replace_one.
     """
 
     name: str = "fast"
@@ -71,6 +72,7 @@ class EngineSettings:
     attack: str | None = None
     trials: int | None = None
     broken: str | None = None
+    relation: str | None = None
 
 
 @dataclass
@@ -195,7 +197,7 @@ def _canonical_engine(c: EngineSettings) -> EngineSettings:
         for key in ("attack", "trials"):
             if getattr(c, key) is None:
                 raise InputError(f"engine.{key}: a value is needed")
-        return replace(c, lp_checks=None)
+        return replace(c, lp_checks=None, relation=None if c.relation == "replace_one" else c.relation)
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
     return EngineSettings(c.name, c.lp_checks)

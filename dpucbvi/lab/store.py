@@ -38,6 +38,7 @@ from dpucbvi.lab.run_files import (
 from dpucbvi.lab.settings import RunSettings, to_dict
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers.certificate import SIMULATION, Certificate
+from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Trace
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
@@ -48,7 +49,7 @@ FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
     "agent": {"cap": "H", "minimum": True},
-    "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION},
+    "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION, "factorisation": BLT},
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
 

@@ -204,6 +204,7 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
     return max(min(float(found), epsilon(classic)), 0.0)
 
 
+@cache
 def zcdp_of_epsilon(epsilon: float, delta: float) -> float:
     """The largest ρ with `epsilon_of_zcdp`(ρ, δ) ≤ ε, rounded down by more than that search can miss."""
     _check("epsilon", epsilon)

@@ -1,4 +1,4 @@
-"""Exact integer noise for publication: discrete Laplace and discrete Gaussian, sampled without a single float.
+"""Exact noise for publication: discrete Laplace, discrete Gaussian and random answers, without a single float.
 
 Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (arXiv:2004.00010, Algorithms
 1-3). On the integers, with a rational scale t and a rational σ²,
@@ -20,6 +20,10 @@ Everything is built from uniform integers and comparisons:
                         e^{-d/n}; a fair sign, where -0 is drawn again. Here t = n/d
     Gaussian            Y ~ Laplace of scale t = ⌊σ⌋ + 1, kept with probability e^{-γ},
     [Algorithm 3]       γ = (|Y| - σ²/t)²/(2σ²) = (|Y|td - n)²/(2ndt²). Here σ² = n/d
+    Response            one of d answers is proposed, all as likely; the true one is kept, another one with
+                        probability e^{-ε}, else a new one is proposed. So P(x) ∝ 1 for the truth and e^{-ε} for
+                        each other: k-ary randomised response. With two answers and the truth 0, a 1 comes with
+                        probability 1/(e^ε + 1), the cold bit of optimised unary encoding; its hot bit is fair
 
 The sign and U come from one uniform on 0..2n-1. The numerators and denominators of scales are at most 2^30;
 then 2ndt² ≤ 2^63 because t²d ≤ (√n + √d)² ≤ 4·2^30, and the compiled twin (engine/exact.py) needs 64-bit
@@ -29,7 +33,8 @@ Formal guarantees, for independent uniform words (words.py):
 - the laws above are exact, without rounding and without a cut tail;
 - a release f + X, f an integer vector and X iid discrete Laplace of scale t, is exactly (Δ₁/t)-DP where f
   changes by at most Δ₁ in ℓ1; with discrete Gaussian noise it is Δ₂²/(2σ²)-zCDP where f changes by at most Δ₂
-  in ℓ2. `epsilon` and `rho` give these as fractions; rational.py rounds them up for printing.
+  in ℓ2. `epsilon` and `rho` give these as fractions; rational.py rounds them up for printing;
+- a response is exactly ε-DP, ε a fraction: two probabilities of one answer are equal or have the ratio e^{±ε}.
 Out of scope: timing. The number of words a draw reads depends on its value.
 """
 
@@ -128,6 +133,18 @@ def bernoulli_exp_above_one(a: int, b: int, words: Iterator[int]) -> bool:
     return bernoulli_exp(a, b, words)
 
 
+# --- answers ------------------------------------------------------------------------------------------
+
+
+def response(truth: int, d: int, epsilon: Fraction, words: Iterator[int]) -> int:
+    """One of the answers 0..d-1: the true one e^ε times as likely as any other."""
+    n, m = parts("epsilon", epsilon)
+    while True:
+        answer = uniform_below(d, words)
+        if answer == truth or bernoulli_exp_above_one(n, m, words):
+            return answer
+
+
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
@@ -171,3 +188,23 @@ class ExactGaussian:
     def rho(self, squared_change: int) -> Fraction:
         """The ρ of zCDP of a release of integers whose squared ℓ2 change is at most this: Δ₂²/(2σ²)."""
         return squared_change / (2 * self.sigma2)
+
+
+class ExactCoins:
+    """Public coins, and answers that hide the truth by ε, from one source of words."""
+
+    def __init__(self, epsilon: Fraction, source: WordSource):
+        self.n, self.d = parts("epsilon", epsilon)
+        self.epsilon, self.source = Fraction(epsilon), source
+
+    def below(self, n: int) -> int:
+        """Uniform on 0..n-1."""
+        return uniform_below(n, self.source)
+
+    def response(self, truth: int, d: int) -> int:
+        return response(truth, d, self.epsilon, self.source)
+
+    def bits(self, hot: int, n: int) -> Ints:
+        """n bits: the hot one is fair, each other is 1 with probability 1/(e^ε + 1)."""
+        sent = [self.below(2) if i == hot else self.response(0, 2) for i in range(n)]
+        return np.array(sent, dtype=np.int64)

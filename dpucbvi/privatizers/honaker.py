@@ -9,23 +9,31 @@ estimates is a second estimate of the same block; the best mean of the two by va
 and has v_i times the variance of z; v_i falls to ½. The release at t sums e over the dyadic blocks of t. Every
 node of the tree is needed now, not only those that Chan's mechanism uses, but an item still lies in L nodes:
 the budget is the same. The weights of one release are at most 1 and have Σ a² = Σ v_i over the set bits of t.
+
+All this is a function of the noisy nodes. Simulated, only noises go through it, and the true sums are added. In
+the release mode a node is an integer sum plus an integer noise, and the estimates are made of these nodes by
+the same recursion, which is linear: weights are real, but they meet only what is private already.
 """
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from dpucbvi.privatizers.over_time import LaplaceOverTime
+from dpucbvi.counts import FAMILIES, counters, statistics
+from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, LaplaceTree
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.release_mode import ExactNoise
 from dpucbvi.privatizers.tree import Draws, levels
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, Ints, Problem, Shape, User
 
 
 @dataclass(frozen=True)
-class Honaker(LaplaceOverTime):
+class Honaker(LaplaceTree):
     """The paper's tree with every node used: less noise at the same ε.
 
-    Simulation only: its noise is weighted by reals, so integer noise would not stay integer.
+    `noise="exact"` is for publication (release_mode.py).
     """
 
     def levels(self, T: int) -> int:
@@ -36,6 +44,10 @@ class Honaker(LaplaceOverTime):
 
     def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> "HonakerNoise":
         return HonakerNoise(size, levels(T + 1), scale, stream)
+
+    def published(self, problem: Problem, shape: Shape, noise: ExactNoise, draws: Any) -> Any:
+        nodes = NoisyNodes(self.levels(self.releases(problem)), draws.size, draws)
+        return EstimatedCounts(self, shape, noise, nodes)
 
 
 def block_variances(L: int) -> Floats:
@@ -76,6 +88,56 @@ class HonakerNoise:
 
     def _node(self) -> Floats:
         return self.scale * self._stream.draw(self.size)
+
+
+class NoisyNodes:
+    """The nodes of the tree in integers, each the sum of its items plus its noise, in the order of `next`."""
+
+    def __init__(self, L: int, size: int, noise: Draws):
+        self.left = np.zeros((L, size), np.int64)  # true sums of the blocks that wait for their right half
+        self.sum = np.zeros(size, np.int64)  # of the node at hand
+        self.height, self._noise = -1, noise
+
+    def take(self, item: Ints) -> None:
+        """An item has come: the next node is its leaf."""
+        if self.height >= 0:
+            self.left[self.height] = self.sum
+        self.sum, self.height = item.copy(), -1
+
+    def draw(self, n: int) -> Ints:
+        """The next node that closes with the item."""
+        if self.height >= 0:
+            self.sum = self.left[self.height] + self.sum
+        self.height += 1
+        return self.sum + self._noise.draw(n)
+
+
+class EstimatedCounts:
+    """Running sums estimated from noisy nodes: HonakerNoise with the nodes in place of their noises."""
+
+    def __init__(self, privatizer: Honaker, shape: Shape, noise: ExactNoise, nodes: NoisyNodes):
+        self._families, self._every = FAMILIES[privatizer.families], privatizer.every
+        self._shape, self._grid, self._nodes = shape, noise.grid, nodes
+        self._estimates = HonakerNoise(nodes.sum.size, len(nodes.left), 1, nodes)
+        self._unit_sd = noise.scales.M * math.sqrt(LAPLACE_VARIANCE)
+        self.item = np.zeros(counters(*shape), np.int64)  # of the users since the last release
+        self.t = 0
+
+    def release(self, user: User) -> Floats | None:
+        self.item += statistics(
+            user.trajectory, *self._shape[:3], self._families, grid=self._grid, moves=user.moves
+        )
+        self.t += 1
+        if self.t % self._every:
+            return None
+        offset = self._families.offset(*self._shape)
+        self._nodes.take(self.item[offset:])
+        self.item[:] = 0
+        return np.append(np.zeros(offset), self._estimates.next())
+
+    @property
+    def sd(self) -> Floats:
+        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._estimates.variance()))
 
 
 PRIVATIZERS.add("honaker", Honaker)

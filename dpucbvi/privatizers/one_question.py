@@ -31,24 +31,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import CENTRE, counters
+from dpucbvi.counts import CENTRE, counters, on_grid
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.batches import batch_ends, shown_pairs
 from dpucbvi.privatizers.certificate import Certificate, check_budget, nothing_released
 from dpucbvi.privatizers.coins import Coins, answer_odds, randomised_response, unit
+from dpucbvi.privatizers.exact import ExactCoins
 from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.release_mode import (
+    GRIDS,
+    PLAIN,
+    SHARES,
+    ExactAnswers,
+    Samplers,
+    exact_share,
+)
 from dpucbvi.protocol import Floats, Ints, Noise, Problem, User
 
 WORDS = 5  # of a user: which pair, which kind, the rounding of the reward, whether she is truthful, what else
 
 
 @dataclass(frozen=True)
-class OneQuestion:
+class OneQuestion(ExactAnswers):
     """One answer per user, pure ε-LDP.
 
-    `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above. Simulation
-    only: its coins have real probabilities, p and q.
+    `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above.
+    `noise="exact"` is for publication (release_mode.py).
     """
 
     epsilon: float
@@ -67,6 +76,7 @@ class OneQuestion:
         whole("want", self.want, 0)
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+        self.check_mode()
 
     def ends(self, problem: Problem) -> Ints:
         """After which users new counts are released."""
@@ -74,12 +84,12 @@ class OneQuestion:
 
     def factors(self, S: int) -> tuple[float, float]:
         """1/((p - q) share) of the two kinds: what one answer adds to an estimate."""
-        (p, q), (p_r, q_r) = answer_odds(self.epsilon, S + 1), answer_odds(self.epsilon, 3)
-        return 1.0 / ((p - q) * self.transitions), 1.0 / ((p_r - q_r) * (1.0 - self.transitions))
+        (p, q), (p_r, q_r) = answer_odds(self.budget, S + 1), answer_odds(self.budget, 3)
+        return 1.0 / ((p - q) * self.share), 1.0 / ((p_r - q_r) * (1.0 - self.share))
 
     def cell_sd(self, S: int) -> float:
         """The standard deviation that one user asked where adds to a cell of her pair."""
-        _, q = answer_odds(self.epsilon, S + 1)
+        _, q = answer_odds(self.budget, S + 1)
         return self.factors(S)[0] * math.sqrt(q * (1.0 - q))
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
@@ -87,7 +97,7 @@ class OneQuestion:
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
-        cell, reward = (a + 1.0) * spread, (b / 2.0 + 1.0) * spread
+        cell, reward = (a + 1.0) * spread, (b / 2.0 + 1.0) * spread + self.rounding(n)
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, reward)
         sd = self.cell_sd(S) * math.sqrt(n)
         factor = self.confidence_scale
@@ -96,35 +106,35 @@ class OneQuestion:
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if len(self.ends(problem)) == 0:
             return nothing_released(self.model)
-        return Certificate(self.model, self.epsilon, self.epsilon)
+        return Certificate(self.model, self.budget, self.budget, noise=self.kind)
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "Answers":
-        return Answers(self, problem, G, Coins(seed))
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> "Answers":
+        if self.exact:
+            return ExactlyAnswered(self, problem, G, self.coins(seed, samplers))
+        return SimulatedAnswers(self, problem, G, Coins(seed))
 
 
 class Answers:
     """Both sides: the server's tallies of answers, and the user who gives one."""
 
-    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, coins: Coins):
-        self._privatizer, self._coins = privatizer, coins
+    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, dtype: type):
+        self._privatizer = privatizer
         self._shape, self._ends = (G, problem.S, problem.A), set(privatizer.ends(problem).tolist())
         self.t = 0
-        self.where = np.zeros((*self._shape, problem.S + 1))  # answers by pair
-        self.earned = np.zeros((*self._shape, 3))
+        self.where: np.ndarray = np.zeros((*self._shape, problem.S + 1), dtype)  # answers by pair
+        self.earned: np.ndarray = np.zeros((*self._shape, 3), dtype)
         self.N_hat = np.zeros(self._shape)  # of the last release
 
     def release(self, user: User) -> Floats | None:
-        words = self._coins.words(WORDS)
-        pair = question(self.pairs(user.pi), unit(words[0]))
-        if unit(words[1]) < self._privatizer.transitions:
-            answers, kind = self.where, where_to(user.trajectory, pair, *self._shape)
-        else:
-            answers, kind = self.earned, earned(user.trajectory, pair, self._shape[0], unit(words[2]))
-        d = answers.shape[-1]
-        p, _ = answer_odds(self._privatizer.epsilon, d)
-        answers[pair][randomised_response(kind, d, p, unit(words[3]), unit(words[4]))] += 1.0
+        self.ask(user)
         self.t += 1
         return self.estimates() if self.t in self._ends else None
+
+    def ask(self, user: User) -> None:
+        """One question, and its answer into the tallies."""
+        raise NotImplementedError
 
     def pairs(self, pi: np.ndarray) -> np.ndarray:
         """The pairs that may be asked about: those the policy may visit, few counts first."""
@@ -137,7 +147,7 @@ class Answers:
     def estimates(self) -> Floats:
         """The noisy counts: N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""
         S = self._shape[1]
-        (_, q), (a, b) = answer_odds(self._privatizer.epsilon, S + 1), self._privatizer.factors(S)
+        (_, q), (a, b) = answer_odds(self._privatizer.budget, S + 1), self._privatizer.factors(S)
         N_sas = a * (self.where[..., :S] - q * self.where.sum(axis=-1)[..., None])
         R = b * (CENTRE * (self.earned[..., 1] - self.earned[..., 0]))
         self.N_hat = np.zeros(self._shape)
@@ -149,6 +159,50 @@ class Answers:
     def sd(self) -> Floats:
         S = self._shape[1]
         return self._privatizer.cell_sd(S) * np.sqrt(self.where.sum(axis=-1))
+
+
+class SimulatedAnswers(Answers):
+    """With seeded coins of real probabilities."""
+
+    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, coins: Coins):
+        super().__init__(privatizer, problem, G, np.float64)
+        self._coins = coins
+
+    def ask(self, user: User) -> None:
+        words = self._coins.words(WORDS)
+        pair = question(self.pairs(user.pi), unit(words[0]))
+        if unit(words[1]) < self._privatizer.transitions:
+            answers, kind = self.where, where_to(user.trajectory, pair, *self._shape)
+        else:
+            answers, kind = self.earned, earned(user.trajectory, pair, self._shape[0], unit(words[2]))
+        d = answers.shape[-1]
+        p, _ = answer_odds(self._privatizer.epsilon, d)
+        answers[pair][randomised_response(kind, d, p, unit(words[3]), unit(words[4]))] += 1.0
+
+
+class ExactlyAnswered(Answers):
+    """With exact coins: integers up to the tallies, of which estimates are made afterwards.
+
+    A reward is first put on the public grid, j/g, and rounded to 1 with probability exactly j/g.
+    """
+
+    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, coins: ExactCoins):
+        super().__init__(privatizer, problem, G, np.int64)
+        self._coins, self._share = coins, exact_share(privatizer.transitions)
+
+    def ask(self, user: User) -> None:
+        coins, candidates = self._coins, np.argwhere(self.pairs(user.pi))
+        g, s, a = candidates[coins.below(len(candidates))].tolist()
+        if coins.below(SHARES) < self._share:
+            answers, truth = self.where, where_to(user.trajectory, (g, s, a), *self._shape)
+        else:
+            answers, truth = self.earned, self.paid(user.trajectory, (g, s, a))
+        answers[g, s, a, coins.response(truth, answers.shape[-1])] += 1
+
+    def paid(self, trajectory: Trajectory, pair: tuple[int, int, int]) -> int:
+        """As `earned`, from exact coins."""
+        h = first_visit(trajectory, pair, self._shape[0])
+        return 2 if h is None else int(self._coins.below(GRIDS[0]) < on_grid(trajectory.r[h], GRIDS[0]))
 
 
 def question(pairs: np.ndarray, u: float) -> tuple[int, int, int]:

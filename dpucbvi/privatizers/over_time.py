@@ -16,11 +16,18 @@ for Gaussian, Denisov et al. (2022), Theorem 2.1.
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, Bounds, bound_to_E, gaussian_bound, laplace_sum_bound
+from dpucbvi.confidence import (
+    SHARE,
+    Bounds,
+    bound_to_E,
+    gaussian_bound,
+    laplace_sum_bound,
+    subgaussian_bound,
+)
 from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.errors import whole
 from dpucbvi.privatizers.accounting import gaussian_mu
@@ -44,6 +51,7 @@ from dpucbvi.privatizers.release_mode import (
     Published,
     ReleaseMode,
     Samplers,
+    exact_gaussian,
     exact_laplace,
 )
 from dpucbvi.privatizers.sensitivity import check_clip, largest_square
@@ -214,7 +222,7 @@ class LaplaceOverTime:
 
 @dataclass(frozen=True)
 class LaplaceTree(LaplaceOverTime, ReleaseMode):
-    """One whose releases add noises up as they are, unweighted: integer noise stays integer."""
+    """One that has exact noise too: in the nodes of a tree, integers as what they hold."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -246,10 +254,13 @@ class LaplaceTree(LaplaceOverTime, ReleaseMode):
             return super().release(problem, G, seed)
         shape, noise = problem.shape(G), self.exact_noise(problem)
         draws = noise.draws(shape, self.words.start(seed), samplers)
+        return Published(self.published(problem, shape, noise, draws), shape, noise.grid)
+
+    def published(self, problem: Problem, shape: Shape, noise: ExactNoise, draws: Any) -> Any:
+        """The release in integers: the sums, and noises of nodes that are added up as they are."""
         process = self.process(draws.size, self.releases(problem), 1, draws)
         unit_sd = noise.scales.M * math.sqrt(LAPLACE_VARIANCE)
-        counts = RunningCounts(process, unit_sd, shape, self.families, self.every, grid=noise.grid)
-        return Published(counts, shape, noise.grid)
+        return RunningCounts(process, unit_sd, shape, self.families, self.every, grid=noise.grid)
 
 
 @dataclass(frozen=True)
@@ -342,3 +353,52 @@ class GaussianOverTime:
         scale = by_counter(scales, self.families, *shape)
         noise = self.process(len(scale), self.releases(problem), scale, GaussianStream(seed))
         return RunningCounts(noise, scales.M, shape, self.families, self.every, self.clip)
+
+
+@dataclass(frozen=True)
+class GaussianRelease(GaussianOverTime, ReleaseMode):
+    """One that has exact noise too."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_mode()
+
+    def squares(self, T: int) -> tuple[int, int]:
+        """C² in units of 1/unit², and the unit: integers."""
+        raise NotImplementedError
+
+    def published(self, problem: Problem, shape: Shape, noise: ExactNoise, draws: Any) -> Any:
+        """The release in integers."""
+        raise NotImplementedError
+
+    def exact_noise(self, problem: Problem, G: int) -> ExactNoise:
+        V, (L, unit) = largest_square(problem.H, G, self.clip), self.squares(max(self.releases(problem), 1))
+        return exact_gaussian(self.epsilon, self.delta, self.families, self.sensitivity, V, L, unit)
+
+    def scales(self, problem: Problem, G: int) -> Scales:
+        if not self.exact or self.releases(problem) == 0:
+            return super().scales(problem, G)
+        return self.exact_noise(problem, G).scales
+
+    def tail(self, failure: float) -> float:
+        return subgaussian_bound(failure) if self.exact else gaussian_bound(failure)
+
+    def rounding(self, problem: Problem, G: int) -> float:
+        if not self.exact:
+            return 0.0
+        most = visits(problem.H, G, self.clip)
+        return self.exact_noise(problem, G).rounding((problem.K - 1) * most)
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        if not self.exact or self.releases(problem) == 0:
+            return super().certificate(problem, G)
+        return self.exact_noise(problem, G).certificate(self.model, self.words)
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        if not self.exact:
+            return super().release(problem, G, seed)
+        shape, noise = problem.shape(G), self.exact_noise(problem, G)
+        draws = noise.draws(shape, self.words.start(seed), samplers)
+        return Published(self.published(problem, shape, noise, draws), shape, noise.grid)

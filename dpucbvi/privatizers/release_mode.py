@@ -17,6 +17,12 @@ are fractions, t_f and σ_f² rounded up to what the samplers take, the sums rou
 to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of real Gaussian noise, whose δ is
 known exactly (accounting.gaussian_delta). No μ is certified.
 
+Estimates that weigh noisy sums by reals (honaker.py, square_root.py) are made of the noisy integers, and so are
+post-processing too. Where users answer at random (one_question.py, one_step.py) there is no noise to add: their
+answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
+rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
+and the estimates rest on what they were rounded to.
+
 The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs more, g is the largest even
 divisor of 1000 with which it fits. It depends on no data.
 
@@ -48,13 +54,14 @@ from dpucbvi.counts import FAMILIES
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers.accounting import MARGIN, epsilon_of_zcdp, zcdp_of_epsilon
 from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate, Scales, check_one_of
-from dpucbvi.privatizers.exact import LARGEST, ExactGaussian, ExactLaplace
-from dpucbvi.privatizers.rational import round_up, round_up_to
+from dpucbvi.privatizers.exact import LARGEST, ExactCoins, ExactGaussian, ExactLaplace
+from dpucbvi.privatizers.rational import round_down_to, round_up, round_up_to
 from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 from dpucbvi.privatizers.words import SystemWords, WordSource
 from dpucbvi.protocol import Floats, Ints, Release, Shape, User
 
 GRIDS = (1000, 500, 250, 200, 100, 50, 40, 20, 10, 8, 4, 2)  # even, for ½ lies on the grid; the finest first
+SHARES = 2**30  # of a public coin between two kinds of question
 MODES = (SIMULATION, "exact")
 
 
@@ -79,18 +86,63 @@ class ReleaseMode:
             raise InputError("words: has no effect on simulated noise; it is for noise=exact")
 
 
-def is_exact(privatizer: object) -> bool:
-    return isinstance(privatizer, ReleaseMode) and privatizer.exact
-
-
 class Samplers(NamedTuple):
     """Who draws: the classes below in plain Python, or their compiled twins, which give the same integers."""
 
     laplace: type[ExactLaplace] = ExactLaplace
     gaussian: type[ExactGaussian] = ExactGaussian
+    coins: type[ExactCoins] = ExactCoins
 
 
 PLAIN = Samplers()
+
+
+class ExactAnswers(ReleaseMode):
+    """What a privatizer has in both modes whose users answer at random, one of two kinds of question."""
+
+    epsilon: float
+    transitions: float
+
+    @property
+    def budget(self) -> float:
+        """ε, or the fraction just below it that exact coins take; a float has that exactly."""
+        return float(exact_budget(self.epsilon)) if self.exact else self.epsilon
+
+    @property
+    def share(self) -> float:
+        """Of questions about the next state; also exact."""
+        return exact_share(self.transitions) / SHARES if self.exact else self.transitions
+
+    @property
+    def kind(self) -> str:
+        """Of the certificate."""
+        return RELEASE if self.exact and not self.words.seeded else SIMULATION
+
+    def rounding(self, visits: int) -> float:
+        """How far a sum of so many rewards may be off because of the grid."""
+        return visits / (2.0 * GRIDS[0]) if self.exact else 0.0
+
+    def coins(self, seed: np.random.SeedSequence, samplers: Samplers) -> ExactCoins:
+        return samplers.coins(exact_budget(self.epsilon), self.words.start(seed))
+
+
+def exact_budget(epsilon: float) -> Fraction:
+    """ε of random answers, rounded down to what the coins take."""
+    if not 1.0 / LARGEST <= epsilon <= LARGEST:
+        raise InputError(f"epsilon: {epsilon:g} is not accepted; exact answers take 2^-30 to 2^30")
+    return round_down_to(Fraction(epsilon), LARGEST)
+
+
+def exact_share(transitions: float) -> int:
+    """The share of the first kind of question, in units of 1/SHARES."""
+    units = round(Fraction(transitions) * SHARES)
+    if not 0 < units < SHARES:
+        raise InputError(f"transitions: {transitions:g} is not accepted; exact coins take 2^-30 to 1 - 2^-30")
+    return units
+
+
+def is_exact(privatizer: object) -> bool:
+    return isinstance(privatizer, ReleaseMode) and privatizer.exact
 
 
 class ExactNoise(NamedTuple):
@@ -100,14 +152,15 @@ class ExactNoise(NamedTuple):
     most: int  # H for Laplace, V of sensitivity.py for Gaussian
     L: int
     delta: float
-    scale: ByFamily  # t_f or σ_f², that of R in units of 1/g
+    scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
     grid: int
+    unit: int = 1
 
     @property
     def scales(self) -> Scales:
         """b_f or σ_f as floats, that of R in units of 1: for E and for standard deviations."""
         N, M, R = (round_up(x) if self.delta == 0.0 else math.sqrt(x) for x in self.scale)
-        return Scales(N, M, R / self.grid)
+        return Scales(N / self.unit, M / self.unit, R / (self.unit * self.grid))
 
     def cost(self, replaced: bool) -> Fraction:
         """ε = Σ_f L Δ_f/t_f, or ρ = Σ_f L Δ_f²/(2σ_f²)."""
@@ -179,10 +232,13 @@ def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: in
     return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
 
 
-def exact_gaussian(epsilon: float, delta: float, families: str, sensitivity: str, V: int, L: int) -> ExactNoise:
-    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up."""
+def exact_gaussian(
+    epsilon: float, delta: float, families: str, sensitivity: str, V: int, L: int, unit: int = 1
+) -> ExactNoise:
+    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
     rho = Fraction(zcdp_of_epsilon(epsilon, delta))
-    return _exact(families, sensitivity, V, L, delta, lambda d2, share: L * d2 / (2 * share * rho))
+    made = _exact(families, sensitivity, V, L, delta, lambda d2, share: L * d2 / (2 * share * rho))
+    return made._replace(unit=unit)
 
 
 def _exact(

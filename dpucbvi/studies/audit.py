@@ -20,6 +20,7 @@ TITLES = {
     "actions": "What the other users are shown",
 }
 A_ROW = {"released": 0.2, "broken": 0.3, "actions": 0.2}  # inches
+ADDED = " · user added or not"
 HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
 COLUMNS = (
     "arm",
@@ -71,6 +72,11 @@ class Row(NamedTuple):
         return float(self.found["audited"])
 
     @property
+    def added(self) -> bool:
+        """The user is there or not; else she is replaced."""
+        return self.found["relation"] == "add_remove"
+
+    @property
     def by_mu(self) -> float | None:
         return self.found["audited_by_mu"]
 
@@ -82,6 +88,7 @@ def rows(experiment: StoredExperiment) -> list[Row]:
         checks = [run.trace.checks for run in arm.runs]
         best = max(checks, key=lambda found: (found["audited_by_mu"] or 0.0, found["audited"]))
         name = arm.label if best["broken"] is None else f"{best['words']} · {arm.label}"
+        name += ADDED if best["relation"] == "add_remove" else ""
         bounds = sum(1 + (found["audited_mu"] is not None) for found in checks)
         made.append(Row(arm, name, best, bounds, any(found["caught"] for found in checks)))
     return made
@@ -122,7 +129,7 @@ def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
             )
     axes.set_yticks(range(len(made)), [row.name.replace(" · ", " ·\n") for row in made])
     axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
-    axes.set(ylim=(max(len(made), 1) - 0.4, -0.6), xlabel="ε if a user is replaced")
+    axes.set(ylim=(max(len(made), 1) - 0.4, -0.6), xlabel="ε if a user is replaced, or as said")
     axes.grid(True, axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
     write_title(axes, title)
@@ -183,6 +190,7 @@ def _verdict(made: list[Row]) -> str:
     above = [row.name for row in honest if row.caught]
     missed = [row.name for row in wrong if not row.caught]
     doubled = [row for row in honest if row.certified > 1.5 * row.claimed and row.audited > row.claimed]
+    added = [row for row in honest if row.added]
     lines = [
         "# What an attacker gets out of the compiled engine",
         "",
@@ -196,6 +204,11 @@ def _verdict(made: list[Row]) -> str:
             f"- {row.name}: claims ε = {row.claimed:g} (a user added or removed), certifies {row.certified:g} "
             f"if she is replaced, and the attack shows at least {row.audited:.2f} there: the factor 2 of "
             "[D8](../DEVIATIONS.md)."
+        )
+    for row in added:
+        lines.append(
+            f"- {row.name}: certifies {row.certified:g} under this relation, {_delta(row)}, the attack "
+            f"finds at least {row.audited:.2f} of it."
         )
     actions = [row for row in honest if row.found["attack"] == "actions"]
     for row in actions:
@@ -218,7 +231,10 @@ def _delta(row: Row) -> str:
 
 
 def _tables(made: list[Row]) -> str:
-    parts = ["All ε are for a user who is replaced; δ = 0 is pure. `caught`: above what is certified."]
+    parts = [
+        "All ε are for a user who is replaced, where no other relation stands beside the name; δ = 0 is pure. "
+        "`caught`: above what is certified."
+    ]
     for panel, title in TITLES.items():
         inside = [(row.name, *_cells(row)) for row in made if row.arm.panel == panel]
         if inside:

@@ -92,6 +92,8 @@ VARIANTS = {
     "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
     "toeplitz": dp_ucbvi_with("toeplitz", **LEFT),
     "toeplitz, every 7": dp_ucbvi_with("toeplitz", families="paper", every=7),
+    "toeplitz, square root": dp_ucbvi_with("toeplitz", **LEFT, factorisation="square_root"),
+    "toeplitz, square root, every 7": dp_ucbvi_with("toeplitz", factorisation="square_root", every=7),
     "toeplitz, clip 2": dp_ucbvi_with("toeplitz", **LEFT, every=7, clip=2),
     "batches": dp_ucbvi_with("batches", **LEFT, **BATCHED),
     "batches, paper": dp_ucbvi_with("batches", families="paper", drop_empty=False, **BATCHED),

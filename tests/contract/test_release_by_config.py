@@ -101,7 +101,7 @@ def test_what_cannot_be_is_refused_in_one_line(override, tmp_path):
     assert done.stderr.startswith(f"error: {REFUSED[override]}") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["honaker", "toeplitz", "one_step", "one_question"])
+@pytest.mark.parametrize("name", ["redrawn", "shared"])
 def test_exact_noise_is_never_dropped_silently(name):
     """A setting of another privatizer is dropped; this one is a promise."""
     settings = run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "exact"}})
@@ -112,6 +112,17 @@ def test_exact_noise_is_never_dropped_silently(name):
     canonical(run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "simulation"}}))
 
 
+def test_a_blt_has_no_exact_noise_and_says_what_has():
+    tree = {
+        "privatizer": {"name": "toeplitz", "epsilon": 1.0, "noise": "exact"},
+        "engine": {"name": "reference"},
+    }
+    with pytest.raises(
+        InputError, match=r"^privatizer\.factorisation: blt has no exact noise; it must be square"
+    ):
+        assemble(run_settings(tree))
+
+
 def test_without_privacy_there_is_no_noise_to_choose():
     tree = {"privatizer": {"name": "non_private", "noise": "exact"}, "postprocess": {"name": "none"}}
     assert to_dict(canonical(run_settings(tree)))["privatizer"] == {"name": "non_private"}
@@ -120,10 +131,18 @@ def test_without_privacy_there_is_no_noise_to_choose():
 def test_the_name_of_a_simulation_does_not_say_so():
     """Results keep the names that they had before there was a choice."""
 
-    def name(**more):
-        tree = {"privatizer": {"name": "central", "epsilon": 1.0, **more}, "engine": {"name": "reference"}}
+    def name(privatizer="central", **more):
+        tree = {"privatizer": {"name": privatizer, "epsilon": 1.0, **more}, "engine": {"name": "reference"}}
         settings = canonical(run_settings(tree))
-        assert isinstance(assemble(settings).privatizer, dp.Central)
+        assert isinstance(assemble(settings).privatizer, dp.Central | dp.Toeplitz | dp.OneQuestion)
         return run_id(identity(settings, dp.riverswim(), 0))
 
     assert name() == name(noise="simulation") != name(noise="exact")
+    assert (
+        name("one_question") == name("one_question", noise="simulation") != name("one_question", noise="exact")
+    )
+    assert (
+        name("toeplitz")
+        == name("toeplitz", factorisation="blt")
+        != name("toeplitz", factorisation="square_root")
+    )

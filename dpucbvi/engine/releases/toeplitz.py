@@ -1,4 +1,4 @@
-"""Compiled twin of Toeplitz (privatizers/toeplitz.py, blt.py)."""
+"""Compiled twin of Toeplitz (privatizers/toeplitz.py, blt.py, square_root.py)."""
 
 import math
 from typing import NamedTuple
@@ -17,15 +17,26 @@ from dpucbvi.engine.releases.shared import (
 )
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import add_release
-from dpucbvi.privatizers.blt import parameters
+from dpucbvi.privatizers.blt import Blt, parameters
 from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import Words, seed_stream
+from dpucbvi.privatizers.square_root import noise_table, variances
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.protocol import Floats, Setup
 
 
+class Table(NamedTuple):
+    """The noise of all releases if the factorisation is square_root, else empty, and its variances.
+
+    A tuple of its own: a checkpoint has the arrays of the state alone, and this is made again from the seed.
+    """
+
+    noise: Floats  # [release, counter]
+    variance: Floats
+
+
 class ToeplitzState(NamedTuple):
-    """The buffers y of BltNoise, and x_i^t and Σ b_j² so far."""
+    """The buffers y of BltNoise, and x_i^t and Σ b_j² so far; or the table of square_root."""
 
     sum: Floats
     y: Floats
@@ -41,6 +52,7 @@ class ToeplitzState(NamedTuple):
     unit_sd: float
     every: int
     features: Features
+    table: Table
 
 
 @jit
@@ -64,8 +76,12 @@ def release_toeplitz(state: ToeplitzState, t: int, memory: Memory, private: Priv
     add_user(state.features, state.sum, memory, private)
     if t % state.every:
         return False
-    next_noise(state)
-    put(state.features, state.sum, state.total, private, state.unit_sd * math.sqrt(state.variance[0]))
+    if state.table.noise.size > 0:
+        noise, variance = state.table.noise[t // state.every - 1], state.table.variance[t // state.every - 1]
+    else:
+        next_noise(state)
+        noise, variance = state.total, state.variance[0]
+    put(state.features, state.sum, noise, private, state.unit_sd * math.sqrt(variance))
     return True
 
 
@@ -73,7 +89,9 @@ def start(setup: Setup, seed: int, size: int) -> ToeplitzState:
     privatizer = setup.privatizer
     assert isinstance(privatizer, Toeplitz)
     scales, T = privatizer.scales(setup.problem, setup.G), privatizer.releases(setup.problem)
-    scale, blt = scale_by_counter(setup, scales), parameters(max(T, 1))
+    scale, stream = scale_by_counter(setup, scales), GaussianStream(seed_stream(seed, "privacy"))
+    blt = Blt((), ()) if privatizer.full else parameters(max(T, 1))
+    kept = T if privatizer.full else 0
     return ToeplitzState(
         np.zeros(size),
         np.zeros((len(blt.x), scale.size)),
@@ -81,7 +99,7 @@ def start(setup: Setup, seed: int, size: int) -> ToeplitzState:
         np.array(blt.w),
         np.ones(len(blt.x)),
         np.zeros(1),
-        GaussianStream(seed_stream(seed, "privacy")).state(),
+        stream.state(),
         normal_words(scale.size),
         np.zeros(scale.size),
         np.zeros(scale.size),
@@ -89,6 +107,7 @@ def start(setup: Setup, seed: int, size: int) -> ToeplitzState:
         scales.M,
         privatizer.every,
         features(setup),
+        Table(noise_table(scale.size, kept, scale, stream), variances(kept)),
     )
 
 

@@ -37,6 +37,16 @@ HONEST = {
     "one_step": (OneStep(1.0, first=1, growth=1.0), 3),
     "one_question": (OneQuestion(1.0, first=1, growth=1.0), 3),
     "local_gaussian": (LocalGaussian(1.0), 3),
+    "square root": (Toeplitz(1.0, factorisation="square_root"), 5),
+    "central, every 2": (Central(1.0, **TUNED, every=2), 7),
+    "clipped": (GaussianTree(1.0, clip=1), 4),
+}
+# Exact noise, of which a trial takes a hundred times as long: fewer trials.
+EXACT = {
+    "batches": (Batches(1.0, **PAIRS, noise="exact"), 3),
+    "one_question": (OneQuestion(1.0, first=1, growth=1.0, noise="exact"), 2),
+    "honaker": (Honaker(1.0, noise="exact"), 3),
+    "toeplitz": (Toeplitz(1.0, factorisation="square_root", noise="exact"), 3),
 }
 # Broken release, of which of them, and the trials at which it is caught for sure.
 CAUGHT = {
@@ -51,13 +61,14 @@ CAUGHT = {
     "batch_twice": ("batches", 60_000),
     "visited_only": ("batches", 20_000),
     "pooled_as_per_step": ("pooled", 200_000),
+    "unclipped": ("clipped", 200_000),
 }
 OTHERS = {"local, tuned": (Local(1.0, **TUNED), 3), "pooled": (GaussianTree(1.0), 4)}
 
 
-def setup_of(name: str, K: int | None = None):
+def setup_of(name: str, K: int | None = None, exact: bool = False):
     """One state of two, one action, one step; two steps of the river for pooled counts."""
-    privatizer, smallest = {**HONEST, **OTHERS}[name]
-    pooled = name == "pooled"
+    privatizer, smallest = (EXACT if exact else {**HONEST, **OTHERS})[name]
+    pooled = name in ("pooled", "clipped")
     mdp = dp.riverswim(S=2, H=2) if pooled else random_mdp(S=2, A=1, H=1)
     return set_up(mdp, dp.DPUCBVI(pooled=pooled), privatizer, K or smallest)

@@ -10,9 +10,10 @@ from dpucbvi.audit.structure import largest_gap
 from dpucbvi.privatizers.blt import BltNoise, parameters
 from dpucbvi.privatizers.honaker import HonakerNoise
 from dpucbvi.privatizers.kary import KaryNoise, kary_levels
+from dpucbvi.privatizers.square_root import SquareRootNoise
 from dpucbvi.privatizers.tree import BinaryMechanism, levels
 
-SUMS = [name for name in HONEST if name not in ("batches, dropped", "one_step", "one_question")]
+SUMS = [name for name in HONEST if name not in ("batches, dropped", "one_step", "one_question", "square root")]
 
 
 @pytest.mark.parametrize("name", [*SUMS, *OTHERS])
@@ -45,6 +46,7 @@ PROCESSES = {
     "kary 3": (lambda T: laws.kary_tree(T, 3), lambda T, n, z: KaryNoise(n, 3, kary_levels(T, 3), 1.0, z)),
     "kary 5": (lambda T: laws.kary_tree(T, 5), lambda T, n, z: KaryNoise(n, 5, kary_levels(T, 5), 1.0, z)),
     "toeplitz": (lambda T: laws.toeplitz(T), lambda T, n, z: BltNoise(n, parameters(T), 1.0, z)),
+    "square root": (lambda T: laws.square_root(T), lambda T, n, z: SquareRootNoise(n, T, 1.0, z)),
 }
 
 

@@ -17,7 +17,7 @@ PRIVATIZER = {
     name: PRIVATIZERS[name](epsilon=200.0, **PARAMETERS.get(name, {}))
     for name in PRIVATIZERS
     if name != "non_private"
-} | {"non_private": dp.NonPrivate()}
+} | {"non_private": dp.NonPrivate(), "square_root": dp.Toeplitz(200.0, factorisation="square_root")}
 
 
 def setup_with(privatizer="central"):
@@ -31,7 +31,7 @@ def assert_same(one, other):
     assert one.checks == other.checks
 
 
-@pytest.mark.parametrize("privatizer", list(PRIVATIZERS))
+@pytest.mark.parametrize("privatizer", list(PRIVATIZER))
 def test_a_run_goes_on_from_its_checkpoint(privatizer, tmp_path, monkeypatch):
     """Stopped after a chunk and started again, a run ends as if it had never stopped."""
     setup = setup_with(privatizer)
@@ -123,3 +123,14 @@ def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
         np.testing.assert_array_equal(again.arrays()[name], array)
     assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_noise_that_is_made_beforehand_is_made_again_and_not_saved(tmp_path):
+    """All of it would be written every ten seconds."""
+    setup, path = setup_with("square_root"), tmp_path / "checkpoint.npz"
+    half = halfway(setup, path)
+    table = half.state.table.noise
+    assert table.shape == (59, half.state.scale.size) and not any("table" in name for name in half.arrays())
+    assert path.stat().st_size < table.nbytes + sum(array.nbytes for array in half.arrays().values())
+    again = fast.resume(fast.start(setup, SEED), path)
+    np.testing.assert_array_equal(again.state.table.noise, table)

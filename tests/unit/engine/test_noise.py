@@ -70,6 +70,31 @@ def test_compiled_exact_noise_is_the_references(reference, twin, scale, seed, bl
         assert next(one.source) == next(other.source)
 
 
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    epsilon=scales,
+    d=st.integers(1, 40),
+    seed=st.integers(0, 10**6),
+    block=st.sampled_from([2, 6, 100, 8192]),
+)
+@example(Fraction(2**30), 2, 0, 8192)
+@example(Fraction(1, 2**30), 3, 0, 2)
+def test_compiled_answers_are_the_references(epsilon, d, seed, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "BLOCK", block)
+        one, other = (
+            kind(epsilon, SeededWords(seed_stream(seed, "privacy")))
+            for kind in (exact.ExactCoins, compiled.ExactCoins)
+        )
+        for truth in (0, d - 1, d // 2):
+            assert one.response(truth, d) == other.response(truth, d)
+            assert one.below(d) == other.below(d)
+            bits = other.bits(truth, d)
+            assert bits.dtype == np.int64
+            np.testing.assert_array_equal(one.bits(truth, d), bits)
+        assert next(one.source) == next(other.source)
+
+
 def test_engines_may_take_turns_on_one_source():
     shared, alone = (SeededWords(seed_stream(1, "privacy")) for _ in range(2))
     for (reference, twin), scale in zip(SAMPLERS * 3, range(1, 7), strict=True):

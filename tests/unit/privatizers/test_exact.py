@@ -184,6 +184,17 @@ def test_discrete_gaussian_by_enumeration(monkeypatch, sigma2):
     assert_is_law(found, left, gaussian_pmf, sigma2)
 
 
+@pytest.mark.parametrize(("d", "epsilon"), [(2, Fraction(1)), (3, Fraction(1, 2)), (5, Fraction(7, 3))])
+def test_a_response_by_enumeration(monkeypatch, d, epsilon):
+    """The truth is e^ε times as likely as each other answer; with ε 2% off it is not."""
+    choices = {"uniform_below": uniform, "bernoulli_exp": bernoulli_exp}
+    found, left = law(monkeypatch, lambda: exact.response(1, d, epsilon, iter([])), choices, "uniform_below")
+    assert left < 1e-9 and set(found) == set(range(d))
+    for other in set(range(d)) - {1}:
+        assert found[1] / found[other] == pytest.approx(math.exp(epsilon), rel=1e-9)
+        assert found[1] / found[other] != pytest.approx(math.exp(1.02 * epsilon), rel=1e-3)
+
+
 # --- the laws, by sampling --------------------------------------------------------------------------------
 
 
@@ -222,6 +233,40 @@ def test_draws_are_discrete_gaussian_of_that_variance_and_not_of_another(sigma2)
         assert chi_square_p_value(drawn, gaussian_pmf, float(sigma2) * wrong**2, spread) < ALARM
 
 
+def answers_p_value(drawn, truth, d, epsilon):
+    """Chi-square that the answers have the odds of randomised response."""
+    odds = np.where(np.arange(d) == truth, math.exp(epsilon), 1.0)
+    expected = len(drawn) * odds / odds.sum()
+    observed = np.bincount(drawn, minlength=d)
+    return chi2.sf(((observed - expected) ** 2 / expected).sum(), d - 1)
+
+
+@pytest.mark.parametrize(
+    ("truth", "d", "epsilon"), [(0, 2, Fraction(1)), (2, 3, Fraction(1, 8)), (6, 7, Fraction(9, 4))]
+)
+def test_answers_have_the_odds_of_epsilon_and_of_no_other(truth, d, epsilon):
+    """At ε = 1/8, where 5% are little, ε ± 0.05 is refused."""
+    coins = compiled.ExactCoins(epsilon, seeded(2))
+    drawn = np.array([coins.response(truth, d) for _ in range(100_000)])
+    assert answers_p_value(drawn, truth, d, float(epsilon)) > ALARM
+    off = max(0.05, 0.05 * float(epsilon))
+    for wrong in (float(epsilon) - off, float(epsilon) + off):
+        assert answers_p_value(drawn, truth, d, wrong) < ALARM
+
+
+def test_bits_are_fair_if_hot_and_else_have_their_odds():
+    """Optimised unary encoding: 25,000 reports of 8 bits. The third is hot; control: as a cold one."""
+    epsilon, n = Fraction(3, 2), 25_000
+    coins = compiled.ExactCoins(epsilon, seeded(3))
+    sent = np.array([coins.bits(2, 8) for _ in range(n)])
+    assert set(np.unique(sent)) == {0, 1}
+    assert answers_p_value(sent[:, 2], 0, 2, 0.0) > ALARM > answers_p_value(sent[:, 2], 0, 2, 1.5)
+    cold = np.delete(sent, 2, axis=1)
+    assert answers_p_value(cold.ravel(), 0, 2, 1.5) > ALARM > answers_p_value(cold.ravel(), 0, 2, 1.6)
+    between = np.corrcoef(sent, rowvar=False) - np.eye(8)
+    assert np.abs(between).max() < 5.5 / math.sqrt(n)  # 28 pairs, below 1.1e-6 together
+
+
 def two_sample_p_value(ours, theirs, pmf, scale, spread):
     """Chi-square that both samples have the same bins."""
     edges, _ = bins(pmf, scale, spread)
@@ -250,6 +295,17 @@ def test_opendp_draws_the_same_discrete_gaussian():
     ours, wrong = (compiled.ExactGaussian(sigma2 * f**2, seeded(1)).draw(N) for f in (1, Fraction(23, 20)))
     assert two_sample_p_value(ours, theirs, gaussian_pmf, 156.25, 12.5) > ALARM
     assert two_sample_p_value(wrong, theirs, gaussian_pmf, 156.25, 12.5) < ALARM
+
+
+@pytest.mark.parametrize("d", [2, 4])
+def test_opendp_gives_the_same_answers(d):
+    """Its randomised response takes the probability of the truth; 20,000 answers tell ε = 1 from 1.2."""
+    categories = list(range(d))
+    p = math.e / (math.e + d - 1)
+    theirs = opendp.m.make_randomized_response(categories, prob=p)
+    assert theirs.map(1) == pytest.approx(1.0, rel=1e-12)
+    answered = np.array([theirs(1) for _ in range(20_000)])
+    assert answers_p_value(answered, 1, d, 1.0) > ALARM > answers_p_value(answered, 1, d, 1.2)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.5, 60.0, 960.0, 959.9])
@@ -285,7 +341,7 @@ def test_no_float_stands_in_the_reference():
     """Neither a float, nor a true division, nor a function that gives one; `/` is between fractions alone."""
     tree = ast.parse(inspect.getsource(exact))
     samplers = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    assert len(samplers) == 8
+    assert len(samplers) == 9
     for node in (inner for sampler in samplers for inner in ast.walk(sampler)):
         assert not isinstance(node, ast.Div)
         assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
@@ -310,6 +366,9 @@ def test_a_scale_that_is_no_small_fraction_is_refused(scale):
     for draw in (exact.discrete_laplace, exact.discrete_gaussian):
         with pytest.raises(InputError):
             draw(scale, seeded())
+    for coins in (exact.ExactCoins, compiled.ExactCoins):
+        with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; it must be"):
+            coins(scale, seeded())
 
 
 def test_a_whole_number_is_a_fraction():

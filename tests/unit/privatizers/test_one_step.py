@@ -9,7 +9,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.counts import as_counts
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.one_step import HOT, Reports
+from dpucbvi.privatizers.one_step import HOT, SimulatedReports
 
 EPSILONS = (0.5, 1.0, 2.0)
 PI = np.zeros((2, 3), dtype=np.int64)
@@ -27,7 +27,7 @@ class Chosen:
 
 
 def reports(epsilon, S, coins, H=2, G=1, **given):
-    return Reports(dp.OneStep(epsilon, **given), dp.Problem(H, S, 1, 1000, 0.1), G, coins)
+    return SimulatedReports(dp.OneStep(epsilon, **given), dp.Problem(H, S, 1, 1000, 0.1), G, coins)
 
 
 def chances(epsilon, S, hot, width):

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpucbvi.errors import InputError
-from dpucbvi.privatizers.rational import round_up, round_up_to
+from dpucbvi.privatizers.rational import round_down_to, round_up, round_up_to
 
 LARGEST_FLOAT = Fraction(math.nextafter(math.inf, 0.0))
 SMALLEST_FLOAT = Fraction(math.nextafter(0.0, 1.0))
@@ -57,7 +57,19 @@ def test_a_small_fraction_that_is_not_below(x):
     assert round_up_to(rounded, most) == rounded
 
 
+@given(st.fractions(min_value=Fraction(1, 2**30), max_value=2**30))
+@example(Fraction(2**30))
+@example(Fraction(1, 2**30))
+@example(Fraction(1, 3))
+def test_a_small_fraction_that_is_not_above(x):
+    rounded = round_down_to(x, 2**30)
+    assert 0 < rounded <= x and rounded.numerator <= 2**30 and rounded.denominator <= 2**30
+    assert x - rounded < (2 * x / 2**30 if x >= 1 else Fraction(1, 2**30))
+    assert round_down_to(rounded, 2**30) == rounded and float(rounded) == rounded
+
+
 def test_what_does_not_fit_is_refused():
     for wrong in (Fraction(0), Fraction(-1), Fraction(2**30 + 1)):
-        with pytest.raises(InputError):
-            round_up_to(wrong, 2**30)
+        for rounding in (round_up_to, round_down_to):
+            with pytest.raises(InputError):
+                rounding(wrong, 2**30)

@@ -1,6 +1,6 @@
 """The release mode: certificates as fractions, integers all the way, the law of what is released, and no leak.
 
-Sampled tests are seeded. Each refuses the right law with probability 1e-6 and there are 16 of them; with 20,000
+Sampled tests are seeded. Each refuses the right law with probability 1e-6 and there are 19 of them; with 20,000
 draws the chi-square test refuses a scale 15% off but with probability below 1e-6 (tests/.../test_exact.py).
 """
 
@@ -10,10 +10,12 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as opendp
 import pytest
+from scipy.stats import chi2
 from test_exact import chi_square_p_value, gaussian_pmf, laplace_pmf
 from test_float_leak import explains, fine_bits
 
 import dpucbvi as dp
+from dpucbvi.audit.laws import honaker
 from dpucbvi.confidence import gaussian_bound, subgaussian_bound
 from dpucbvi.counts import FAMILIES, as_counts, counters, on_grid, statistics
 from dpucbvi.engine import exact as compiled
@@ -22,14 +24,16 @@ from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.accounting import epsilon_of_zcdp, zcdp_of_epsilon
 from dpucbvi.privatizers.batches import shown_pairs
 from dpucbvi.privatizers.exact import discrete_gaussian, discrete_laplace
+from dpucbvi.privatizers.honaker import NoisyNodes
 from dpucbvi.privatizers.kary import digits
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.privatizers.release_mode import GRIDS, ExactDraws, ReleaseMode, Samplers
+from dpucbvi.privatizers.square_root import StairCounts
 from dpucbvi.privatizers.words import SeededWords, SystemWords
 from dpucbvi.protocol import User
 
 ALARM = 1e-6
-COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian)
+COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian, compiled.ExactCoins)
 PROBLEM = dp.Problem(H=3, S=2, A=2, K=9, beta=0.05)
 SEEDED = {"noise": "exact", "words": SeededWords}
 BY_NAME = {
@@ -42,7 +46,17 @@ BY_NAME = {
     "gaussian_tree": lambda **more: dp.GaussianTree(1.0, every=2, **more),
     "local_gaussian": lambda **more: dp.LocalGaussian(1.0, **more),
 }
+# Those that publish no noisy sums, but what estimates are made of: nodes, weighted sums, answers.
+SOON = {"first": 2, "growth": 1.0}
+ESTIMATED = {
+    "honaker": lambda **more: dp.Honaker(1.0, **more),
+    "toeplitz": lambda **more: dp.Toeplitz(1.0, factorisation="square_root", **more),
+    "one_step": lambda **more: dp.OneStep(1.0, **SOON, **more),
+    "one_question": lambda **more: dp.OneQuestion(1.0, **SOON, **more),
+}
+ALL = {**BY_NAME, **ESTIMATED}
 every_one = pytest.mark.parametrize("name", BY_NAME)
+all_of_them = pytest.mark.parametrize("name", ALL)
 both_countings = pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
 
 
@@ -155,23 +169,23 @@ def test_the_edges_of_rho():
     assert zcdp_of_epsilon(1.0, 0.0) == zcdp_of_epsilon(0.0, 1e-6) == 0.0
 
 
-@every_one
+@all_of_them
 @both_countings
 def test_a_seeded_source_certifies_the_same_as_a_simulation(name, pooled):
     G = 1 if pooled else PROBLEM.H
-    published = BY_NAME[name](noise="exact").certificate(PROBLEM, G)
-    seeded = BY_NAME[name](**SEEDED).certificate(PROBLEM, G)
-    simulated = BY_NAME[name]().certificate(PROBLEM, G)
+    published = ALL[name](noise="exact").certificate(PROBLEM, G)
+    seeded = ALL[name](**SEEDED).certificate(PROBLEM, G)
+    simulated = ALL[name]().certificate(PROBLEM, G)
     assert published == seeded._replace(noise="release") and seeded.noise == simulated.noise == "simulation"
     assert str(simulated).endswith("; simulated with seeded noise")
     assert published.replace_one == pytest.approx(simulated.replace_one, rel=1e-6)
 
 
-@every_one
+@all_of_them
 def test_nothing_is_released_of_one_user(name):
     one = PROBLEM._replace(K=1)
-    assert BY_NAME[name](noise="exact").certificate(one, 3).replace_one == 0.0
-    assert BY_NAME[name](noise="exact").release(one, 3, seed_stream(0, "privacy")) is not None
+    assert ALL[name](noise="exact").certificate(one, 3).replace_one == 0.0
+    assert ALL[name](noise="exact").release(one, 3, seed_stream(0, "privacy")) is not None
 
 
 # --- E ----------------------------------------------------------------------------------------------------
@@ -195,12 +209,12 @@ def test_discrete_gaussian_noise_is_subgaussian(sigma):
     assert gaussian_bound(1e-6) < subgaussian_bound(1e-6) < 1.2 * gaussian_bound(1e-6)
 
 
-@every_one
+@all_of_them
 @both_countings
 def test_E_is_that_of_the_simulation_with_the_rounding_and_the_wider_tail(name, pooled):
     G = 1 if pooled else PROBLEM.H
-    ours, simulated = (BY_NAME[name](**how).noise_of(PROBLEM, G) for how in ({"noise": "exact"}, {}))
-    gaussian = BY_NAME[name]().certificate(PROBLEM, G).delta > 0
+    ours, simulated = (ALL[name](**how).noise_of(PROBLEM, G) for how in ({"noise": "exact"}, {}))
+    gaussian = ALL[name]().certificate(PROBLEM, G).delta > 0
     most = 1.5 if gaussian else 1 + 1e-6
     assert simulated.E <= ours.E <= most * simulated.E + 4 * 8 * 3 / 2000
     assert simulated.sd * (1 - 1e-12) <= ours.sd <= (1.1 if gaussian else 1 + 1e-6) * simulated.sd
@@ -385,6 +399,157 @@ def test_empty_rows_are_dropped_of_integers_too():
     assert shown_pairs(np.zeros((3, 2), dtype=np.int64), 3, 2, 2).sum() == 6
 
 
+# --- estimates: what is published is whole, the rest is made of it ----------------------------------------
+
+
+@both_countings
+@pytest.mark.parametrize("samplers", [COMPILED, Samplers()], ids=["compiled", "plain"])
+def test_honakers_estimates_are_made_of_noisy_nodes(monkeypatch, samplers, pooled):
+    """Every node is its sum plus its noise, in Python's integers and from the same words; then B."""
+    G, privatizer, nodes = 1 if pooled else PROBLEM.H, dp.Honaker(1.0, **SEEDED), []
+    draw = NoisyNodes.draw
+    monkeypatch.setattr(NoisyNodes, "draw", lambda self, n: nodes.append(draw(self, n)) or nodes[-1])
+    release = privatizer.release(PROBLEM, G, seed_stream(0, "privacy"), samplers)
+    out = [release.release(user(trajectory, G=G)) for trajectory in trajectories()]
+    shape, noise = (G, PROBLEM.S, PROBLEM.A), privatizer.exact_noise(PROBLEM)
+    z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
+    items = [statistics(t, *shape, FAMILIES["tuned"], grid=noise.grid) for t in trajectories()]
+    items = [item[math.prod(shape) :].tolist() for item in items]
+    drawn, expected = [], []
+    for t in range(1, 9):
+        for height in range((t & -t).bit_length()):
+            drawn.append(next(z))
+            block = items[t - (1 << height) : t]
+            expected.append([sum(column) + x for *column, x in zip(*block, drawn[-1], strict=True)])
+    assert [node.dtype for node in nodes] == [np.int64] * len(nodes)
+    assert [node.tolist() for node in nodes] == expected
+    estimates = np.cumsum(items, axis=0) + honaker(8) @ np.array(drawn, dtype=np.float64)
+    estimates[:, -math.prod(shape) :] /= noise.grid
+    np.testing.assert_allclose([one[math.prod(shape) :] for one in out], estimates, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["honaker", "toeplitz"])
+def test_no_float_meets_what_estimates_are_made_of(monkeypatch, name):
+    """As above, up to the noisy nodes or weighted sums."""
+    draw = ExactDraws.draw
+    monkeypatch.setattr(ExactDraws, "draw", lambda self, n: draw(self, n).view(NoFloat))
+    inner = ESTIMATED[name](**SEEDED).release(PROBLEM, 3, seed_stream(0, "privacy"))._release
+    seen = []
+    if name == "honaker":
+        made = inner._nodes
+        monkeypatch.setattr(NoisyNodes, "draw", _keeping(NoisyNodes.draw, seen))
+        assert poisoned(made) >= 2
+        inner.item = inner.item.view(NoFloat)
+    else:
+        monkeypatch.setattr(StairCounts, "publish", _keeping(StairCounts.publish, seen))
+        inner.sum, inner.s = inner.sum.view(NoFloat), inner.s.view(NoFloat)
+    for trajectory in trajectories():
+        fractions = trajectory._replace(r=[Fraction(r).limit_denominator(100) for r in trajectory.r])
+        inner.release(user(trajectory)._replace(trajectory=fractions, sigma=None))
+    assert len(seen) >= 8 and all(isinstance(one, NoFloat) and one.dtype == np.int64 for one in seen)
+
+
+def _keeping(method, seen):
+    def kept(self, *given):
+        seen.append(method(self, *given))
+        return seen[-1].view(np.ndarray)  # floats begin here
+
+    return kept
+
+
+def answered(privatizer, person, samplers, n, H=3):
+    """The tallies that one user, asked n times, leaves."""
+    problem = dp.Problem(H, 2, 2, 10**6, 0.05)
+    release = privatizer.release(problem, H, seed_stream(4, "privacy"), samplers)
+    for _ in range(n):
+        release.release(person)
+    return release
+
+
+PERSON = User(Trajectory(np.array([0, 1, 1, 0]), np.array([0, 1, 0]), np.array([0.25, 0.5, 1.0])),
+              np.array([[0, 1], [0, 1], [0, 0]]), np.zeros(0))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["one_step", "one_question"])
+def test_answers_are_integers_and_the_same_by_both_samplers(name):
+    one, other = (answered(ESTIMATED[name](**SEEDED), PERSON, how, 200) for how in (COMPILED, Samplers()))
+    tallies = ("earned", "moved", "asked") if name == "one_step" else ("earned", "where")
+    for tally in tallies:
+        assert getattr(one, tally).dtype == np.int64 and getattr(one, tally).sum() > 0
+        np.testing.assert_array_equal(getattr(one, tally), getattr(other, tally))
+
+
+def goodness(observed, chances):
+    expected = observed.sum() * np.array(chances) / sum(chances)
+    return chi2.sf(((observed - expected) ** 2 / expected).sum(), len(expected) - 1)
+
+
+def test_an_answer_to_one_question_has_its_law():
+    """Pair, kind, rounding and response together, 40,000 answers: 6 pairs, S + 1 = 3 and 3 answers each.
+
+    False alarm 1e-6; ε 15% off, or a reward that is not rounded at random, is refused.
+    """
+    privatizer = dp.OneQuestion(1.0, transitions=0.75, want=0, first=10**5, **SEEDED)
+    found = answered(privatizer, PERSON, COMPILED, 40_000)
+    shown = [(h, s, int(PERSON.pi[h, s])) for h in range(3) for s in range(2)]
+    observed = np.array([x for pair in shown for x in (*found.where[pair], *found.earned[pair])])
+
+    def chances(epsilon, rewards):
+        made = []
+        for h, s, _ in shown:
+            visited = PERSON.trajectory.s[h] == s
+            where = PERSON.trajectory.s[h + 1] if visited else 2
+            paid = [1 - rewards[h], rewards[h], 0.0] if visited else [0.0, 0.0, 1.0]
+            p, q = 1 / (1 + 2 * math.exp(-epsilon)), math.exp(-epsilon) / (1 + 2 * math.exp(-epsilon))
+            made += [0.75 * (p if x == where else q) for x in range(3)]
+            made += [0.25 * (q + (p - q) * share) for share in paid]
+        return made
+
+    true = PERSON.trajectory.r
+    assert goodness(observed, chances(1.0, true)) > ALARM
+    for wrong in (chances(0.85, true), chances(1.15, true), chances(1.0, np.round(true))):
+        assert goodness(observed, wrong) < ALARM
+
+
+def test_a_report_of_one_step_has_its_law():
+    """Every bit's tally is binomial: z-scores of 24 cells within 5.5, 1e-6 together; ε 15% off is refused."""
+    privatizer = dp.OneStep(1.0, transitions=0.5, first=10**5, **SEEDED)
+    found, s, r = answered(privatizer, PERSON, COMPILED, 40_000), PERSON.trajectory.s, PERSON.trajectory.r
+
+    def worst(epsilon):
+        q, scores = 1 / (1 + math.exp(epsilon)), []
+        for h in range(3):
+            row = (h, np.arange(2), PERSON.pi[h])
+            n_moved, n_earned = found.asked[row][0], np.round(40_000 / 6)
+            for x, y in np.ndindex(2, 2):
+                hot = (x, y) == (s[h], s[h + 1])
+                scores.append(_score(found.moved[row][x, y], n_moved, 0.5 if hot else q))
+                share = 0.0 if x != s[h] else (r[h] if y else 1 - r[h])
+                scores.append(_score(found.earned[row][x, y], n_earned, q + (0.5 - q) * share, 1.2))
+        return max(map(abs, scores))
+
+    assert worst(1.0) < 5.5
+    assert min(worst(0.85), worst(1.15)) > 5.5
+
+
+def _score(hits, n, p, wider=1.0):
+    """`wider`: the number of reports on rewards is itself binomial, of mean n."""
+    return (hits - n * p) / (wider * math.sqrt(n * p * (1 - p)))
+
+
+def test_a_stream_of_nodes_has_the_law_of_its_scale():
+    """Honaker's first leaf: 20,000 noises, as the trees below."""
+    privatizer = dp.Honaker(1.0, **SEEDED)
+    noise = privatizer.exact_noise(BIG)
+    release = privatizer.release(BIG, BIG.H, seed_stream(0, "privacy"), COMPILED)
+    (trajectory,) = trajectories(BIG, 1)
+    z = release.release(user(trajectory, BIG, BIG.H)) - statistics(trajectory, 10, 20, 5, FAMILIES["tuned"])
+    t = float(noise.scale.M)
+    assert chi_square_p_value(z[1000:21_000], laplace_pmf, t, t) > ALARM
+    for wrong in (0.85, 1.15):
+        assert chi_square_p_value(z[1000:21_000], laplace_pmf, t * wrong, t) < ALARM
+
+
 # --- the law of what is released --------------------------------------------------------------------------
 
 BIG = dp.Problem(H=10, S=20, A=5, K=9, beta=0.05)  # 20,000 counters N(s,a,s'), 1,000 R(s,a)
@@ -500,9 +665,9 @@ def test_words_of_the_system_repeat_nothing_and_seeded_ones_everything():
     assert dp.run(EASY, LEARNER, dp.Central(5.0, noise="exact"), K=6).certificate.noise == "release"
 
 
-@every_one
+@all_of_them
 def test_the_reference_runs_it_and_fast_says_that_it_cannot(name):
-    privatizer = BY_NAME[name](noise="exact")
+    privatizer = ALL[name](noise="exact")
     agent = dp.DPUCBVI(pooled=True)
     assert dp.run(EASY, agent, privatizer, K=6).certificate.noise == "release"
     with pytest.raises(
@@ -520,10 +685,12 @@ def test_wrong_choices_are_refused():
         dp.Local(1.0, words=SeededWords)
     with pytest.raises(InputError, match=r"^epsilon: exact noise has no scale as large as this"):
         dp.Local(1e-9, noise="exact").noise_of(PROBLEM, 3)
-    for kind in (dp.Honaker, dp.Toeplitz, dp.OneStep, dp.OneQuestion):
-        assert "Simulation only: " in " ".join(kind.__doc__.split())
-        with pytest.raises(TypeError, match="noise"):
-            kind(1.0, noise="exact")
+    for kind in (dp.OneStep, dp.OneQuestion):
+        for epsilon in (1e-10, 2e9):
+            with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; exact answers take 2\^-30 to"):
+                kind(epsilon, noise="exact").noise_of(PROBLEM, 3)
+        with pytest.raises(InputError, match=r"^transitions: 1e-12 is not accepted; exact coins take 2\^-30"):
+            kind(1.0, transitions=1e-12, noise="exact").noise_of(PROBLEM, 3)
 
 
 def test_the_noise_is_for_so_many_counters_and_no_other_number():
