@@ -17,10 +17,14 @@ from time import perf_counter
 from types import FrameType
 from typing import NoReturn
 
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
+
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from dpucbvi import files
 from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
@@ -103,8 +107,8 @@ def main() -> None:
         check_flags()
         sys.argv[1:] = as_one_experiment(sys.argv[1:])
         offer_environments(CONF)
-        with listening(), tempfile.TemporaryDirectory() as scratch:
-            OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+        with listening(), scratch_folder() as scratch:
+            OmegaConf.register_new_resolver("scratch", lambda: str(scratch), replace=True)
             if checking := bool({"-m", "--multirun"} & set(sys.argv)):
                 run()
                 checking = False
@@ -140,14 +144,28 @@ def listening() -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> NoReturn:
         raise Ended(number)
 
-    asked = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    answers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: end, signal.SIGHUP: end}
+    asked = [number for number in answers if signal.getsignal(number) == signal.SIG_DFL]
     for number in asked:
-        signal.signal(number, end)
+        signal.signal(number, answers[number])
     try:
         yield
     finally:
         for number in asked:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """For what Hydra writes in a multirun; that of a killed process is removed by the next one."""
+    wanted = Path(tempfile.gettempdir()) / "dpucbvi"
+    files.clear_leftovers(wanted)
+    folder = files.own_name(wanted)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        files.remove(folder)
 
 
 def stop_if_bad_input(error: Exception) -> None:

@@ -207,6 +207,12 @@ def _check(c: ExperimentSettings, studies: list[str]) -> None:
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
         ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1, or auto"),
         ("runtime.hours", c.runtime.hours, c.runtime.hours > 0, "a number > 0"),
+        (
+            "runtime.gigabytes",
+            c.runtime.gigabytes,
+            c.runtime.gigabytes is None or c.runtime.gigabytes > 0,
+            "a number > 0",
+        ),
         ("runtime.name", c.runtime.name, c.runtime.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
         ("runtime.results", c.runtime.results, c.runtime.results.strip(), "the name of a folder"),
         ("runtime.figures", c.runtime.figures, c.runtime.figures.strip(), "the name of a folder"),
