@@ -5,6 +5,7 @@ With --certify it prints what the runs would certify, with --plan what they woul
 """
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -25,11 +26,13 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from dpucbvi import files
+from dpucbvi.errors import InputError, LpError
 from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
+LAUNCHER = ("hydra/launcher", "hydra.launcher")
 GO_ON = "finished runs are stored, run again to go on"
 certify = planning = False  # --certify, --plan were given
 checking = False  # all jobs of a multirun, before the first
@@ -42,8 +45,7 @@ class Ended(KeyboardInterrupt):
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
-    from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.certify import certified
+    from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
     from dpucbvi.lab.experiment import check_effect, experiment_from
     from dpucbvi.lab.learnt import learnt_nothing
     from dpucbvi.lab.results import write_csv
@@ -80,7 +82,7 @@ def run(config: DictConfig) -> None:
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except BrokenPipeError:
-        raise
+        nobody_reads()  # here, as below
     except OSError as error:
         stop(f"cannot read or write in {config.runtime.results} ({error.strerror}); {GO_ON}", 1)
     except Exception as error:
@@ -110,13 +112,12 @@ def main() -> None:
         with listening(), scratch_folder() as scratch:
             OmegaConf.register_new_resolver("scratch", lambda: str(scratch), replace=True)
             if checking := bool({"-m", "--multirun"} & set(sys.argv)):
-                run()
+                _check_all()
                 checking = False
             run()
         sys.stdout.flush()
-    except BrokenPipeError:  # who read our output is gone, and so is who would read a message
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except BrokenPipeError:
+        nobody_reads()
     except Exception as error:
         stop_if_bad_input(error)
         raise
@@ -127,8 +128,20 @@ def main() -> None:
         stop(f"interrupted; {GO_ON}", 130)
 
 
+def _check_all() -> None:
+    """All jobs of a multirun, here: whatever launcher will send them elsewhere."""
+    arguments = sys.argv
+    sys.argv = [argument for argument in arguments if not argument.startswith(LAUNCHER)]
+    try:
+        run()
+    finally:
+        sys.argv = arguments
+
+
 def quiet() -> None:
-    """No warning of a package reaches a user, and a terminal without ε gets a question mark."""
+    """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
+    os.environ["MPLBACKEND"] = "agg"
+    logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
@@ -158,14 +171,23 @@ def listening() -> Iterator[None]:
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """For what Hydra writes in a multirun; that of a killed process is removed by the next one."""
-    wanted = Path(tempfile.gettempdir()) / "dpucbvi"
-    files.clear_leftovers(wanted)
-    folder = files.own_name(wanted)
-    folder.mkdir(mode=0o700)
+    try:
+        wanted = Path(tempfile.gettempdir()) / "dpucbvi"
+        files.clear_leftovers(wanted)
+        folder = files.own_name(wanted)
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise InputError(f"TMPDIR: no temporary folder can be written ({error.strerror})") from None
     try:
         yield folder
     finally:
         files.remove(folder)
+
+
+def nobody_reads() -> NoReturn:
+    """Who read our output is gone, and so is who would read a message."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 def stop_if_bad_input(error: Exception) -> None:

@@ -25,6 +25,7 @@ KINDS = {
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
+    "reliability/test_surroundings.py": "odd terminals, variables and folders",
     "reliability/test_dask.py": "killed workers of a cluster",
 }
 
