@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
@@ -29,6 +29,9 @@ from dpucbvi import files
 from dpucbvi.errors import InputError, LpError
 from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
+
+if TYPE_CHECKING:
+    from dpucbvi.lab.experiment import Experiment
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
@@ -46,13 +49,10 @@ class Ended(KeyboardInterrupt):
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.experiment import check_effect, experiment_from
-    from dpucbvi.lab.learnt import learnt_nothing
-    from dpucbvi.lab.results import write_csv
+    from dpucbvi.lab.experiment import check_effect, check_study, experiment_from
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
-    from dpucbvi.lab.store import Store
     from dpucbvi.lab.tell import tell
-    from dpucbvi.studies import draw, names, table
+    from dpucbvi.studies import names
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
@@ -62,6 +62,7 @@ def run(config: DictConfig) -> None:
         changed = changes(overrides)
         named = _with_own_name(config, changed)
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
+        check_study(experiment.study, HydraConfig.get().runtime.choices.get("exp"))
         lines = check_effect(overrides, experiment)
         if checking:
             return
@@ -71,14 +72,7 @@ def run(config: DictConfig) -> None:
         for line in lines:
             tell(line)
         tally = run_experiment(experiment)
-        stored = Store(experiment.results).load_experiment(experiment.name)
-        if sys.stdout.isatty():
-            print("drawing the figure ...", end="\r", flush=True)
-        files = draw(stored, experiment.figures)
-        print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
-        for line in learnt_nothing(stored):
-            print(f"{line}\n")
-        print(f"figure  {' and '.join(map(str, files))}\ntable   {write_csv(stored, experiment.results)}")
+        _show(experiment, f"{tally}, {perf_counter() - start:.0f} s")
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except BrokenPipeError:
@@ -88,6 +82,29 @@ def run(config: DictConfig) -> None:
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own
         raise
+
+
+def _show(experiment: "Experiment", done: str) -> None:
+    """Draw the figure and print the table, from what is stored."""
+    from dpucbvi.lab.learnt import learnt_nothing
+    from dpucbvi.lab.results import write_csv
+    from dpucbvi.lab.store import Store
+    from dpucbvi.studies import draw, table
+
+    stored = Store(experiment.results).load_experiment(experiment.name)
+    if sys.stdout.isatty():
+        print("drawing the figure ...", end="\r", flush=True)
+    try:
+        drawn, rows = draw(stored, experiment.figures), table(stored)
+    except (KeyError, IndexError, ValueError) as error:
+        if isinstance(error, InputError) or not stored.changed:  # else it is a mistake in the code
+            raise
+        cannot = f"study: {stored.study} cannot draw the experiment as it was changed ({error!r})"
+        stop(f"{cannot}; its runs are stored, study=regret draws them", 1)
+    print(f"{stored.name}: {done}\n\n{rows}\n")
+    for line in learnt_nothing(stored):
+        print(f"{line}\n")
+    print(f"figure  {' and '.join(map(str, drawn))}\ntable   {write_csv(stored, experiment.results)}")
 
 
 def main() -> None:

@@ -158,6 +158,13 @@ def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
     return lines
 
 
+def check_study(study: str, chosen: str | None) -> None:
+    """Refuse a study that is not that of the chosen experiment of conf/exp; the default one draws any."""
+    any_arms = ExperimentSettings().study
+    if study not in (any_arms, chosen):
+        raise InputError(f"study: {study} draws +exp={study} and no other arms; {any_arms} draws any")
+
+
 def _setting(override: str) -> list[str] | None:
     """The path of the setting of a run that an override makes; what a group is chosen for is its name."""
     key = override.lstrip("+").partition("=")[0]
