@@ -18,11 +18,14 @@ PRIVATE = 0o600  # true counts and states of generators are nobody else's
 HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 OWN_NAME = re.compile(r"\..*~([0-9a-f]{8})~(\d+)~\d+", re.DOTALL)
 _numbers = count()
+_given: set[str] = set()  # by this process: a restarted container may have the process id of a killed one
 
 
 def own_name(path: Path) -> Path:
     """A name beside the path that no other process uses, nor this one twice."""
-    return path.with_name(f".{path.name}~{HERE}~{os.getpid()}~{next(_numbers)}")
+    name = f".{path.name}~{HERE}~{os.getpid()}~{next(_numbers)}"
+    _given.add(name)
+    return path.with_name(name)
 
 
 @contextmanager
@@ -59,7 +62,7 @@ def clear_leftovers(path: Path) -> None:
         return
     for name in found:
         owner = OWN_NAME.fullmatch(name)
-        if owner is not None and owner[1] == HERE and not _lives(int(owner[2])):
+        if owner is not None and owner[1] == HERE and not _owned(name, int(owner[2])):
             remove(path.with_name(name))
 
 
@@ -73,7 +76,10 @@ def _put(partial: Path, path: Path) -> None:
     remove(in_the_way)
 
 
-def _lives(process: int) -> bool:
+def _owned(name: str, process: int) -> bool:
+    """Whether the process that the name tells is there and gave it."""
+    if process == os.getpid():
+        return name in _given
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -48,6 +48,8 @@ class TabularMDP:
     def __post_init__(self) -> None:
         for field in ("P", "r", "initial"):
             try:
+                if np.iscomplexobj(getattr(self, field)):
+                    raise TypeError("they are complex")
                 array = np.array(getattr(self, field), dtype=np.float64)
             except (TypeError, ValueError) as error:
                 raise InputError(f"{field}: it is no array of numbers ({error})") from None

@@ -5,6 +5,7 @@ With --certify it prints what the runs would certify, with --plan what they woul
 """
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -15,17 +16,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from dpucbvi import files
+from dpucbvi.errors import InputError, LpError
 from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
 from dpucbvi.lab.config_store import offer_environments
 
+if TYPE_CHECKING:
+    from dpucbvi.lab.experiment import Experiment
+
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
+LAUNCHER = ("hydra/launcher", "hydra.launcher")
 GO_ON = "finished runs are stored, run again to go on"
 certify = planning = False  # --certify, --plan were given
 checking = False  # all jobs of a multirun, before the first
@@ -38,15 +48,11 @@ class Ended(KeyboardInterrupt):
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
-    from dpucbvi.errors import LpError  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.certify import certified
-    from dpucbvi.lab.experiment import check_effect, experiment_from
-    from dpucbvi.lab.learnt import learnt_nothing
-    from dpucbvi.lab.results import write_csv
+    from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
+    from dpucbvi.lab.experiment import check_effect, check_study, experiment_from
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
-    from dpucbvi.lab.store import Store
     from dpucbvi.lab.tell import tell
-    from dpucbvi.studies import draw, names, table
+    from dpucbvi.studies import names
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
@@ -56,6 +62,7 @@ def run(config: DictConfig) -> None:
         changed = changes(overrides)
         named = _with_own_name(config, changed)
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
+        check_study(experiment.study, HydraConfig.get().runtime.choices.get("exp"))
         lines = check_effect(overrides, experiment)
         if checking:
             return
@@ -65,23 +72,39 @@ def run(config: DictConfig) -> None:
         for line in lines:
             tell(line)
         tally = run_experiment(experiment)
-        stored = Store(experiment.results).load_experiment(experiment.name)
-        if sys.stdout.isatty():
-            print("drawing the figure ...", end="\r", flush=True)
-        files = draw(stored, experiment.figures)
-        print(f"{experiment.name}: {tally}, {perf_counter() - start:.0f} s\n\n{table(stored)}\n")
-        for line in learnt_nothing(stored):
-            print(f"{line}\n")
-        print(f"figure  {' and '.join(map(str, files))}\ntable   {write_csv(stored, experiment.results)}")
+        _show(experiment, f"{tally}, {perf_counter() - start:.0f} s")
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except BrokenPipeError:
-        raise
+        nobody_reads()  # here, as below
     except OSError as error:
         stop(f"cannot read or write in {config.runtime.results} ({error.strerror}); {GO_ON}", 1)
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own
         raise
+
+
+def _show(experiment: "Experiment", done: str) -> None:
+    """Draw the figure and print the table, from what is stored."""
+    from dpucbvi.lab.learnt import learnt_nothing
+    from dpucbvi.lab.results import write_csv
+    from dpucbvi.lab.store import Store
+    from dpucbvi.studies import draw, table
+
+    stored = Store(experiment.results).load_experiment(experiment.name)
+    if sys.stdout.isatty():
+        print("drawing the figure ...", end="\r", flush=True)
+    try:
+        drawn, rows = draw(stored, experiment.figures), table(stored)
+    except (KeyError, IndexError, ValueError) as error:
+        if isinstance(error, InputError) or not stored.changed:  # else it is a mistake in the code
+            raise
+        cannot = f"study: {stored.study} cannot draw the experiment as it was changed ({error!r})"
+        stop(f"{cannot}; its runs are stored, study=regret draws them", 1)
+    print(f"{stored.name}: {done}\n\n{rows}\n")
+    for line in learnt_nothing(stored):
+        print(f"{line}\n")
+    print(f"figure  {' and '.join(map(str, drawn))}\ntable   {write_csv(stored, experiment.results)}")
 
 
 def main() -> None:
@@ -103,16 +126,15 @@ def main() -> None:
         check_flags()
         sys.argv[1:] = as_one_experiment(sys.argv[1:])
         offer_environments(CONF)
-        with listening(), tempfile.TemporaryDirectory() as scratch:
-            OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+        with listening(), scratch_folder() as scratch:
+            OmegaConf.register_new_resolver("scratch", lambda: str(scratch), replace=True)
             if checking := bool({"-m", "--multirun"} & set(sys.argv)):
-                run()
+                _check_all()
                 checking = False
             run()
         sys.stdout.flush()
-    except BrokenPipeError:  # who read our output is gone, and so is who would read a message
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except BrokenPipeError:
+        nobody_reads()
     except Exception as error:
         stop_if_bad_input(error)
         raise
@@ -123,8 +145,20 @@ def main() -> None:
         stop(f"interrupted; {GO_ON}", 130)
 
 
+def _check_all() -> None:
+    """All jobs of a multirun, here: whatever launcher will send them elsewhere."""
+    arguments = sys.argv
+    sys.argv = [argument for argument in arguments if not argument.startswith(LAUNCHER)]
+    try:
+        run()
+    finally:
+        sys.argv = arguments
+
+
 def quiet() -> None:
-    """No warning of a package reaches a user, and a terminal without ε gets a question mark."""
+    """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
+    os.environ["MPLBACKEND"] = "agg"
+    logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
@@ -140,14 +174,37 @@ def listening() -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> NoReturn:
         raise Ended(number)
 
-    asked = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    answers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: end, signal.SIGHUP: end}
+    asked = [number for number in answers if signal.getsignal(number) == signal.SIG_DFL]
     for number in asked:
-        signal.signal(number, end)
+        signal.signal(number, answers[number])
     try:
         yield
     finally:
         for number in asked:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """For what Hydra writes in a multirun; that of a killed process is removed by the next one."""
+    try:
+        wanted = Path(tempfile.gettempdir()) / "dpucbvi"
+        files.clear_leftovers(wanted)
+        folder = files.own_name(wanted)
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise InputError(f"TMPDIR: no temporary folder can be written ({error.strerror})") from None
+    try:
+        yield folder
+    finally:
+        files.remove(folder)
+
+
+def nobody_reads() -> NoReturn:
+    """Who read our output is gone, and so is who would read a message."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 def stop_if_bad_input(error: Exception) -> None:

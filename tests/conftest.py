@@ -8,6 +8,11 @@ import pytest
 # A test of these is one fault each; a test that tries several counts them itself: record_property("faults", n).
 KINDS = {
     "contract/test_cli.py::test_bad_input": "malformed command lines",
+    "reliability/test_bad_input.py::test_a_bad_setting": "malformed settings",
+    "reliability/test_bad_input.py::test_an_environment": "environments that cannot be made",
+    "reliability/test_bad_input.py::test_arrays": "environments that cannot be made",
+    "reliability/test_bad_input.py::test_a_malformed_index": "forged indexes",
+    "reliability/test_bad_input.py": "malformed MDP files",
     "contract/test_cli.py::test_what_is_finished_survives": "signals to a running job",
     "unit/lab/test_store.py::test_a_damaged_run": "damaged files of a run",
     "unit/lab/test_store.py::test_anything_in_a_runs_place": "damaged files of a run",
@@ -20,6 +25,7 @@ KINDS = {
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
+    "reliability/test_surroundings.py": "odd terminals, variables and folders",
     "reliability/test_dask.py": "killed workers of a cluster",
 }
 

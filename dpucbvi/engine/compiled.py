@@ -17,7 +17,9 @@ from dpucbvi.sources import code
 # error model leaves out Python's checks for division by zero.
 OPTIONS: Any = {"error_model": "numpy"}
 # For the short loops over the pairs of one step, and for formulas: a call would hand over every array as some
-# seven words, which takes longer than the loop.
+# seven words, which takes longer than the loop. A loop over a formula also needs it to become SIMD code at
+# once: LLVM sees through a call only when it optimises the loop again, inside its caller. The process that
+# compiled them keeps the first translation of each function (its name is taken), the cache has the second.
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
 

@@ -72,7 +72,7 @@ def minus_log(word: Any) -> float:
     return -(exponent * LN2 + 2.0 * z * series)
 
 
-@jit
+@inlined
 def laplace_from_word(word: Any) -> float:
     """A standard Laplace variate from one word."""
     magnitude = minus_log(word)

@@ -1,7 +1,8 @@
 """Compilation, once and before any run: workers would all compile the same, and wait for it.
 
-It happens in processes of its own. A run in the process that compiled its code is slower than one that takes
-the code from the cache (1.8 times for Local when it was measured; the cause is not known).
+It happens in processes of its own, two at a time. Where code was compiled a function can also be slower than
+from the cache: there its first translation stays in use, from the cache comes the one that LLVM made of it
+once more inside its caller (engine/compiled.py).
 """
 
 from contextlib import suppress

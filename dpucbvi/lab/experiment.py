@@ -158,6 +158,13 @@ def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
     return lines
 
 
+def check_study(study: str, chosen: str | None) -> None:
+    """Refuse a study that is not that of the chosen experiment of conf/exp; the default one draws any."""
+    any_arms = ExperimentSettings().study
+    if study not in (any_arms, chosen):
+        raise InputError(f"study: {study} draws +exp={study} and no other arms; {any_arms} draws any")
+
+
 def _setting(override: str) -> list[str] | None:
     """The path of the setting of a run that an override makes; what a group is chosen for is its name."""
     key = override.lstrip("+").partition("=")[0]
@@ -207,6 +214,12 @@ def _check(c: ExperimentSettings, studies: list[str]) -> None:
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
         ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1, or auto"),
         ("runtime.hours", c.runtime.hours, c.runtime.hours > 0, "a number > 0"),
+        (
+            "runtime.gigabytes",
+            c.runtime.gigabytes,
+            c.runtime.gigabytes is None or c.runtime.gigabytes > 0,
+            "a number > 0",
+        ),
         ("runtime.name", c.runtime.name, c.runtime.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
         ("runtime.results", c.runtime.results, c.runtime.results.strip(), "the name of a folder"),
         ("runtime.figures", c.runtime.figures, c.runtime.figures.strip(), "the name of a folder"),

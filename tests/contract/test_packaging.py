@@ -24,7 +24,9 @@ PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 EXTRA = [
-    Requirement(line) for name in ("dask", "gymnasium") for line in PROJECT["optional-dependencies"][name]
+    Requirement(line)
+    for name in ("cluster", "dask", "gymnasium")
+    for line in PROJECT["optional-dependencies"][name]
 ]  # imported on demand
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
 RANGE = SpecifierSet(PROJECT["requires-python"])

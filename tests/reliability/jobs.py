@@ -1,6 +1,8 @@
 """A small job as a process of its own, and what it leaves on disk."""
 
+import importlib.util
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
 
 
-def start(results: Path, *settings: str) -> subprocess.Popen:
+def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen:
     command = [sys.executable, str(RUN), "runtime.progress=false", f"runtime.results={results}", *settings]
     return subprocess.Popen(
         command,
@@ -20,6 +22,7 @@ def start(results: Path, *settings: str) -> subprocess.Popen:
         text=True,
         start_new_session=True,
         preexec_fn=heeding,
+        env={**os.environ, **environment},
     )
 
 
@@ -44,10 +47,28 @@ def leftovers(results: Path) -> list[str]:
     return hidden + [str(path) for name in ("claims", "checkpoints") for path in (results / name).glob("*")]
 
 
+def shared_memory(sessions: set[int]) -> list[str]:
+    """What joblib and its locks left in shared memory; their names tell the process."""
+    owners = {path.name: re.search(r"(?:loky-|folder_)(\d+)", path.name) for path in Path("/dev/shm").glob("*")}
+    return [name for name, owner in owners.items() if owner and int(owner[1]) in sessions]
+
+
 def members(session: int) -> list[int]:
     """The processes of a job that still live."""
     found = subprocess.run(["pgrep", "-s", str(session)], capture_output=True, text=True).stdout
     return [int(line) for line in found.split()]
+
+
+def workers_of(session: int) -> list[int]:
+    """Those that compute: not the job itself, nor the tracker that clears up after all of them."""
+    return [number for number in members(session) if number != session and not _tracks(number)]
+
+
+def _tracks(process: int) -> bool:
+    try:
+        return b"resource_tracker" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it ended
+        return True
 
 
 def ends_within(session: int, seconds: float) -> bool:
@@ -63,3 +84,17 @@ def kill(process: int, number: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def cli_main(monkeypatch, *arguments: str) -> int:
+    """experiments/run.py in this process; its exit code."""
+    spec = importlib.util.spec_from_file_location("cli_run", RUN)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards
+    monkeypatch.setattr(sys, "argv", [str(RUN), *arguments])
+    try:
+        loaded.main()
+    except SystemExit as stopped:
+        return stopped.code or 0
+    return 0

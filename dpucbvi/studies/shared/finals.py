@@ -3,7 +3,7 @@
 import math
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.shared.arms import certificate_of, config_of, learnt, mean_and_half_width_of
+from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of
 from dpucbvi.studies.shared.labels import as_written
 
 HEADER = (
@@ -14,11 +14,7 @@ HEADER = (
 
 def finals(experiment: StoredExperiment) -> list[tuple[str, ...]]:
     """The regret of every arm after its last episode, mean and half of the 95% interval over its runs."""
-    rows = [HEADER, *(_row(arm) for arm in experiment.arms)]
-    if all(learnt(arm) for arm in experiment.arms):
-        return rows
-    notes = ["", *("" if learnt(arm) else "nothing was learnt: no Q left H" for arm in experiment.arms)]
-    return [(*row, note) for row, note in zip(rows, notes, strict=True)]
+    return [HEADER, *(_row(arm) for arm in experiment.arms)]
 
 
 def as_regret(value: float) -> str:

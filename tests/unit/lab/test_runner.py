@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpucbvi.errors import InputError
-from dpucbvi.files import HERE
+from dpucbvi.files import HERE, own_name
 from dpucbvi.lab import progress, runner
 from dpucbvi.lab.assemble import assemble
 from dpucbvi.lab.claims import claim, is_claimed
@@ -292,13 +292,18 @@ def test_the_board_counts_every_run(tmp_path):
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     dead = subprocess.Popen(["true"])
     dead.wait()
-    names = {"dead": f".progress~{HERE}~{dead.pid}~0", "lives": f".progress~{HERE}~{os.getpid()}~9"}
+    names = {"dead": f".progress~{HERE}~{dead.pid}~0", "lives": f".progress~{HERE}~{os.getppid()}~9"}
     names |= {"elsewhere": f".progress~{'0' * 8}~{dead.pid}~0", "other": f".figure~{HERE}~{dead.pid}~0"}
+    names["ours"] = own_name(tmp_path / "progress").name
+    names["predecessor"] = f".progress~{HERE}~{os.getpid()}~987654321"  # had our number, before a restart
     for name in names.values():
         (tmp_path / name).touch()
     with progress_board("title", [5], False, tmp_path):
         pass
-    assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {names["dead"]}
+    assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {
+        names["dead"],
+        names["predecessor"],
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,285 @@
+"""Hundreds of malformed settings, MDPs and files: each is one line that names what is wrong.
+
+What the command line itself gets wrong is in contract/test_cli.py. These cases begin one step later, with a
+config that Hydra has composed, and are therefore cheap.
+"""
+
+import io
+import re
+import struct
+import zipfile
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from dpucbvi import studies
+from dpucbvi.environments import ENVIRONMENTS, from_file
+from dpucbvi.lab.command_line import is_bad_input, one_line
+from dpucbvi.lab.experiment import experiment_from
+from dpucbvi.lab.store import Store
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.studies.shared.printed import printed_curves
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# --- settings -------------------------------------------------------------------------------------------------
+
+TEXT, LIST, GROUP = "many", [1], {"a": 1}
+NAN, INF = float("nan"), float("inf")
+NO_NUMBER = (TEXT, True, None, LIST, GROUP)
+NO_INTEGER = (*NO_NUMBER, 1.5)
+NO_TEXT = (3, True, LIST, GROUP)
+SETTINGS = {  # key: values that are not accepted
+    "K": (*NO_INTEGER, 0, -5, 10**15 + 1, 1e20),
+    "beta": (*NO_NUMBER, 0, 1, -0.1, 1.5, NAN, INF),
+    "trace_points": (*NO_INTEGER, 0, -1),
+    "runs": (*NO_INTEGER, 0, -1, 10**9),
+    "seed": (*NO_INTEGER, -1),
+    "name": (None, "", ".", "..", "a/b", "/etc/passwd", "é", "a b", "-x", "n" * 250, "a\nb", "a\0b", *NO_TEXT),
+    "study": (None, "", "pie", "shared", "../regret", *NO_TEXT),
+    "figure.x": (None, "", "cubic", 3),
+    "figure.y": (None, "", "cubic", 3),
+    "figure": (None, 3, TEXT, LIST),
+    "env": (None, 3, TEXT, LIST, {}, {"name": None}, {"name": 3}, {"name": "maze"}, {"name": ["riverswim"]}),
+    "env.S": (*NO_INTEGER[:2], LIST, GROUP, 1.5, 0, 1, -3, 10**9, 10**18),
+    "env.H": (*NO_INTEGER[:2], LIST, GROUP, 1.5, 0, -1, 10**12),
+    "env.variant": ("nile", "", *NO_TEXT),
+    "env.rewards": ("gauss", "", *NO_TEXT),
+    "agent": (None, 3, TEXT, LIST, {}, {"name": None}, {"name": 3}, {"name": "dqn"}),
+    "agent.pooled": (3, TEXT, LIST, GROUP),
+    "agent.cap": ("V", "", *NO_TEXT),
+    "privatizer": (None, 3, TEXT, LIST, {}, {"name": None}, {"name": 3}, {"name": "global"}),
+    "privatizer.epsilon": (TEXT, True, LIST, GROUP, 0, -1, NAN, -INF, 1e-320, 1e-300, 1e-160),
+    "privatizer.sensitivity": ("l2", "", *NO_TEXT),
+    "privatizer.families": ("all", "", *NO_TEXT),
+    "privatizer.noise": ("none", "", *NO_TEXT),
+    "postprocess": (None, 3, TEXT, LIST, {"name": 3}, {"name": "lp"}),
+    "postprocess.zero": (TEXT, True, LIST, -1, NAN, INF),
+    "confidence": (None, 3, LIST, {"name": "hoped"}),
+    "confidence.scale": (*NO_NUMBER, -1, NAN, INF),
+    "bonus": (None, 3, LIST, TEXT),
+    "bonus.scale": (*NO_NUMBER, -1, NAN, INF),
+    "engine": (None, 3, LIST, {"name": "gpu"}),
+    "engine.lp_checks": (*NO_INTEGER, -1),
+    "runtime": (None, 3, LIST, TEXT),
+    "runtime.workers": (*NO_INTEGER, 0, -2),
+    "runtime.hours": (*NO_NUMBER, 0, -1, NAN),
+    "runtime.gigabytes": (TEXT, True, LIST, -1, 0, NAN),
+    "runtime.results": (None, "", "  ", *NO_TEXT),
+    "runtime.figures": (None, "", "  ", *NO_TEXT),
+    "runtime.progress": (None, 1, TEXT, LIST),
+    "runtime.name": (None, "", "cloud", *NO_TEXT),
+    "arms": (3, TEXT, LIST, {"a": 3}, {"a": None}, {"a": {"printed": [1]}}, {"a": {"seed": 3}}, {5: {"K": 0}}),
+    "grid": (3, TEXT, LIST, {5: [1]}, {"K": 5}, {"K": []}, {"K": {"a": 1}}, {"runs": [1, 2]}),
+}
+CASES = [(key, value) for key, values in SETTINGS.items() for value in values]
+
+
+@cache
+def base():
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        config = compose("config")
+    OmegaConf.set_struct(config, False)
+    return config
+
+
+def told(call) -> str:
+    """The one line that a user reads, whoever raised it."""
+    with pytest.raises(Exception) as error:  # which kind is asserted next
+        call()
+    assert is_bad_input(error.value), repr(error.value)
+    line = one_line(error.value)
+    assert line and "\n" not in line and len(line) < 600
+    return line
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), CASES, ids=[f"{key}={str(value)[:20]}-{i}" for i, (key, value) in enumerate(CASES)]
+)
+def test_a_bad_setting_is_named(key, value, tmp_path):
+    config = deepcopy(base())
+    config.runtime.results = str(tmp_path / "results")
+    OmegaConf.update(config, key, value, merge=False)
+    line = told(lambda: experiment_from(config, ROOT, studies.names(), printed_curves()))
+    assert key.rpartition(".")[2] in line or key.partition(".")[0] in line
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- environments ---------------------------------------------------------------------------------------------
+
+ENVIRONMENT_CASES = [
+    ("riverswim", {"S": 2, "variant": "strehl_littman"}),
+    ("chain", {"S": 1}),
+    ("chain", {"slip": 0.5}),
+    ("chain", {"slip": NAN}),
+    ("chain", {"H": 0}),
+    ("six_arms", {"H": 0}),
+    ("six_arms", {"rewards": "gauss"}),
+    ("grid_world", {"rows": 0}),
+    ("grid_world", {"columns": 1}),
+    ("grid_world", {"slip": 1.1}),
+    ("random", {"S": 0}),
+    ("random", {"A": 0}),
+    ("random", {"H": 0}),
+    ("random", {"seed": -1}),
+    ("garnet", {"branching": 0}),
+    ("garnet", {"branching": 7}),
+    ("garnet", {"A": 0}),
+    ("garnet", {"seed": -1}),
+    ("hard_tree", {"depth": 0}),
+    ("hard_tree", {"depth": 30, "H": 20}),
+    ("hard_tree", {"A": 1}),
+    ("hard_tree", {"gap": 0.0}),
+    ("hard_tree", {"gap": 0.6}),
+    ("hard_tree", {"H": 2}),
+    ("file", {"path": ""}),
+    ("file", {"path": "/"}),
+    ("file", {"path": "a\0b"}),
+    ("gymnasium", {"id": "", "H": 5}),
+    ("gymnasium", {"id": "NoSuch-v0", "H": 5}),
+    ("gymnasium", {"id": "CartPole-v1", "H": 5}),
+    ("gymnasium", {"id": "FrozenLake-v1", "H": 0}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    ENVIRONMENT_CASES,
+    ids=[f"{name} {str(given)[1:-1]}" for name, given in ENVIRONMENT_CASES],
+)
+def test_an_environment_that_cannot_be_made_is_one_line(name, given):
+    told(lambda: ENVIRONMENTS[name](**given))
+
+
+# --- MDPs and their files -------------------------------------------------------------------------------------
+
+RIGHT = {"P": np.full((2, 2, 1, 2), 0.5), "r": np.full((2, 2, 1), 0.5), "initial": np.array([0.5, 0.5])}
+
+
+def with_entry(key, value):
+    array = RIGHT[key].copy()
+    array.flat[0] = value
+    return {**RIGHT, key: array}
+
+
+MDPS = {
+    **{f"{key} with {value}": with_entry(key, value) for key in RIGHT for value in (NAN, INF, -0.25, 1.5)},
+    **{f"{key} flat": {**RIGHT, key: array.ravel()[:, None]} for key, array in RIGHT.items()},
+    **{f"{key} empty": {**RIGHT, key: np.zeros(0)} for key in RIGHT},
+    **{f"{key} a number": {**RIGHT, key: np.array(0.5)} for key in RIGHT},
+    **{f"{key} a text": {**RIGHT, key: np.array("x")} for key in RIGHT},
+    **{f"{key} complex": {**RIGHT, key: array.astype(complex) + 1j} for key, array in RIGHT.items()},
+    **{f"{key} dates": {**RIGHT, key: np.array(["2023-01-01"], "datetime64[D]")} for key in RIGHT},
+    **{f"{key} records": {**RIGHT, key: np.zeros(2, [("a", float)])} for key in RIGHT},
+    **{f"{key} missing": {k: array for k, array in RIGHT.items() if k != key} for key in RIGHT},
+    **{f"{key} objects": {**RIGHT, key: np.array([{}, None])} for key in RIGHT},
+    "no states": {"P": np.zeros((2, 0, 1, 0)), "r": np.zeros((2, 0, 1)), "initial": np.zeros(0)},
+    "no actions": {"P": np.zeros((2, 2, 0, 2)), "r": np.zeros((2, 2, 0)), "initial": RIGHT["initial"]},
+    "no steps": {"P": np.zeros((0, 2, 1, 2)), "r": np.zeros((0, 2, 1)), "initial": RIGHT["initial"]},
+    "other H": {**RIGHT, "r": np.zeros((3, 2, 1))},
+    "other S": {**RIGHT, "initial": np.full(4, 0.25)},
+    "other A": {**RIGHT, "r": np.zeros((2, 2, 2))},
+    "next states": {**RIGHT, "P": np.full((2, 2, 1, 4), 0.25)},
+}
+
+
+@pytest.mark.parametrize("arrays", MDPS.values(), ids=MDPS)
+def test_a_file_with_no_mdp_in_it_is_one_line(arrays, tmp_path):
+    np.savez(tmp_path / "mdp.npz", **arrays)
+    told(lambda: from_file(str(tmp_path / "mdp.npz")))
+
+
+@pytest.mark.parametrize("name", [name for name in MDPS if "missing" not in name])
+def test_arrays_that_are_no_mdp_are_one_line(name):
+    with np.errstate(all="raise"):
+        told(lambda: TabularMDP(**MDPS[name]))
+
+
+def npy(array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def zipped(members) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+WHOLE = {f"{key}.npy": npy(array) for key, array in RIGHT.items()}
+
+
+def in_headers(at: int, byte: int) -> bytes:
+    """With this byte in the headers of all members: at 6 the flags (1: encrypted), at 8 the compression."""
+    data = bytearray(zipped(WHOLE))
+    for mark, later in ((b"PK\x03\x04", 0), (b"PK\x01\x02", 2)):
+        for found in re.finditer(re.escape(mark), bytes(data)):
+            data[found.start() + at + later] = byte
+    return bytes(data)
+
+
+def header(shape: str, kind: str = "<f8") -> bytes:
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
+
+
+FILES = {
+    "encrypted": in_headers(6, 1),
+    "half": zipped(WHOLE)[:400],
+    "only its directory": zipped(WHOLE)[-200:],
+    "no known compression": in_headers(8, 99),
+    "a folder for P": zipped({"P.npy/": b"", **{k: v for k, v in WHOLE.items() if k != "P.npy"}}),
+    "a path for P": zipped({"../P.npy": WHOLE["P.npy"], "r.npy": WHOLE["r.npy"]}),
+    "P cut off": zipped({**WHOLE, "P.npy": WHOLE["P.npy"][:100]}),
+    "P of no length": zipped({**WHOLE, "P.npy": b""}),
+    "P of huge shape": zipped({**WHOLE, "P.npy": header("(1000000, 1000000, 1000000)") + bytes(8)}),
+    "P of negative shape": zipped({**WHOLE, "P.npy": header("(-1, 2)") + bytes(8)}),
+    "P of text shape": zipped({**WHOLE, "P.npy": header("'2'") + bytes(8)}),
+    "P of no type": zipped({**WHOLE, "P.npy": header("(2,)", "<q99") + bytes(16)}),
+    "P a pickle": zipped({**WHOLE, "P.npy": header("(1,)", "|O") + b"cos\nsystem\n(S'true'\ntR."}),
+    "P of version 9": zipped({**WHOLE, "P.npy": WHOLE["P.npy"].replace(b"NUMPY\x01", b"NUMPY\x09")}),
+    "a tar": b"P.npy".ljust(512, b"\0"),
+    "an HTML page": b"<!DOCTYPE html><title>not found</title>",
+    "bytes": bytes(range(256)) * 4,
+}
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+def test_a_malformed_npz_is_one_line(content, tmp_path):
+    path = tmp_path / "mdp.npz"
+    path.write_bytes(content)
+    assert "mdp.npz' is not an .npz with P, r and initial" in told(lambda: from_file(str(path)))
+
+
+# --- files of results -----------------------------------------------------------------------------------------
+
+INDEXES = {
+    "empty": b"",
+    "a number": b"5",
+    "a list": b"[]",
+    "null": b"null",
+    "a text": b'"one"',
+    "cut off": b'{"name": "one", "arms": {',
+    "deep": b"[" * 100_000,
+    "not UTF-8": b"\xff\xfe\x00",
+    "a NaN": b'{"name": NaN}',
+    "no checksum": b'{"name": "one", "study": "regret", "arms": {}}',
+    "a checksum of nothing": b'{"name": "one", "study": "regret", "arms": {}, "sha256": ""}',
+    "a huge number": b'{"name": ' + b"9" * 5000 + b"}",
+}
+
+
+@pytest.mark.parametrize("content", INDEXES.values(), ids=INDEXES)
+def test_a_malformed_index_is_one_line(content, tmp_path):
+    path = Store(tmp_path).index("one")
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert "one: not (completely) stored" in told(lambda: Store(tmp_path).load_experiment("one"))

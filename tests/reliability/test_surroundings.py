@@ -1,0 +1,83 @@
+"""Where a job may find itself: no ε on the terminal, no locale, nobody who reads, no folder, odd variables."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from jobs import ROOT, RUN, cli_main
+
+TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=1", "runtime.workers=1")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_without_epsilon_gets_a_question_mark(encoding, monkeypatch, tmp_path):
+    """--certify prints ε, δ, μ, ρ and ∞."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    code = cli_main(monkeypatch, "--certify", *TINY, "privatizer=non_private", f"runtime.results={tmp_path}")
+    out.flush()
+    said = out.buffer.getvalue().decode(encoding)
+    assert code == 0 and "dp_ucbvi" in said
+    assert ("∞" in said, "?" in said) == ((True, False) if encoding == "utf-8" else (False, True))
+    assert not list(tmp_path.iterdir())
+
+
+def run(*arguments, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, str(RUN), *arguments], stderr=subprocess.PIPE, timeout=600, **options
+    )
+
+
+ODD = {  # none of them may cost a run, or say a word
+    "LC_ALL": "xx_YY",
+    "PYTHONIOENCODING": "ascii",
+    "PYTHONCOERCECLOCALE": "0",
+    "PYTHONUTF8": "0",
+    "MPLBACKEND": "nope",
+    "MPLCONFIGDIR": "/dev/null/x",
+    "XDG_CACHE_HOME": "/dev/null/x",
+    "NUMBA_CACHE_DIR": "/dev/null/y",
+    "JOBLIB_TEMP_FOLDER": "/dev/null/z",
+    "TMPDIR": "/nowhere",
+    "COLUMNS": "many",
+    "TERM": "nope",
+    "HYDRA_FULL_ERROR": "perhaps",
+    "OMP_NUM_THREADS": "many",
+}
+
+
+@pytest.mark.slow  # a process that draws
+def test_odd_variables_cost_nothing(tmp_path, faults):
+    faults(len(ODD))
+    done = run(
+        *TINY,
+        f"runtime.results={tmp_path}",
+        stdout=subprocess.PIPE,
+        env={**os.environ, **ODD, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"1 run computed" in done.stdout and done.stdout.isascii()
+    assert (tmp_path / "figures" / "single.png").exists()
+
+
+@pytest.mark.slow  # three processes
+def test_nobody_who_reads_and_no_folder(tmp_path, faults):
+    """A closed pipe is nobody's mistake: no word. A folder that is gone is told."""
+    faults(3)
+    reader, writer = os.pipe()
+    os.close(reader)
+    for buffered in ("", "1"):  # at the first line, or at the end
+        environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
+        closed = run("--certify", *TINY, stdout=writer, env=environment)
+        assert (closed.returncode, closed.stderr) == (1, b"")
+    os.close(writer)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    deleted = run(*TINY, stdout=subprocess.PIPE, cwd=gone, preexec_fn=gone.rmdir)
+    assert (deleted.returncode, deleted.stdout) == (2, b"")
+    assert deleted.stderr == b"error: the folder that you are in was removed; change to another one\n"
+    assert list(tmp_path.iterdir()) == []
