@@ -51,8 +51,8 @@ class Margins(NamedTuple):
     inner: float | None = None  # in place of `left`, where another panel stands on that side
 
     def scaled(self, by: float) -> "Margins":
-        *outer, inner = self
-        return Margins(*(by * (m or 0.0) for m in outer), inner=None if inner is None else by * inner)
+        left, right, top, bottom, inner = self
+        return Margins(by * left, by * right, by * top, by * bottom, None if inner is None else by * inner)
 
 
 PLAIN = Margins()
