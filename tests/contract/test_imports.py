@@ -44,7 +44,9 @@ PACKAGES = {
     "audit": SCIENCE,
     "lab": LAB,
     "studies": STUDIES,
-    "experiments": LAB | STUDIES | {"numba", "llvmlite", "cvxpy", "pandas", "PIL"},
+    "experiments": LAB
+    | STUDIES
+    | {"numba", "llvmlite", "cvxpy", "pandas", "PIL", "nbconvert", "nbformat", "pygments"},
 }
 ON_DEMAND = {
     "core": {"cvxpy"},
