@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from dpucbvi.lab.fits import as_text, exponent, tail
 from dpucbvi.lab.stats import summarise
@@ -76,7 +77,7 @@ def costs(arms: list[StoredArm]) -> list[Cost]:
     groups: dict[tuple[str, float], list[StoredArm]] = {}
     for arm in sorted(arms, key=episodes_of):
         if _model(arm) != "none":
-            groups.setdefault((_model(arm), certificate_of(arm).add_remove), []).append(arm)
+            groups.setdefault((_model(arm), round(certificate_of(arm).add_remove, 9)), []).append(arm)
     made = []
     for group in groups.values():
         excess = [finals_of(arm) - finals_of(_paired(arm, baseline[episodes_of(arm)])) for arm in group]
@@ -171,6 +172,7 @@ def _band(axes: Axes, x: Floats | Ints, mean: Floats, half_width: Floats, hue: s
 
 def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
     axes.set(xscale="log", yscale="log", xlim=(first, last))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     if max(ends) <= 0:  # nothing to show, as after very few episodes
         axes.set_ylim(0.1, 1.0)
     axes.grid(True)
