@@ -22,7 +22,7 @@ MUTANTS = {
         Mutant("certified for claimed", "audit", "axes.plot(row.claimed, y,", "axes.plot(row.certified, y,"),
         Mutant("nothing through μ", "audit", "        if row.by_mu is not None:\n", "        if False:\n"),
         Mutant("everything caught", "audit", '"caught" if row.caught else "missed"', '"caught"'),
-        Mutant("names of others", "audit", "[row.name for row in made])\n", "[r.name for r in made[::-1]])\n"),
+        Mutant("names of others", "audit", '\\n") for row in made])\n', '\\n") for row in made[::-1]])\n'),
         Mutant("the least of the runs", "audit", "best = max(checks, key", "best = min(checks, key"),
         Mutant("bounds not counted", "audit", 'row.bounds * row.found["alpha"]', 'row.found["alpha"]'),
         Mutant("log axis lost", "audit", 'set_xscale("log")', 'set_xscale("linear")'),
@@ -319,8 +319,8 @@ MUTANTS = {
         Mutant(
             "lines doubled",
             "calibrate.figure",
-            "axes.plot(x, y, color=colour(i)",
-            "axes.plot(x, [2 * v for v in y], color=colour(i)",
+            "axes.plot(x, y, color=BLACK",
+            "axes.plot(x, [2 * v for v in y], color=BLACK",
         ),
         Mutant(
             "choice marked elsewhere",
@@ -574,13 +574,13 @@ MUTANTS = {
         Mutant(
             "value doubled",
             "epsilon.figure",
-            "axes.plot(x, summary.mean, color",
-            "axes.plot(x, 2.0 * summary.mean, color",
+            "axes.plot(x, mean, zorder=4",
+            "axes.plot(x, 2.0 * mean, zorder=4",
         ),
         Mutant(
             "mean curve missing",
             "epsilon.figure",
-            "        _draw_series(axes, x, regret, curve, label)\n",
+            "        _draw_series(axes, x, regret, name, PRIVACY[model])\n",
             "        pass\n",
         ),
         Mutant(
@@ -589,8 +589,8 @@ MUTANTS = {
         Mutant(
             "JDP in both panels",
             "epsilon.figure",
-            '        of = f"{curve}_{MODELS[model]}"',
-            '        of = f"{curve}_jdp"',
+            'x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}"',
+            'x, regret = series(experiment.arms, f"{curve}_jdp"',
         ),
         Mutant(
             "rings elsewhere",
@@ -676,8 +676,8 @@ MUTANTS = {
             "[_name(arm) for arm in arms]",
             "[_name(arm) for arm in reversed(arms)]",
         ),
-        Mutant("another share written", "literal", 'f"{100 * share:.0f}"', 'f"{100 * (1 - share):.0f}"'),
-        Mutant("shares a step too early", "literal", "axes.text(h + 1, row, text", "axes.text(h, row, text"),
+        Mutant("another share written", "literal", "100 * share[-1]", "100 * share[0]"),
+        Mutant("first step too early", "literal", "np.flatnonzero(share)[0] + 1", "np.flatnonzero(share)[0]"),
         Mutant(
             "the limit of Private-UCB-VI forgotten",
             "literal",
@@ -709,13 +709,13 @@ MUTANTS = {
         Mutant(
             "value doubled",
             "literal_learns",
-            "left.plot(episodes, mean, color",
-            "left.plot(episodes, 2.0 * mean, color",
+            "left.plot(episodes, mean, zorder",
+            "left.plot(episodes, 2.0 * mean, zorder",
         ),
         Mutant(
             "mean curve missing",
             "literal_learns",
-            "left.plot(episodes, mean, color=hue, linewidth=1.4, zorder=4)",
+            "left.plot(episodes, mean, zorder=4, **style)",
             "pass",
         ),
         Mutant("band missing", "literal_learns", "if not np.isnan(half_width).any():", "if False:"),
@@ -736,8 +736,8 @@ MUTANTS = {
         Mutant(
             "ε of the other relation",
             "literal_learns",
-            "model, epsilon, _ = certificate_of(arm)",
-            "model, _, epsilon = certificate_of(arm)",
+            "model, epsilon, _ = certificate_of(arm)[:3]\n    pooled",
+            "model, _, epsilon = certificate_of(arm)[:3]\n    pooled",
         ),
         Mutant(
             "log axis lost", "literal_learns", 'xscale="log", yscale="log"', 'xscale="linear", yscale="log"'
@@ -823,8 +823,8 @@ MUTANTS = {
         Mutant(
             "models swapped",
             "table1.figure",
-            'LOOK = {"JDP": 1, "LDP": 3, "none": 0}',
-            'LOOK = {"JDP": 1, "LDP": 1, "none": 0}',
+            "PRIVACY[m.model]",
+            'PRIVACY["JDP"]',
         ),
         Mutant("log axis lost", "table1.figure", 'axes.set_xscale("log")', 'axes.set_xscale("linear")'),
         Mutant(
@@ -842,8 +842,8 @@ MUTANTS = {
         Mutant(
             "dots in the row of another system",
             "table1.figure",
-            "y, look = ROWS.index(m.row) +",
-            "y, look = (ROWS.index(m.row) + 1) % len(ROWS) +",
+            "y, hue = ROWS.index(m.row) +",
+            "y, hue = (ROWS.index(m.row) + 1) % len(ROWS) +",
         ),
         Mutant(
             "bold where the orders agree in LaTeX",

@@ -7,6 +7,7 @@ import base64
 import html
 import io
 import re
+from functools import cache
 
 from matplotlib import rc_context
 from matplotlib.mathtext import math_to_image
@@ -50,6 +51,7 @@ def _picture(found: re.Match[str]) -> str:
     return f"\n\n<p>{made}</p>\n\n" if alone else made
 
 
+@cache  # a letter like K stands in many sentences
 def _svg(text: str) -> tuple[str, float]:
     """The picture in base64, and how far it reaches below the line."""
     buffer = io.BytesIO()

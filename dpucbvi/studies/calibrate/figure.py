@@ -97,6 +97,7 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.margins(y=0.1)  # for the boxes
     axes.grid(True)
     axes.yaxis.set_major_formatter(FuncFormatter(thousands))
     axes.yaxis.set_minor_formatter(NullFormatter())

@@ -162,10 +162,10 @@ def texts(axes: Axes) -> list[str]:
 
 
 def said(figure: Figure) -> str:
-    """All words of the figure."""
+    """All words of the figure, wherever its lines are broken."""
     titles = [title for axes in figure.axes for title in (axes.title, axes._left_title, axes._right_title)]
     beside = [label for axes in figure.axes for label in (axes.xaxis.label, axes.yaxis.label, *axes.texts)]
-    return "\n".join(text.get_text() for text in (*titles, *beside, *figure.texts))
+    return " ".join(" ".join(text.get_text() for text in (*titles, *beside, *figure.texts)).split())
 
 
 def ticks(axes: Axes) -> tuple[dict[float, str], dict[float, str]]:

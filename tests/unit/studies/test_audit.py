@@ -77,7 +77,7 @@ def figure():
 def test_every_arm_has_its_three_numbers(figure, index, panel):
     axes, arms = figure.axes[index], [arm for arm in ARMS if arm[1] == panel]
     _, names = ticks(axes)
-    assert list(names.values()) == [name_of(arm) for arm in arms]
+    assert [" ".join(name.split()) for name in names.values()] == [name_of(arm) for arm in arms]
     points = [line for line in lines(axes) if len(line.x) == 1]
     for y, (_, _, _, claimed, certified, audited, by_mu, _) in enumerate(arms):
         here = {(line.marker, line.filled): float(line.x[0]) for line in points if line.y[0] == y}

@@ -4,9 +4,8 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import boxes, cells, is_log, lines, said, texts, texts_at, ticks
+from drawn import boxes, cells, is_log, lines, said, texts_at, ticks
 from made_up import stored_arm, stored_experiment
-from matplotlib.colors import to_hex
 
 from dpucbvi.lab.calibration import Calibration, around, geometric_mean
 from dpucbvi.lab.store import StoredArm, StoredExperiment
@@ -126,10 +125,10 @@ def test_panels_are_named_with_their_settings(figure):
 def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
     axes = figure.axes[2]
     assert is_log(axes) == (True, True)
-    colours = {text.get_text(): to_hex(text.get_color()) for text in axes.texts}
-    assert set(colours) == {"PLAIN", "HOEFFDING"} == set(texts(axes))
+    beside = {text.get_text(): text.xy for text in axes.texts}
+    assert set(beside) == {"PLAIN", "HOEFFDING"} and len({line.marker for line in lines(axes, 2)}) == 2
     for label, points in (("PLAIN", PLAIN), ("HOEFFDING", HOEFFDING)):
-        (line,) = [line for line in lines(axes, 2) if line.colour == colours[label]]
+        (line,) = [line for line in lines(axes, 2) if beside[label] in zip(line.x, line.y, strict=True)]
         assert dict(zip(line.x, line.y, strict=True)) == pytest.approx({b: alone(x) for b, x in points.items()})
     least = {line.x[0]: line.y[0] for line in lines(axes) if len(line.x) == 1}
     assert least == pytest.approx({0.1: alone(500.0), 0.01: alone(900.0)})

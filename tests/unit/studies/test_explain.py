@@ -137,7 +137,7 @@ def test_the_report(experiment, tmp_path):
 
 def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
     left, right = STUDY.draw(experiment).axes
-    assert "bonus × 0.01, E × 0.0001" in left.get_title(loc="left")
+    assert "bonus × 0.01, $E$ × 0.0001" in left.get_title(loc="left")
     dashed = [line for line in left.lines if line.get_linestyle() == "--"]
     assert len(dashed) == 4 and len(left.lines) == 8
     dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]

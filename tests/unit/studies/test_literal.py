@@ -61,13 +61,13 @@ def test_every_cell_is_the_share_that_was_learned(figure):
     assert shown == pytest.approx(wanted)
     written = {(names[y], x): text for (x, y), text in texts_at(axes).items()}
     assert written == {
-        ("UCBVI, not private", 2): "25",
-        ("UCBVI, not private", 3): "50",
-        ("UCBVI, not private", 4): "all",
-        ("DP-UCBVI, JDP ε = 2", 4): "75",
+        ("UCBVI, not private", 1): "$h\\geq2$",
+        ("UCBVI, not private", H + 0.3): "100%",
+        ("DP-UCBVI, JDP ε = 2", 1): "$h\\geq4$",
+        ("DP-UCBVI, JDP ε = 2", H + 0.3): "75%",
         ("DP-UCBVI, LDP ε = 0.5", H / 2 + 0.5): "none, at any step",
-        ("Private-UCB-VI, JDP ε = 1", 3): "25",
-        ("Private-UCB-VI, JDP ε = 1", 4): "50",
+        ("Private-UCB-VI, JDP ε = 1", 1): "$h\\geq3$",
+        ("Private-UCB-VI, JDP ε = 1", H + 0.3): "50%",
     }
 
 

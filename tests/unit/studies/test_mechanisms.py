@@ -14,6 +14,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.epsilon.matching import match
 from dpucbvi.studies.mechanisms import STUDY
 from dpucbvi.studies.shared.finals import finals
+from dpucbvi.studies.shared.style import PRIVACY
 
 POINT = "privatizer.epsilon"
 EPSILONS = (8, 0.5, 2, 1, 4)  # the figure and the tables put them in order
@@ -135,13 +136,12 @@ def test_every_mechanism_has_its_means_at_its_certified_epsilon(figure, place):
 @pytest.mark.parametrize("place", range(4))
 def test_every_band_is_the_bootstrap_interval(figure, place):
     panel, model = PANELS[place]
-    filled = {band.colour: band for band in bands(figure.axes[place])}
-    hues = {label: entry.colour for label, entry in legend(figure, place % 2).items() if label != STAR}
-    assert set(filled) == set(hues.values()) and len(bands(figure.axes[place])) == len(hues)
-    for name, (label, *_) in MECHANISMS[model].items():
+    entries = legend(figure, place % 2)
+    filled = bands(figure.axes[place])  # in the order of the legend
+    for (name, (label, *_)), band in zip(MECHANISMS[model].items(), filled, strict=True):
+        assert band.colour == entries[label].colour
         runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)]).T
         _, low, high = bootstrap(runs)
-        band = filled[hues[label]]
         np.testing.assert_array_equal(band.x, sorted(EPSILONS))
         np.testing.assert_allclose(band.low, low, rtol=1e-12)
         np.testing.assert_allclose(band.high, high, rtol=1e-12)
@@ -161,7 +161,7 @@ def test_the_legends_name_the_mechanisms_of_their_model(figure):
         assert dashed == [label for label, _, delta, *_ in names.values() if delta]
         assert len({entry.marker for entry in entries.values()}) == len(entries)
     papers = [legend(figure, 0)["the paper's tree"], legend(figure, 1)["the paper's user noise"]]
-    assert papers[0].colour == papers[1].colour == "#000000"
+    assert [entry.colour for entry in papers] == [PRIVACY[model].lower() for model in MECHANISMS]
 
 
 def test_titles_axes_and_ticks(figure):
@@ -182,7 +182,7 @@ def test_titles_axes_and_ticks(figure):
 def test_the_caption(figure):
     words = " ".join(said(figure).split())
     for part in (
-        "Means of 4 runs, band: 95% bootstrap interval.",
+        "means of 4 runs, band: 95% bootstrap interval.",
         "ε is certified for a user who is replaced: pure, or at δ = 1e-6 where dashed.",
         "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31).",
         "Factors: calibrated elsewhere.",

@@ -83,6 +83,7 @@ def test_what_has_shipped_is_written_and_the_rest_only_drawn(press, tmp_path):
     assert (code, err) == (0, "")
     wanted = [
         *(f"paper/figures/calibrate.{kind}" for kind in ("pdf", "png")),
+        *(f"paper/figures/column/calibrate.{kind}" for kind in ("pdf", "png")),
         "paper/results/calibrate.csv",
         *(f"results/figures/single.{kind}" for kind in ("pdf", "png")),
     ]
@@ -103,8 +104,9 @@ def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
 
 def test_the_kept_figure_has_a_palette(press, tmp_path):
     press({"calibrate": calibration("calibrate")})
-    with Image.open(tmp_path / "paper" / "figures" / "calibrate.png") as kept:
-        assert kept.mode == "P"
+    for name in ("calibrate.png", "column/calibrate.png"):
+        with Image.open(tmp_path / "paper" / "figures" / name) as kept:
+            assert kept.mode == "P"
 
 
 def test_a_table_of_table1s_folder_keeps_no_figure(press, tmp_path):

@@ -179,7 +179,7 @@ def test_the_words(figure):
     words = said(figure)
     for part in (
         "50,000 episodes, mean and 95% bootstrap interval of 3 runs",
-        "if a user is\nadded or removed",
+        "if a user is added or removed",
     ):
         assert part in words
     assert "Factors on bonus and $E$ chosen in each environment." in words

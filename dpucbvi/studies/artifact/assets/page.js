@@ -39,7 +39,7 @@ function showClaims() {
   const chosen = $("which").value;
   const shown = data.claims.filter((claim) => chosen === "all" || claim.verdict === chosen);
   fill($("claims"), ["Statement", "Says", "Verdict", "Measured", "Checked by", "More"], shown.map((claim) =>
-    [claim.statement, claim.says, verdict(claim), claim.measured, check(claim), [claim.reason, claim.note].filter(Boolean).join(" ")]));
+    [claim.statement, claim.says, verdict(claim), claim.measured, check(claim), [claim.reason, claim.note].filter(Boolean).join(" ").replaceAll("`", "")]));
 }
 const words = Object.keys(MARKS).filter((word) => data.claims.some((claim) => claim.verdict === word));
 for (const word of words) {
