@@ -1,7 +1,8 @@
 """Run an experiment, draw its figure, print its table: python experiments/run.py +exp=riverswim (or --help).
 
 With --certify it prints what the runs would certify, with --plan what they would take, and runs nothing. With
---no-true-counts it stores only the regret of its runs, for results that are to be shared.
+--no-true-counts it stores only the regret of its runs, for results that are to be shared. With --save-arms=NAME
+a calibration writes the factors that it chose into conf/arm/.
 """
 
 import io
@@ -38,6 +39,7 @@ CONF = ROOT / "conf"
 LAUNCHER = ("hydra/launcher", "hydra.launcher")
 GO_ON = "finished runs are stored, run again to go on"
 certify = planning = False  # --certify, --plan were given
+saved_as: str | None = None  # --save-arms=NAME
 checking = False  # all jobs of a multirun, before the first
 
 
@@ -53,6 +55,7 @@ def run(config: DictConfig) -> None:
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.tell import tell
     from dpucbvi.studies import names
+    from dpucbvi.studies.calibrate import save
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
@@ -64,6 +67,7 @@ def run(config: DictConfig) -> None:
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
         check_study(experiment.study, HydraConfig.get().runtime.choices.get("exp"))
         lines = check_effect(overrides, experiment)
+        paths = {} if saved_as is None else save.files(experiment, saved_as, CONF / "arm")
         if checking:
             return
         if certify or planning:
@@ -72,7 +76,7 @@ def run(config: DictConfig) -> None:
         for line in lines:
             tell(line)
         tally = run_experiment(experiment)
-        _show(experiment, f"{tally}, {perf_counter() - start:.0f} s")
+        _show(experiment, f"{tally}, {perf_counter() - start:.0f} s", paths)
     except (WorkerDied, LpError) as error:
         stop(str(error), 1)
     except BrokenPipeError:
@@ -84,12 +88,13 @@ def run(config: DictConfig) -> None:
         raise
 
 
-def _show(experiment: "Experiment", done: str) -> None:
-    """Draw the figure and print the table, from what is stored."""
+def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
+    """Draw the figure and print the table, from what is stored; write what was chosen into these files."""
     from dpucbvi.lab.learnt import learnt_nothing
     from dpucbvi.lab.results import write_csv
     from dpucbvi.lab.store import Store
     from dpucbvi.studies import draw, table
+    from dpucbvi.studies.calibrate import save
 
     stored = Store(experiment.results).load_experiment(experiment.name)
     if sys.stdout.isatty():
@@ -105,11 +110,13 @@ def _show(experiment: "Experiment", done: str) -> None:
     for line in learnt_nothing(stored):
         print(f"{line}\n")
     print(f"figure  {' and '.join(map(str, drawn))}\ntable   {write_csv(stored, experiment.results)}")
+    for path in save.save(experiment, stored, paths) if paths else []:
+        print(f"arm     {path}\n        python experiments/run.py +arm@arms.{path.stem}={path.stem}")
 
 
 def main() -> None:
     """Every bad input ends in one line and exit code 2, Ctrl-C and other signals in one and 128 + signal."""
-    global certify, planning, checking
+    global certify, planning, saved_as, checking
     quiet()
     try:
         os.getcwd()
@@ -122,7 +129,12 @@ def main() -> None:
         sys.argv.remove("--plan")
     if "--no-true-counts" in sys.argv:
         sys.argv[sys.argv.index("--no-true-counts")] = "runtime.true_counts=false"
+    for argument in [argument for argument in sys.argv if argument.startswith("--save-arms=")]:
+        sys.argv.remove(argument)
+        saved_as = argument.partition("=")[2]
     try:
+        if saved_as is not None and {"-m", "--multirun"} & set(sys.argv):
+            raise InputError("--save-arms: it takes one experiment, not --multirun")
         check_flags()
         sys.argv[1:] = as_one_experiment(sys.argv[1:])
         offer_environments(CONF)

@@ -134,26 +134,30 @@ class Calibrated(NamedTuple):
 
     def save(self, path: str | Path) -> Path:
         """Write it as a file of conf/arm/, which experiments can name; a file that exists is never replaced."""
-        path = Path(path)
-        bonus, *confidence = self.found.choice
-        name = self.settings.get("postprocess", "none" if self.agent.raw or not confidence else "closed_form")
+        private = len(self.found.choice) == 2
+        name = self.settings.get("postprocess", "none" if self.agent.raw or not private else "closed_form")
         postprocess = {"name": name, **{key: self.settings[key] for key in KEPT if key in self.settings}}
         if not all(isinstance(value, str | float | int) for value in postprocess.values()):
             raise InputError("save: a post-processing or support of your own has no name in conf/")
-        tree = {
-            "label": path.stem,
+        settings = {
             "agent": _named(AGENTS, self.agent, ("bonus_scale",)),
             "privatizer": _named(PRIVATIZERS, self.privatizer, ("confidence_scale", "printed_constant")),
             "postprocess": postprocess,
-            "bonus": {"scale": bonus},
-            **({"confidence": {"scale": confidence[0]}} if confidence else {}),
         }
-        try:
-            with path.open("x") as file:
-                file.write("# Factors chosen by dpucbvi.calibrate.\n" + OmegaConf.to_yaml(tree))
-        except FileExistsError:
-            raise InputError(f"save: {path} exists; give another name, or remove it first") from None
-        return path
+        return write_arm(Path(path), settings, self.found.choice)
+
+
+def write_arm(path: Path, settings: dict[str, Any], factors: Factors) -> Path:
+    """Write these settings with these factors as an arm, named as its file; a file is never replaced."""
+    tree = {"label": path.stem, **settings}
+    for group, factor in zip(("bonus", "confidence"), factors, strict=False):
+        tree[group] = {**settings.get(group, {}), "scale": factor}
+    try:
+        with path.open("x") as file:
+            file.write("# Factors chosen by a calibration.\n" + OmegaConf.to_yaml(tree))
+    except FileExistsError:
+        raise InputError(f"save: {path} exists; give another name, or remove it first") from None
+    return path
 
 
 def calibrate(

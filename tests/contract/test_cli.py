@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
 
 from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
 from dpucbvi.errors import LpError
@@ -22,6 +23,7 @@ from dpucbvi.lab.config_store import offer_environments
 from dpucbvi.lab.store import Store
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.studies.calibrate import save
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
@@ -137,6 +139,8 @@ BAD = {
     "--experimental-rerun=x": "--experimental-rerun is not accepted",
     "--plan K=0": "K: 0 is not accepted",
     "-m K=5,0": "K: 0 is not accepted",
+    "--save-arms=mine": "--save-arms: single chooses no factors; it takes +exp=calibrate or",
+    "--save-arms=mine -m K=5,6": "--save-arms: it takes one experiment, not --multirun",
     "--verbose": "unrecognized arguments: --verbose",
     "--cfg all -m": "Only one of",
 }
@@ -272,6 +276,43 @@ def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
     assert (code, err) == (0, "") and rows["runs to compute"] == "300" and rows["runs stored"] == "0"
     assert 0 < float(rows["minutes, 2 workers"]) < 60 and 0.3 < float(rows["memory, GB, all workers"]) < 5
     assert not (tmp_path / "results").exists()
+
+
+FEW = [
+    f"~arms.{arm}"
+    for arm in ("ucbvi_ch", "private_ucb_vi_jdp", "private_ucb_vi_ldp", "pooled_jdp", "pooled_ldp")
+]
+GRIDS = ["grid.bonus.scale=[0.01,0.1]", "grid.confidence.scale=[0.5]", "arms.ucbvi.grid.bonus.scale=[0.01,0.1]"]
+
+
+def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch, tmp_path):
+    arms, whole = tmp_path / "arm", save.files
+    arms.mkdir()
+    monkeypatch.setattr(save, "files", lambda experiment, name, _: whole(experiment, name, arms))
+    results = f"runtime.results={tmp_path / 'results'}", f"runtime.figures={tmp_path}", "runtime.progress=false"
+    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, *results, "--save-arms=mine")
+    code, out, err = cli(*command)
+    assert code == 0, err
+    assert sorted(path.name for path in arms.iterdir()) == ["mine_dp_ucbvi.yaml", "mine_ucbvi.yaml"]
+    saved = {name: OmegaConf.load(arms / f"mine_{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
+    assert "privatizer" not in saved["dp_ucbvi"] and saved["ucbvi"].privatizer.name == "non_private"
+    assert saved["dp_ucbvi"].confidence.scale == 0.5
+    advice = re.findall(r"python experiments/run.py (\S+)", out)
+    assert len(advice) == 2
+    code, out, err = cli(f"--config-dir={tmp_path}", *advice, *TINY, *results, "privatizer.epsilon=3")
+    assert code == 0, err
+    used = {arm.of: arm.runs[0].config for arm in Store(tmp_path / "results").load_experiment("single").arms}
+    for name, arm in saved.items():
+        assert used[f"mine_{name}"]["bonus"]["scale"] == arm.bonus.scale
+    assert used["mine_dp_ucbvi"]["privatizer"] == {
+        **used["mine_dp_ucbvi"]["privatizer"],
+        "name": "central",
+        "epsilon": 3,
+    }
+    code, out, err = cli(*command)
+    assert (code, out) == (2, "") and "mine_ucbvi.yaml exists" in err
+    code, out, err = cli(*command[:-1], "--save-arms=a/b")
+    assert (code, out) == (2, "") and "'a/b' is not accepted" in err
 
 
 def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):

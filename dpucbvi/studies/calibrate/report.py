@@ -10,15 +10,30 @@ from dpucbvi.studies.shared.files import write_csv
 from dpucbvi.studies.shared.finals import as_regret
 
 HEADER = ("algorithm", "bonus_factor", "confidence_factor", "objective", "chosen")
+HEADER_OF_CHOICES = (
+    "algorithm",
+    "factor on the bonus",
+    "factor on E",
+    "objective",
+    "a step beside it",
+    "within 10%",
+    "at the edge",
+)
 
 
 def choices(experiment: StoredExperiment) -> Rows:
-    """For every algorithm the factors chosen, and how many times larger the objective is a step beside them."""
-    rows: Rows = [("algorithm", "factor on the bonus", "factor on E", "objective", "a step beside it")]
+    """For every algorithm the factors chosen, and how much hangs on the choice.
+
+    That is how many times larger the objective is a step beside them, how many points are within 10% of the
+    least, and whether a better one may lie outside the grid.
+    """
+    rows: Rows = [HEADER_OF_CHOICES]
     for made in calibrations(experiment):
         bonus, confidence, *_ = (*(f"{factor:g}" for factor in made.choice), "-")
         beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(made).values()))
-        rows.append((made.label, bonus, confidence, as_regret(made.objective[made.choice]), beside))
+        within = f"{len(made.valley)} of {len(made.objective)}"
+        regret, edge = as_regret(made.objective[made.choice]), "yes" if made.at_edge else "no"
+        rows.append((made.label, bonus, confidence, regret, beside, within, edge))
     return rows
 
 

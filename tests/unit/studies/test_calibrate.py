@@ -174,11 +174,12 @@ def test_the_file_has_every_point(tmp_path):
 
 def test_the_end_of_the_run_names_the_choices():
     header, *rows = STUDY.table(grid())
-    assert header == ("algorithm", "factor on the bonus", "factor on E", "objective", "a step beside it")
+    assert header[:5] == ("algorithm", "factor on the bonus", "factor on E", "objective", "a step beside it")
+    assert header[5:] == ("within 10%", "at the edge")
     assert rows[0][:4] == ("DP", "0.1", "0.01", f"{objective(bowl, 0.1, 0.01):,.0f}")
     assert rows[1][:3] == ("DP, pooled", "1", "0.01")
-    assert rows[2] == ("PLAIN", "0.1", "-", "500", "× 10.4, × 14")
-    assert rows[3] == ("HOEFFDING", "0.01", "-", "900", "× 4.44")
+    assert rows[2] == ("PLAIN", "0.1", "-", "500", "× 10.4, × 14", "1 of 3", "no")
+    assert rows[3] == ("HOEFFDING", "0.01", "-", "900", "× 4.44", "1 of 3", "yes")
 
 
 # --- the mechanisms: arms of pooled counts and of counts per step have the same label -----------------------
