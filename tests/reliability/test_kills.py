@@ -1,56 +1,107 @@
-"""Killed at any moment, in any way, again and again: the job ends with the results of one left alone."""
+"""Killed at any moment, in any way, again and again: the job ends with the results of one left alone.
 
+A series of kills works on one results folder until its job is done, then on the next. It kills as often as a
+job allows: one whose worker is killed goes on. With -s every kill is printed.
+"""
+
+import os
 import random
 import signal
 import time
-from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from jobs import content, ends_within, kill, leftovers, shared_memory, start, workers_of
+from jobs import ROOT, content, ends_within, kill, leftovers, shared_memory, start, workers_of
 
-KILLS = 50
+SERIES = 5
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
+EACH = [(who, how) for who in ("parent", "worker") for how in SIGNALS]
+KILLS = len(EACH) + 2  # a series
 CODES = {0, 1, *(-s for s in SIGNALS), *(128 + s for s in SIGNALS)}
-# Long enough for checkpoints, which a run of ten seconds has; two workers, two runs each.
-SETTINGS = ("K=200000", "runs=4", "bonus.scale=0.001", "engine.lp_checks=5")
-STARTING = 3.0  # seconds: a third of the kills come so early
+SETTINGS = ("K=40000", "runs=2", "runtime.workers=2", "bonus.scale=0.001", "engine.lp_checks=2")
+OFTEN = os.pathsep.join([str(Path(__file__).with_name("often")), str(ROOT)])  # checkpoints within so short runs
 
 
-@pytest.mark.slow  # some 50 starts of a job of half a minute
-def test_random_kills_change_no_result(tmp_path, faults):
-    """Seeded moments, signals and victims; a moment may fall into the start of the job or of its workers."""
+class Alone(NamedTuple):
+    """The job that nobody disturbs: its results, and how long each of its stages takes."""
+
+    content: dict[str, bytes]
+    seconds: dict[str, float]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Alone:
+    """Run twice: the first may have to compile."""
+    for _ in range(2):
+        results = tmp_path_factory.mktemp("alone")
+        job, began, at = start(results, *SETTINGS), time.monotonic(), {}
+        for stage in ("workers", "runs"):
+            assert reach(stage, job, results)
+            at[stage] = time.monotonic() - began
+        job.communicate(timeout=1800)
+        end = time.monotonic() - began
+        assert job.returncode == 0
+    found = content(results)
+    assert len(found) == 4
+    stages = {"start": at["runs"], "workers": at["runs"] - at["workers"], "runs": end - at["runs"]}
+    return Alone(found, stages)
+
+
+def reach(stage: str, job, results: Path) -> bool:
+    """Wait until the job starts, has workers, or computes; False if it ends before."""
+    there = {
+        "start": lambda: True,
+        "workers": lambda: workers_of(job.pid),
+        "runs": lambda: workers_of(job.pid) and list(results.glob("claims/*")),
+    }[stage]
+    while job.poll() is None:
+        if there():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.slow  # ten starts of a job of some seconds, each
+@pytest.mark.parametrize("series", range(SERIES))
+def test_random_kills_change_no_result(series, alone, tmp_path, faults):
+    """Every signal for the job and for a worker, at seeded moments of its start or of its runs."""
+    rng = random.Random(series)
+    plan = [*EACH, *rng.choices(EACH, k=KILLS - len(EACH))]
+    rng.shuffle(plan)
+    faults(len(plan))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    rng, began = random.Random(0), time.monotonic()
-    alone = start(tmp_path / "alone", *SETTINGS)
-    assert alone.wait(1800) == 0
-    seconds, expected = time.monotonic() - began, content(tmp_path / "alone")
-    assert len(expected) == 8
-    results, number, sessions, hit = tmp_path / "killed-0", 0, set(), Counter()
-    while hit.total() < KILLS:
-        job = start(results, *SETTINGS, TMPDIR=str(temporary))
+    sessions, resumed, number, done = set(), 0, 0, False
+    while plan or not done:
+        results = tmp_path / f"killed-{number}"
+        resumed += bool(list(results.glob("checkpoints/*")))
+        job = start(results, *SETTINGS, TMPDIR=str(temporary), PYTHONPATH=OFTEN)
         sessions.add(job.pid)
-        time.sleep(rng.uniform(0.0, STARTING if rng.random() < 1 / 3 else seconds))
-        workers, how = workers_of(job.pid), rng.choice(SIGNALS)
-        victim = rng.choice(workers) if workers and rng.random() < 0.5 else job.pid
-        if job.poll() is None and kill(victim, how):
-            hit["parent" if victim == job.pid else "worker", how.name] += 1
+        while plan and strike(job, results, *plan[-1], alone.seconds, rng):
+            who, how = plan.pop()
+            print(f"series {series}: {KILLS - len(plan)} of {KILLS}, {how.name} to the {who}", flush=True)
+            if who == "parent":
+                break
         _, err = job.communicate(timeout=900)
         assert job.returncode in CODES
         assert "run.py" not in err or "Traceback" not in err, err  # Python itself may answer, before run.py
-        assert ends_within(job.pid, 15), "workers live on"
-        if job.returncode == 0:  # done, perhaps before it was killed: begin anew
-            assert content(results) == expected
+        assert ends_within(job.pid, 60), "workers live on"
+        done = job.returncode == 0
+        if done:  # perhaps before it was killed: begin anew
+            assert content(results) == alone.content
             assert leftovers(results) == []
             number += 1
-            results = tmp_path / f"killed-{number}"
-    job = start(results, *SETTINGS, TMPDIR=str(temporary))
-    assert job.wait(1800) == 0
-    assert content(results) == expected
-    assert leftovers(results) == []
+    assert resumed, "no kill left a checkpoint to go on from"
     assert [path.name for path in temporary.iterdir()] == []
     assert shared_memory(sessions) == []
-    faults(hit.total())
-    assert {who for who, _ in hit} == {"parent", "worker"} and {how for _, how in hit} == {
-        s.name for s in SIGNALS
-    }, hit
+
+
+def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rng: random.Random) -> bool:
+    """Whether the kill hit: at a random moment of a random stage, unless the job has ended by then."""
+    stage = rng.choice(["start", "workers", "runs"] if who == "parent" else ["workers", "runs"])
+    if not reach(stage, job, results):
+        return False
+    time.sleep(rng.uniform(0, seconds[stage]))
+    victims = [job.pid] if who == "parent" else workers_of(job.pid)
+    return job.poll() is None and bool(victims) and kill(rng.choice(victims), how)
