@@ -85,11 +85,11 @@ class TimeLeft:
 @contextmanager
 def progress_board(title: str, episodes: list[int], shown: bool, folder: Path) -> Iterator[Board]:
     """A board with a slot for every run, and above it, if `shown`, a bar or lines."""
+    wanted = folder / "progress"
+    clear_leftovers(wanted)
     if not episodes:
         yield Board(folder, [])
         return
-    wanted = folder / "progress"
-    clear_leftovers(wanted)
     path = own_name(wanted)
     write_private(path, bytes(8 * len(episodes)))
     try:

@@ -76,6 +76,8 @@ def run_experiment(experiment: Experiment) -> Tally:
         check_job(job, workers, runtime)
     _make_folders(experiment)
     computed = _compute(experiment, missing)
+    for id in tasks:
+        store.tidy(id)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
     here = code()

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpucbvi.errors import InputError
-from dpucbvi.files import replacing, write_private
+from dpucbvi.files import clear_leftovers, replacing, write_private
+from dpucbvi.lab.claims import is_claimed
 from dpucbvi.lab.run_files import (
     CONFIG,
     SUMS,
@@ -137,6 +138,12 @@ class Store:
             for name, content in encode(tree, trace, seconds, origin, true_counts).items():
                 write_private(partial / name, content)
         self.checkpoint(final.name).unlink(missing_ok=True)
+
+    def tidy(self, id: str) -> None:
+        """Drop what killed processes left of this run, which is stored by now: checkpoints and a claim."""
+        self.checkpoint(id).unlink(missing_ok=True)
+        clear_leftovers(self.checkpoint(id))
+        is_claimed(self.claim(id))  # removes one that nobody has
 
     def load(self, id: str) -> StoredRun:
         """Read a run: Missing if there is none, Unreadable if it is not, to the last bit, what was written."""

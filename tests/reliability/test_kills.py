@@ -45,15 +45,16 @@ def alone(tmp_path_factory) -> Alone:
     found = content(results)
     assert len(found) == 4
     stages = {"start": at["runs"], "workers": at["runs"] - at["workers"], "runs": end - at["runs"]}
-    return Alone(found, stages)
+    return Alone(found, {**stages, "checkpoint": 0.5})
 
 
 def reach(stage: str, job, results: Path) -> bool:
-    """Wait until the job starts, has workers, or computes; False if it ends before."""
+    """Wait until the job starts, has workers, computes or has a checkpoint; False if it ends before."""
     there = {
         "start": lambda: True,
         "workers": lambda: workers_of(job.pid),
         "runs": lambda: workers_of(job.pid) and list(results.glob("claims/*")),
+        "checkpoint": lambda: list(results.glob("checkpoints/*.npz")),
     }[stage]
     while job.poll() is None:
         if there():
@@ -98,8 +99,13 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
 
 
 def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rng: random.Random) -> bool:
-    """Whether the kill hit: at a random moment of a random stage, unless the job has ended by then."""
+    """Whether the kill hit: at a random moment of a random stage, unless the job has ended by then.
+
+    SIGKILL to the job itself comes after a checkpoint, so that every series goes on from one.
+    """
     stage = rng.choice(["start", "workers", "runs"] if who == "parent" else ["workers", "runs"])
+    if (who, how) == ("parent", signal.SIGKILL):
+        stage = "checkpoint"
     if not reach(stage, job, results):
         return False
     time.sleep(rng.uniform(0, seconds[stage]))

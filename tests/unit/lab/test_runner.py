@@ -148,6 +148,22 @@ def test_the_engine_gets_a_checkpoint_and_it_goes_when_the_run_is_stored(tmp_pat
     assert not any(path.exists() for path in seen)
 
 
+def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
+    """Nothing is left to compute, so nothing is written anew in its place."""
+    runner.run_experiment(experiment(tmp_path))
+    store, ended = Store(tmp_path), subprocess.Popen(["true"])
+    ended.wait()
+    checkpoint = store.checkpoint(runner.run_ids(experiment(tmp_path))[0])
+    progress = tmp_path / f".progress~{HERE}~{ended.pid}~0"
+    left = [checkpoint, checkpoint.with_name(f".{checkpoint.name}~{HERE}~{ended.pid}~1"), progress]
+    left.append(store.claim(checkpoint.stem))
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
+    assert [path for path in left if path.exists()] == []
+
+
 @pytest.mark.parametrize("name", ["reference", "fast"])
 def test_a_run_is_computed_by_the_engine_of_its_settings(tmp_path, monkeypatch, name):
     """The compiled engine checks LPs and says so; the reference has nothing to check."""

@@ -408,7 +408,7 @@ def test_every_setting_reaches_the_run():
             trace_points=10,
         )
     )
-    assert setup.problem == (4, 3, 2, 100, 0.1)
+    assert setup.problem == (4, 3, 2, 100, 0.1, None)
     assert (setup.G, setup.postprocess, setup.trace_points, setup.lp_checks) == (1, "closed_form", 10, 7)
     assert (setup.agent.bonus_scale, setup.agent.pooled, setup.constants.scale) == (0.25, True, 0.25)
     assert (setup.agent.cap, setup.zero) == ("steps_left", 2.5)

@@ -152,6 +152,7 @@ def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
         ("privatizer", "families"),
         ("privatizer", "every"),
         ("privatizer", "noise"),
+        ("privatizer", "factorisation"),
         ("postprocess", "zero"),
         ("postprocess", "known_rewards"),
         ("postprocess", "known_support"),
