@@ -105,7 +105,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
     heights = [A_ROW[panel] * max(len(panels[panel]), 1) * sheet.scale**2 for panel in TITLES]
-    margins = Margins(left=1.5, right=0.5)
+    margins = Margins(left=1.8, right=0.5)
     figure, axes = lay_out(sheet, [*heights, None], 2, [margins] * 4, _caption(made), [_handles()])
     for one, panel in zip(axes, TITLES, strict=True):
         _draw_panel(one, TITLES[panel], panels[panel])
