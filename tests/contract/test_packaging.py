@@ -25,7 +25,7 @@ RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 EXTRA = [
     Requirement(line)
-    for name in ("cluster", "dask", "gymnasium")
+    for name in ("cluster", "dask", "gymnasium", "page")
     for line in PROJECT["optional-dependencies"][name]
 ]  # imported on demand
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
