@@ -47,7 +47,6 @@ class Calibration(NamedTuple):
     agent: str
     label: str
     objective: dict[Factors, float]
-    largest: bool = False  # the choice is the largest pair of its valley, not the middle one
 
     @property
     def valley(self) -> list[Factors]:
@@ -58,8 +57,6 @@ class Calibration(NamedTuple):
     @property
     def choice(self) -> Factors:
         """The middle of the valley: nearest to all its points, in decades; of several the best one."""
-        if self.largest:
-            return max(self.valley, key=lambda factors: (round(math.prod(factors), 15), factors[0]))
         return min(self.valley, key=lambda factors: (self._remoteness(factors), self.objective[factors]))
 
     def _remoteness(self, factors: Factors) -> float:

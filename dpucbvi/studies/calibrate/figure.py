@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.calibrate.rule import OLDER_RULE, calibrations, in_use
+from dpucbvi.studies.calibrate.rule import calibrations, in_use
 from dpucbvi.studies.shared.arms import certificate_of, episodes_of, runs_text
 from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Sheet, lay_out
 from dpucbvi.studies.shared.style import ALGORITHMS, BLACK, MARKER, QUIET, SMALL, marker, thousands
@@ -120,13 +120,12 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
 def _caption(experiment: StoredExperiment, varied: bool) -> str:
     seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
     variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
-    older = experiment.study in OLDER_RULE
-    value, rule = ("mean", "largest") if older else ("√(mean · 90% quantile)", "middle")
     return (
-        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, {value} of {runs_text(experiment)} (seeds "
-        f"{min(seeds)} to {max(seeds)}, in no other figure); for private algorithms the geometric mean over "
-        "the settings above the map (ε: if a user is added or removed). A solid box marks the choice, the "
-        f"{rule} of the points within 10% of the least. A factor of 1 is the paper.{variant}"
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, √(mean · 90% quantile) of "
+        f"{runs_text(experiment)} (seeds {min(seeds)} to {max(seeds)}, in no other figure); for private "
+        "algorithms the geometric mean over the settings above the map (ε: if a user is added or removed). A "
+        "solid box marks the choice, the middle of the points within 10% of the least. A factor of 1 is the "
+        f"paper.{variant}"
     )
 
 

@@ -12,9 +12,6 @@ does not decide alone.
 
 Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
 the middle of them, the one nearest to all the others in decades (lab/calibration.py).
-
-The study calibrate_mechanisms has an older rule: R̄_j alone, and of the points within 10% the one with the
-largest factors, nearest to the paper's (largest product, then largest bonus).
 """
 
 from collections import defaultdict
@@ -26,7 +23,6 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.shared.arms import config_of, finals_of
 
 KEYS = ("bonus.scale", "confidence.scale")
-OLDER_RULE = ("calibrate_mechanisms",)  # studies
 Key = TypeVar("Key")
 
 
@@ -37,9 +33,7 @@ def objectives(
     found: dict[Key, dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
     for arm in experiment.arms:
         factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
-        regrets = finals_of(arm)
-        value = float(regrets.mean()) if experiment.study in OLDER_RULE else objective(regrets)
-        found[told_by(arm)][factors].append(value)
+        found[told_by(arm)][factors].append(objective(finals_of(arm)))
     for key, points in found.items():
         assert len({len(values) for values in points.values()}) == 1, f"{key}: points with different settings"
     return {
@@ -51,8 +45,7 @@ def objectives(
 def calibrations(experiment: StoredExperiment) -> list[Calibration]:
     """Every algorithm of a stored grid, in the order of its arms."""
     made = objectives(experiment, lambda arm: (str(config_of(arm)["agent"]["name"]), arm.label))
-    largest = experiment.study in OLDER_RULE
-    return [Calibration(agent, label, points, largest) for (agent, label), points in made.items()]
+    return [Calibration(agent, label, points) for (agent, label), points in made.items()]
 
 
 def in_use(made: list[Calibration]) -> list[Factors]:
