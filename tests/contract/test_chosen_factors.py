@@ -2,11 +2,14 @@
 
 import csv
 import math
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+
+from dpucbvi.lab.calibration import Calibration
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
@@ -30,17 +33,68 @@ def remoteness(at, others) -> float:
     return sum(abs(math.log10(x / y)) for other in others for x, y in zip(at, other, strict=True))
 
 
-@pytest.mark.parametrize("file", ["results/calibrate", "results/calibrate_fine", "tables/calibrate_table1"])
+def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]]]:
+    """For every algorithm of a calibration its points, each with the objective and whether it was chosen."""
+    rows = list(csv.DictReader((ROOT / "paper" / f"{file}.csv").open()))
+    found: dict = {row["algorithm"]: {} for row in rows}
+    for row in rows:
+        assert factors_of(row) not in found[row["algorithm"]]
+        found[row["algorithm"]][factors_of(row)] = float(row["objective"]), row["chosen"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "results/calibrate",
+        "results/calibrate_fine",
+        "results/calibrate_mechanisms",
+        "tables/calibrate_table1",
+    ],
+)
 def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(file):
     """The points within 10% of the least objective; 0.1 for the rounding of the file."""
-    rows = list(csv.DictReader((ROOT / "paper" / f"{file}.csv").open()))
-    for algorithm in {row["algorithm"] for row in rows}:
-        points = {factors_of(row): row for row in rows if row["algorithm"] == algorithm}
-        (at,) = [factors for factors, row in points.items() if row["chosen"] == "1"]
-        least = min(float(row["objective"]) for row in points.values())
-        valley = [f for f, row in points.items() if float(row["objective"]) <= 1.1 * least + 0.1]
+    for points in calibrated(file).values():
+        (at,) = [factors for factors, (_, chosen) in points.items() if chosen == "1"]
+        least = min(value for value, _ in points.values())
+        valley = [factors for factors, (value, _) in points.items() if value <= 1.1 * least + 0.1]
         assert at in valley
         assert remoteness(at, valley) <= min(remoteness(other, valley) for other in valley) + 1e-9
+
+
+DECADES = tuple(10.0**power for power in range(-8, 2))
+HALVES = tuple(digit * 10.0**power for power in range(-6, 0) for digit in (1, 3))
+MOST_STEPS = 2
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "bonuses"),
+    [
+        ("tables/calibrate_table1", "calibrate_table1", DECADES),
+        ("results/calibrate_mechanisms", "calibrate_mechanisms", HALVES),
+    ],
+)
+def test_grids_are_longer_only_where_the_choice_lay_at_their_edge(file, name, bonuses):
+    """The same 16 points for all who have two factors; then a step further, at most twice, by the same rule."""
+    grid = exp(name).grid
+    for algorithm, points in calibrated(file).items():
+        objective = {factors: value for factors, (value, _) in points.items() if len(factors) == 2}
+        if not objective:
+            continue
+        tried = [[float(x) for x in grid[key]] for key in ("bonus.scale", "confidence.scale")]
+        assert [len(axis) for axis in tried] == [4, 4]
+        for _ in range(MOST_STEPS):
+            made = Calibration("", "", {at: objective[at] for at in product(*tried)})
+            tried = [longer(*axis) for axis in zip(tried, made.choice, (bonuses, DECADES), strict=True)]
+        assert set(objective) == set(product(*tried)), algorithm
+
+
+def longer(axis: list[float], chosen: float, steps: tuple[float, ...]) -> list[float]:
+    """With the step before its first value, or after its last one, if that was chosen."""
+    nearest = {x: min(range(len(steps)), key=lambda i: abs(math.log(steps[i] / x))) for x in axis}
+    below = [float(f"{steps[nearest[axis[0]] - 1]:.6g}")] if chosen == axis[0] else []
+    above = [float(f"{steps[nearest[axis[-1]] + 1]:.6g}")] if chosen == axis[-1] else []
+    return [*below, *axis, *above]
 
 
 def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
@@ -71,14 +125,16 @@ def table1_name(key: str, arm) -> str:
     return f"{env[arm.env.name]}: {label}{model}"
 
 
-def test_every_system_of_table_1_is_calibrated_as_it_is_run_and_with_the_same_budget():
-    calibrated, run = exp("calibrate_table1"), exp("table1")
-    grids = {len(arm.get("grid", {}).get("bonus.scale", [])) for arm in calibrated.arms.values()}
-    assert grids == {0, 7}  # 0: the common grid of 4 × 4 points
-    assert {len(calibrated.grid[key]) for key in ("bonus.scale", "confidence.scale")} == {4}
-    for env in calibrated.grid["env.name"]:
-        for key, arm in calibrated.arms.items():
-            other = run.arms[f"{env}_{key}"]
+def test_every_system_of_table_1_is_calibrated_as_it_is_run():
+    """Arms with a part of the environments are further points of the arm whose key theirs begins with."""
+    tuned, run = exp("calibrate_table1"), exp("table1")
+    first = [key for key, arm in tuned.arms.items() if "env.name" not in arm.get("grid", {})]
+    assert len(first) == 14
+    assert {len(tuned.arms[key].grid["bonus.scale"]) for key in first if key.startswith("ucbvi")} == {7}
+    for key, arm in tuned.arms.items():
+        (of,) = [other for other in first if key == other or key.startswith(f"{other}_")]
+        for env in tuned.grid["env.name"]:
+            other = run.arms[f"{env}_{of}"]
             assert other.env.name == env
             assert (arm.label, arm.agent, arm.privatizer, arm.postprocess) == (
                 *(other.label, other.agent, other.privatizer, other.postprocess),
@@ -115,7 +171,7 @@ def test_both_private_algorithms_have_the_same_budget():
 
 # --- the mechanisms ---------------------------------------------------------------------------------------
 
-MECHANISMS = list(csv.DictReader((RESULTS / "calibrate_mechanisms.csv").open()))
+MECHANISMS = calibrated("results/calibrate_mechanisms")
 LEVERS = ["none", "cap", "zero", "families", "policy_cells", "drop_empty", "growth"]
 FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_question": "pooled_one_question"}
 
@@ -124,25 +180,14 @@ def factors(arm) -> tuple[float, float]:
     return float(arm.bonus.scale), float(arm.confidence.scale)
 
 
-def points(key: str) -> dict[tuple[float, float], tuple[float, str]]:
-    """Every point of an arm's grid with its objective, and whether it is the chosen one."""
-    rows = [row for row in MECHANISMS if row["algorithm"] == key]
-    found = {
-        (float(row["bonus_factor"]), float(row["confidence_factor"])): (float(row["objective"]), row["chosen"])
-        for row in rows
-    }
-    assert len(found) == len(rows)
-    return found
-
-
 def chosen(key: str) -> tuple[float, float]:
-    (found,) = [at for at, (_, is_chosen) in points(key).items() if is_chosen == "1"]
+    (found,) = [at for at, (_, is_chosen) in MECHANISMS[key].items() if is_chosen == "1"]
     return found
 
 
 def test_the_mechanisms_that_are_run_are_those_calibrated():
     calibrated, run = exp("calibrate_mechanisms").arms, exp("mechanisms").arms
-    assert list(dict.fromkeys(row["algorithm"] for row in MECHANISMS)) == list(calibrated)
+    assert list(MECHANISMS) == list(calibrated)
     levers = [f"lever_{name}" for name in LEVERS]
     elsewhere = [f"{env}_{name}" for env in ("strehl", "garnet1", "garnet2") for name in FILES]
     assert set(run) == {*calibrated, *levers, *elsewhere}
@@ -153,23 +198,10 @@ def test_the_mechanisms_that_are_run_are_those_calibrated():
 
 @pytest.mark.parametrize("key", exp("calibrate_mechanisms").arms)
 def test_a_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated(key):
-    """Of the points within 10% of the least, the one with the largest factors."""
-    found, at = points(key), chosen(key)
-    least = min(value for value, _ in found.values())
-    good = [point for point, (value, _) in found.items() if value <= 1.1 * least + 0.1]
-    assert at in good and not any(b * c > 1.001 * at[0] * at[1] for b, c in good)
     run, calibrated = exp("mechanisms").arms[key], exp("calibrate_mechanisms").arms[key]
-    assert factors(run) == at
+    assert factors(run) == chosen(key)
     for name in ("panel", "label", "agent", "privatizer", "postprocess"):
         assert run.get(name) == calibrated.get(name)
-
-
-def test_every_mechanism_has_the_same_12_points():
-    grid = exp("calibrate_mechanisms").grid
-    wanted = {(b, c) for b in grid["bonus.scale"] for c in grid["confidence.scale"]}
-    assert len(wanted) == 12
-    for key, arm in exp("calibrate_mechanisms").arms.items():
-        assert set(points(key)) == wanted and set(arm.get("grid", {})) <= {"privatizer.epsilon"}
 
 
 @pytest.mark.parametrize("name", FILES)
