@@ -10,9 +10,9 @@
                                     b = √(4 L Var_{P̂}(V_{h+1})/N) + 7 H L/(3 max{N-1, 1})
                                       + √( 4 Σ_{s'} P̂(s') min{84² H³ S² A L²/N_{h+1}(s'), H²} / N )
 
-with L = ln(5SAT/β) and N = N_h(s,a); of the refined bonus its authors' code has the maximum and this L [D33]. The
-original knows the rewards and pools the counts over h (its P does not depend on h); here rewards are estimated as
-DP-UCBVI does, and pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
+with L = ln(5SAT/β) and N = N_h(s,a); what the refined bonus was compared with: [D33]. The original knows the
+rewards and pools the counts over h (its P does not depend on h); here rewards are estimated as DP-UCBVI does,
+and pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
 """
 
 import math

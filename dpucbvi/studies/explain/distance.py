@@ -7,9 +7,9 @@ A hypothesis about the noise has three curves: without privacy, and under JDP wh
 
 so that 0.1 means about 10%. The printed curves are means of 5 runs, read off a bitmap to ±100. If they were
 made by the hypothesis, D would be as large as that of 5 of our runs, drawn at random for each curve and read
-off as badly, to a mean of as many as we have, drawn anew too. The share of such figures that are at least as far
-off as the printed one is p: a small p rules the hypothesis out, a large one only leaves it possible. The factors
-were fitted to the same curves (on other seeds), so p is if anything too large.
+off as badly, to a mean of as many as we have, drawn anew too. The share of such figures that are at least as
+far off as the printed one is p: a small p rules the hypothesis out, a large one only leaves it possible. The
+factors were fitted to the same curves (on other seeds), so p is if anything too large.
 """
 
 from collections.abc import Mapping
@@ -69,9 +69,7 @@ def fit(curves: Curves, seed: int = 0) -> Fit:
 
 def _by_chance(regret: Floats, rng: np.random.Generator) -> Floats:
     """log of a curve printed by chance less the log of a mean of ours by chance, [figure, episode]."""
-    printed, ours = (
-        regret[rng.integers(len(regret), size=(FIGURES, runs))].mean(axis=1)
-        for runs in (PRINTED_RUNS, len(regret))
-    )
+    n = len(regret)
+    printed, ours = (regret[rng.integers(n, size=(FIGURES, runs))].mean(axis=1) for runs in (PRINTED_RUNS, n))
     read = printed + rng.uniform(-DIGITISATION, DIGITISATION, size=printed.shape)
     return np.asarray(np.log(np.maximum(read, 1.0)) - np.log(ours))
