@@ -7,12 +7,12 @@
                                       + √( 8 Σ_{s'} P̂(s') min{100² H³ S² A L²/N_{h+1}(s'), H²} / N )
 
     refined (Drago, Mussi & Metelli, 2025, arXiv 2502.17370)
-                                    b = √(4 L Var_{P̂}(V_{h+1})/N) + 7 H L/(3(N-1))
+                                    b = √(4 L Var_{P̂}(V_{h+1})/N) + 7 H L/(3 max{N-1, 1})
                                       + √( 4 Σ_{s'} P̂(s') min{84² H³ S² A L²/N_{h+1}(s'), H²} / N )
 
-with L = ln(5SAT/β) and N = N_h(s,a); at N = 1 the refined bonus is infinite. The original knows the rewards
-and pools the counts over h (its P does not depend on h); here rewards are estimated as DP-UCBVI does, and
-pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
+with L = ln(5SAT/β) and N = N_h(s,a); what the refined bonus was compared with: [D33]. The original knows the
+rewards and pools the counts over h (its P does not depend on h); here rewards are estimated as DP-UCBVI does,
+and pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
 """
 
 import math
@@ -39,7 +39,7 @@ class UcbviBernsteinConstants(NamedTuple):
     """Bonus 2's constants with everything that does not change during a run multiplied in."""
 
     variance: float  # 8L
-    correction: float  # 14HL/3, over N - `less`
+    correction: float  # 14HL/3, over max{N - `less`, 1}
     less: float  # 0; refined: 1
     next_value: float  # 8
     gap: float  # 100²H³S²AL², over N_{h+1}(s')
@@ -142,7 +142,7 @@ def bonus_1(N: float, c: HoeffdingConstants) -> float:
 
 def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -> float:
     """The three terms of bonus 2, times the scale, from Var_{P̂}(V_{h+1}) and the mean of min{...} under P̂."""
-    correction = c.correction / (N - c.less) if N > c.less else math.inf
+    correction = c.correction / max(N - c.less, 1.0)
     return c.scale * (math.sqrt(c.variance * variance / N) + correction + math.sqrt(c.next_value * gap / N))
 
 

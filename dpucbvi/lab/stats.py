@@ -3,7 +3,8 @@
 For n independent runs x_1..x_n with mean x̄ and standard deviation s (n-1 in the denominator), the interval is
 x̄ ± t_{0.975, n-1} s/√n: exact for normal x, and the usual convention for the regret of a few runs. Regrets of
 private runs have heavy tails: the bootstrap does without the normal law, and the interquartile mean without the
-extreme runs (Agarwal et al. 2021, arXiv 2108.13264, who also propose the probability of improvement).
+extreme runs (Agarwal et al. 2021, arXiv 2108.13264, who also propose the probability of improvement). Of a mean
+with a heavy tail the percentiles of the bootstrap lie too low; those of the BCa bootstrap less so.
 
 Two arms with the same seeds are compared seed by seed: these runs share the stream of their environment.
 """
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from dpucbvi.audit.bounds import at_least, at_most
 from dpucbvi.protocol import Floats
@@ -64,9 +65,27 @@ def interquartile_mean(values: Floats) -> Floats:
 def bootstrap(values: Floats, seed: int = 0, statistic: Statistic = mean_of_runs) -> Bootstrap:
     """The statistic of each column, one row per run, with its 95% interval; runs are resampled whole."""
     values = np.asarray(values, dtype=np.float64)
-    picks = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.quantile(statistic(values[picks]), [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
+    resampled = statistic(_resampled(values, seed))
+    low, high = np.quantile(resampled, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
     return Bootstrap(statistic(values), low, high)
+
+
+def skewed_bootstrap(values: Floats, seed: int = 0) -> Bootstrap:
+    """The mean of x_1..x_n with its 95% interval by the BCa bootstrap (Efron 1987): percentiles of the same
+    resamples, moved by their bias z and the skewness a of the runs."""
+    values = np.asarray(values, dtype=np.float64)
+    means, mean, off = _resampled(values, seed).mean(axis=-1), values.mean(), values - values.mean()
+    if not off.any():
+        return Bootstrap(mean, mean, mean)
+    z = ndtri(np.mean((means < mean) + 0.5 * (means == mean)))
+    a = (off**3).sum() / (6.0 * (off**2).sum() ** 1.5)
+    w = z + ndtri([(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])
+    return Bootstrap(mean, *np.quantile(means, ndtr(z + w / (1.0 - a * w))))
+
+
+def _resampled(values: Floats, seed: int) -> Floats:
+    picks = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    return values[picks]
 
 
 def clopper_pearson(k: int, n: int) -> tuple[float, float]:
@@ -79,7 +98,7 @@ class Paired(NamedTuple):
     """How a compares with b, run by run; less is better, as regret is."""
 
     difference: float  # mean of a - b
-    low: float  # 95% interval of the mean, by the bootstrap over pairs
+    low: float  # 95% interval of the mean, by the BCa bootstrap over pairs
     high: float
     improvement: float  # the probability that a run of a has less than one of b
     p: float  # of the permutation test that the pairs are exchangeable
@@ -95,7 +114,7 @@ class Paired(NamedTuple):
 def paired(a: Floats, b: Floats) -> Paired:
     """Compare the values of two arms whose i-th runs have the same seed."""
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    mean, low, high = (float(part[0]) for part in bootstrap(difference[:, None]))
+    mean, low, high = map(float, skewed_bootstrap(difference))
     return Paired(mean, low, high, probability_of_improvement(a, b), permutation_p(a, b))
 
 

@@ -200,12 +200,21 @@ def _mark(arm: StoredArm) -> str:
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)}; JDP and LDP: "
+        f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)} at every K "
+        f"({_values_text(experiment)}); JDP and LDP: "
         "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds "
         r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). At the end: seeds paired with UCBVI's; "
         f"slope of log regret against log $K$ over the last factor of {LAST:g}. "
         "ε: if a user is added or removed."
     )
+
+
+def _values_text(experiment: StoredExperiment) -> str:
+    """`5 values with pooled counts, ...`"""
+    K: dict[str, set[int]] = {}
+    for arm in experiment.arms:
+        K.setdefault(arm.panel or "all", set()).add(episodes_of(arm))
+    return ", ".join(f"{len(values)} values with {panel}" for panel, values in K.items())
 
 
 STUDY = Study(draw)

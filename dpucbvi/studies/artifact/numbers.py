@@ -4,7 +4,9 @@
     headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
     epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
     privacy_for_free.slope.pooled.JDP   exponents of the cost of privacy in K, for every ε
+    privacy_for_free.E.pooled.JDP       the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for every ε
+    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as the figure has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     printed.jdp_eps1                    final regret of a printed curve
 
@@ -20,11 +22,11 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.fits import exponent, tail
 from dpucbvi.lab.stats import Summary, three_digits
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies import Stored, privacy_for_free
+from dpucbvi.studies import Stored, literal_learns, privacy_for_free
 from dpucbvi.studies.epsilon.matching import Match, printed_matches
 from dpucbvi.studies.headline.report import columns
 from dpucbvi.studies.headline.verdicts import SENTENCES, judge
-from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, sizes_of
+from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of, sizes_of
 from dpucbvi.studies.shared.finals import as_regret
 from dpucbvi.studies.shared.printed import printed_curves
 from dpucbvi.studies.table1.measurements import tabulate
@@ -92,15 +94,24 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
     for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
         slopes: dict[str, list[str]] = {}
         for cost in privacy_for_free.costs([arm for arm in experiment.arms if (arm.panel or "") == panel]):
-            fit = exponent(*tail(cost.episodes, cost.excess, privacy_for_free.LAST))
-            slopes.setdefault(certificate_of(cost.arms[0]).model, []).append(_power(fit))
-        for model, found in slopes.items():
-            yield f"privacy_for_free.slope.{_slug(panel)}.{model}", ", ".join(found)
+            E = np.array([[arm.runs[0].trace.E for arm in cost.arms]])
+            for what, grows in (("slope", cost.excess), ("E", E)):
+                fit = exponent(*tail(cost.episodes, grows, privacy_for_free.LAST))
+                name = f"privacy_for_free.{what}.{_slug(panel)}.{certificate_of(cost.arms[0]).model}"
+                slopes.setdefault(name, []).append(_power(fit))
+        yield from ((name, ", ".join(found)) for name, found in slopes.items())
 
     H, S, A = sizes_of(experiment.arms[0])
-    epsilons = sorted({certificate_of(arm).add_remove for arm in experiment.arms} - {np.inf})
+    epsilons = sorted({round(certificate_of(arm).add_remove, 9) for arm in experiment.arms} - {np.inf})
     least = [privacy_for_free.episodes_until_free(epsilon, S, A, H) for epsilon in epsilons]
     yield "privacy_for_free.threshold", ", ".join(f"{K:,.0f}" for K in least)
+
+
+def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        episodes = arm.runs[0].trace.episodes.astype(np.float64)
+        _, rate = literal_learns.per_episode(episodes, regret_of(arm), literal_learns.FIRST)
+        yield f"literal_learns.rate.{arm.key}", f"{rate.mean(axis=0)[-1]:.1g}"
 
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
@@ -126,5 +137,6 @@ MAKERS = {
     "headline": _headline,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
+    "literal_learns": _literal_learns,
     "table1": _table1,
 }

@@ -38,6 +38,6 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     """epsilon.csv; an algorithm that never has the printed regret has no value there."""
     rows = []
     for curve, label, setting, regret, match in printed_matches(experiment):
-        numbers = [f"{value:.4g}" for value in match] if match else ["", "", ""]
+        numbers = [f"{value:.6g}" for value in match] if match else ["", "", ""]
         rows.append((curve, f"{regret:g}", label, setting, *numbers))
     return [write_csv(folder / "epsilon.csv", HEADER, rows)]

@@ -7,9 +7,9 @@ A hypothesis about the noise has three curves: without privacy, and under JDP wh
 
 so that 0.1 means about 10%. The printed curves are means of 5 runs, read off a bitmap to ±100. If they were
 made by the hypothesis, D would be as large as that of 5 of our runs, drawn at random for each curve and read
-off as badly, to the mean of all. The share of such figures that are at least as far off as the printed one is
-p: a small p rules the hypothesis out, a large one only leaves it possible. The factors were fitted to the
-same curves (on other seeds), so p is if anything too large.
+off as badly, to a mean of as many as we have, drawn anew too. The share of such figures that are at least as
+far off as the printed one is p: a small p rules the hypothesis out, a large one only leaves it possible. The
+factors were fitted to the same curves (on other seeds), so p is if anything too large.
 """
 
 from collections.abc import Mapping
@@ -62,13 +62,14 @@ def fit(curves: Curves, seed: int = 0) -> Fit:
     """D of the printed figure from our means, and of figures drawn by chance."""
     means = {curve: regret.mean(axis=0) for curve, regret in curves.items()}
     found, rng = distance(means), np.random.default_rng(seed)
-    off = [_by_chance(regret, means[curve], rng) for curve, regret in curves.items()]
+    off = [_by_chance(regret, rng) for regret in curves.values()]
     by_chance = np.sqrt(np.mean(np.square(off), axis=(0, 2)))
     return Fit(found, by_chance, float((1 + (by_chance >= found).sum()) / (1 + FIGURES)))
 
 
-def _by_chance(regret: Floats, mean: Floats, rng: np.random.Generator) -> Floats:
-    """log of a curve printed by chance over the log of our mean, [figure, episode]."""
-    picks = rng.integers(len(regret), size=(FIGURES, PRINTED_RUNS))
-    read = regret[picks].mean(axis=1) + rng.uniform(-DIGITISATION, DIGITISATION, size=(FIGURES, len(mean)))
-    return np.asarray(np.log(np.maximum(read, 1.0)) - np.log(mean))
+def _by_chance(regret: Floats, rng: np.random.Generator) -> Floats:
+    """log of a curve printed by chance less the log of a mean of ours by chance, [figure, episode]."""
+    n = len(regret)
+    printed, ours = (regret[rng.integers(n, size=(FIGURES, runs))].mean(axis=1) for runs in (PRINTED_RUNS, n))
+    read = printed + rng.uniform(-DIGITISATION, DIGITISATION, size=printed.shape)
+    return np.asarray(np.log(np.maximum(read, 1.0)) - np.log(ours))

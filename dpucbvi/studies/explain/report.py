@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpucbvi.lab.stats import three_digits
+from dpucbvi.lab.stats import holm, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored
 from dpucbvi.studies.explain.distance import at_printed, fit
@@ -44,8 +44,8 @@ legend says ε = 1 and ε = 2. The factors were fitted to the printed curves on 
 (twice that if replaced). "distance": root mean square of log(ours/printed) over the curves and the digitised
 episodes, 0.1 being about 10%; "by chance": what 95% of figures of 5 runs of the hypothesis itself, read off
 as badly as the bitmap, stay below; p: the share of them at least as far off as the printed figure, Holm's
-correction over the hypotheses. Small p: these settings did not print this figure. Large p: they may have, and
-so may others that were not tried. Means of {runs}.
+correction over the table. Small p: these settings did not print this figure. Large p: they may have, and so may
+others that were not tried. Means of {runs}, whose own error is in p.
 """
 
 
@@ -140,16 +140,18 @@ def _ratios(experiment: StoredExperiment, found: Finding) -> str:
 
 def _local(experiment: StoredExperiment) -> str:
     header = ("a user adds", "ε certified", "distance", "p", "ends at (printed: 15,120)")
-    return markdown(header, [_local_row(arm) for arm in local_arms(experiment)])
+    arms = local_arms(experiment)
+    p = holm(np.array([fit({"ldp_eps2": at_printed(arm)}).p for arm in arms]))
+    return markdown(header, [_local_row(arm, float(one)) for arm, one in zip(arms, p, strict=True)])
 
 
-def _local_row(arm: StoredArm) -> tuple[str, ...]:
+def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
     shared = " on all counters" * (config_of(arm)["privatizer"]["name"] == "shared")
     return (
         f"Lap({three_digits(noise_of_user(arm))}){shared}",
         _epsilon(certificate_of(arm).add_remove),
         f"{local_distance(arm):.3f}",
-        f"{fit({'ldp_eps2': regret}).p:.2g}",
+        f"{p:.2g}",
         f"{regret[:, -1].mean():,.0f}",
     )

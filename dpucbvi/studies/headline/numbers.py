@@ -4,7 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.lab.stats import Bootstrap, bootstrap, clopper_pearson, interquartile_mean
+from dpucbvi.lab.stats import (
+    Bootstrap,
+    bootstrap,
+    clopper_pearson,
+    interquartile_mean,
+    skewed_bootstrap,
+)
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.headline.verdicts import Regret
 from dpucbvi.studies.shared.arms import finals_of, half_and_full
@@ -36,18 +42,15 @@ class Numbers(NamedTuple):
 
 
 def numbers(arm: StoredArm) -> Numbers:
-    finals = finals_of(arm)[:, None]
+    finals = finals_of(arm)
+    middle = bootstrap(finals[:, None], statistic=interquartile_mean)
     return Numbers(
-        _first(bootstrap(finals)),
+        skewed_bootstrap(finals),
         float(np.median(finals)),
-        _first(bootstrap(finals, statistic=interquartile_mean)),
+        Bootstrap(*(part[0] for part in middle)),
         float(finals.max()),
         tail(arm),
     )
-
-
-def _first(found: Bootstrap) -> Bootstrap:
-    return Bootstrap(*(part[0] for part in found))
 
 
 def tail(arm: StoredArm) -> Tail:

@@ -33,12 +33,12 @@ Each part is a contrast between runs with the same seed, tested by flipping sign
 """
 NOTES = """\
 Means, medians and interquartile means of {runs} after 50,000 episodes, on seeds that nothing was chosen on;
-intervals by the percentile bootstrap. "never settle": the last tenth of the episodes adds more regret than √k
-would; its interval is Clopper and Pearson's. Pairs share their seeds; p is of the sign-flip test with Holm's
-correction over the table. matched and pooled: the ε (and UCBVI's factor) were fitted so that the final mean
-is the printed one; explained: the factors were fitted to the whole printed curves. Their final values are
-thus no evidence; order, shape and tails are. certified: nothing was fitted to the printed figure, factors
-come from `+exp=calibrate_mechanisms`.
+intervals by the bootstrap, those of means and differences corrected for bias and skewness (BCa). "never
+settle": the last tenth of the episodes adds more regret than √k would; its interval is Clopper and Pearson's.
+Pairs share their seeds; p is of the sign-flip test with Holm's correction over the table. matched and pooled:
+the ε (and UCBVI's factor) were fitted so that the final mean is the printed one; explained: the factors were
+fitted to the whole printed curves. Their final values are thus no evidence; order, shape and tails are.
+certified: nothing was fitted to the printed figure, factors come from `+exp=calibrate_mechanisms`.
 """
 
 

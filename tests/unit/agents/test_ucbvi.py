@@ -118,12 +118,13 @@ def test_ucbvi_is_its_formula(bonus_number, scale):
 
 
 def test_the_refined_bonus_by_hand():
-    """√(4·3·Var/N) + 7HL/(3(N-1)) + √(4 Σ P min{84²H³S²AL²/N', H²}/N) with L = 6, H = 2."""
+    """√(4L·Var/N) + 7HL/(3 max{N-1, 1}) + √(4 Σ P min{84²H³S²AL²/N', H²}/N) with L = 6, H = 2."""
     constants, L = ucbvi_bernstein_constants(UCBVI_HAND, 0.001, numbers=REFINED), 6.0
     P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.256]), np.array([4.0, 4.0])
     by_hand = np.sqrt(4 * L * (2 / 9) * 1.744**2 / 3) + 7 * 2 * L / (3 * 2) + np.sqrt(4 * 4 / 3)
     assert bonus(3.0, P, V, gap, constants) == pytest.approx(0.001 * by_hand, abs=1e-12)
-    assert bonus(1.0, P, V, gap, constants) == np.inf
+    at_one = 0.001 * (np.sqrt(4 * L * (2 / 9) * 1.744**2) + 7 * 2 * L / 3 + np.sqrt(4 * 4))
+    assert bonus(1.0, P, V, gap, constants) == pytest.approx(at_one, abs=1e-12)
     assert constants.gap == pytest.approx(84**2 * 2**3 * 2**2 * 2 * L**2)
     assert bonus(3.0, P, V, gap, constants) < bonus(
         3.0, P, V, gap, ucbvi_bernstein_constants(UCBVI_HAND, 0.001)

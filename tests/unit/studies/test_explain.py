@@ -102,12 +102,12 @@ def test_a_figure_by_chance_is_as_far_off_as_five_runs_and_the_bitmap_make_it():
     assert off.p == pytest.approx(1 / 5001)
 
 
-def test_a_figure_by_chance_has_five_runs():
-    """Runs that are 20% above or below: their mean of 5 is off by 0.2/√5, apart from the reading."""
+def test_a_figure_by_chance_has_five_runs_and_our_mean_its_own_error():
+    """Runs 20% above or below: a mean of 5 is off by 0.2/√5, ours of 20 by 0.2/√20, apart from the reading."""
     regret = printed_curves()["ldp_eps2"].regret
     found = fit({"ldp_eps2": np.array([0.8 * regret, 1.2 * regret] * 10)})
     reading = np.mean((DIGITISATION / np.sqrt(3) / regret) ** 2)
-    assert np.mean(found.by_chance**2) == pytest.approx(0.2**2 / 5 + reading, rel=0.06)
+    assert np.mean(found.by_chance**2) == pytest.approx(0.2**2 / 5 + 0.2**2 / 20 + reading, rel=0.06)
 
 
 def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
@@ -130,6 +130,8 @@ def test_the_report(experiment, tmp_path):
     assert "The nearest certifies ε = 960 where the legend says 1" in said
     assert "| " + " | ".join(in_words("step_bare")) + " | 960 | 0.01 | 0.0001 |" in said
     assert "| Lap(0.06) | 1 |" in said
+    local = [line.split(" | ") for line in said.splitlines() if line.startswith("| Lap(")]
+    assert [p for _, _, _, p, _ in local][::2] == ["0.0006"] * 2  # 1/5001 each, by Holm over three
     rows = list(csv.DictReader(table.open()))
     assert [row["verdict"] for row in rows] == [POSSIBLE, RULED_OUT]
     assert float(rows[1]["distance"]) == pytest.approx(np.log(1.4 * (1 + 0.015)), abs=0.02)
