@@ -1,9 +1,9 @@
 """Users act on policies made from earlier noise: what is released is private all the same (paper/PRIVACY.md).
 
 The proof moves the noise. Whole runs of the reference are played twice: once as they are, once with one user
-replaced and the noises that hold her moved by C e_j (σ - σ')/b. Then every release, and with it every policy and
-every other user's trajectory, must be the same. How far the noise was moved is the privacy loss: in ℓ1 at most the
-certified ε, for Gaussian noise in ℓ2 at most the certified μ.
+replaced and the noises that hold her moved by C e_j (σ - σ')/b. Then every release, and with it every policy
+and every other user's trajectory, must be the same. How far the noise was moved is the privacy loss: in ℓ1 at
+most the certified ε, for Gaussian noise in ℓ2 at most the certified μ.
 """
 
 from contextlib import ExitStack

@@ -48,8 +48,8 @@ ENTRIES = (
     Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
     Entry("Gaussian user noise, tuned", "√(H K log(1/δ) log)/ε", LocalGaussian(1.0)),
-    Entry("one step", "SH√(K log)", OneStep(1.0)),
-    Entry("one question", "√(K log)", OneQuestion(1.0)),
+    Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),
+    Entry("one question", "(S/ε)√(K log)", OneQuestion(1.0)),
 )
 
 
@@ -76,17 +76,15 @@ def found(made: list[Row]) -> str:
     by_arm = {row.arm.key: row for row in made}
     central, local, added = (by_arm[key] for key in ("central_paper", "local_paper", "central_added"))
     shares = [row.audited / row.certified for row in made if row.found["attack"] == "actions"]
-    return fill(
+    told = (
         f"{kept} of {len(honest)} attacks on honest mechanisms stay below the certificate, and {caught} of "
         f"{len(wrong)} releases that are broken on purpose are caught. The paper's noise claims ε = "
-        f"{central.claimed:g}, pure. The attack shows that it loses at least {central.audited:.2f} (Central) and "
-        f"{local.audited:.2f} (Local) of the {central.certified:g} that it certifies if a user is replaced, and "
-        f"{added.audited:.2f} (Central) of {added.certified:g} if one is added or removed: the factor 2 of Lemma "
-        f"5.6. All {sum(row.bounds for row in made)} bounds hold together with probability 1 - "
+        f"{central.claimed:g}, pure. The attack shows that it loses at least {central.audited:.2f} (Central) "
+        f"and {local.audited:.2f} (Local) of the {central.certified:g} it certifies if a user is replaced, "
+        f"and {added.audited:.2f} (Central) of {added.certified:g} if one is added or removed: the factor 2 of "
+        f"Lemma 5.6. All {sum(row.bounds for row in made)} bounds hold together with probability 1 - "
         f"{false_alarms(made):.1e}. Who sees only the actions of the other users recovered at most "
-        f"{100.0 * max(shares):.0f}% of ε (pure, a user replaced): one attack's lower bound. An attack that finds "
-        "nothing proves nothing.",
-        WIDTH,
-        break_on_hyphens=False,
-        break_long_words=False,
+        f"{100.0 * max(shares):.0f}% of ε (pure, a user replaced): one attack's lower bound. An attack that "
+        "finds nothing proves nothing."
     )
+    return fill(told, WIDTH, break_on_hyphens=False, break_long_words=False)
