@@ -23,6 +23,7 @@ from dpucbvi.lab.compose import composed, experiments, fingerprint
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import Store, StoredExperiment
 from dpucbvi.studies import Study, draw, names, study
+from dpucbvi.studies.artifact import privacy
 from dpucbvi.studies.artifact.appendix import parts, with_parts
 from dpucbvi.studies.artifact.claims import ledger, read
 from dpucbvi.studies.artifact.expected import check_ids
@@ -76,16 +77,17 @@ class Publisher:
         return written
 
     def write_claims(self) -> list[Path]:
-        """CLAIMS.md, the parts of the appendix, and every number that they, the report and the page quote."""
+        """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
         shipped = self.shipped.experiments()
         found = numbers(self.find, shipped)
         claims = read(self.paper / "claims.yaml", found, shipped)
-        appendix = self.paper.parent / "ARTIFACT-APPENDIX.md"
+        appendix, arguments = self.paper.parent / "ARTIFACT-APPENDIX.md", self.paper / "PRIVACY.md"
         generated = parts(claims, self.shipped.manifest(), self.paper, found, shipped)
         texts = {
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
             appendix: with_parts(appendix.read_text(), generated),
+            arguments: with_parts(arguments.read_text(), privacy.parts(self.find("audit"))),
         }
         for path, text in texts.items():
             path.write_text(text)

@@ -38,7 +38,7 @@ Ratio: the variant's mean regret over that of the whole algorithm on the same se
 bootstrap over pairs; p: sign-flip test of the difference, Holm's correction over all variants of all panels.
 {runs} each, counts per step, the factors that were calibrated for the whole algorithm. N(s,a) as a sum: its
 share of ε goes to the cells N(s,a,s'), which have 3/4, and rewards are centred (D29): three changes at once.
-ε: certified if a user is added or removed.
+ε: pure, certified if a user is added or removed.
 """
 
 

@@ -438,7 +438,7 @@ def test_the_agent_of_the_package_is_algorithm_1():
     assert same(plans(setup, seed=5), plans(by_itself, seed=5))
 
 
-def optimism_gaps(name, seed, K, scale=1.0, beta=1e-5):
+def optimism_gaps(name, seed, K, scale=1.0, beta=1e-5, cap="H"):
     """The least Q̃ - Q* of a run on a random MDP with small rewards, and the least Q̃ it ends with, by step."""
     drawn = dp.random_mdp(2, 2, 2, seed=seed)
     mdp = dp.TabularMDP(drawn.P, 0.2 * drawn.r, drawn.initial, "bernoulli")
@@ -446,7 +446,7 @@ def optimism_gaps(name, seed, K, scale=1.0, beta=1e-5):
     gaps = []
     run = dp.run(
         mdp,
-        dp.DPUCBVI(bonus_scale=scale),
+        dp.DPUCBVI(bonus_scale=scale, cap=cap),
         PRIVATIZERS[name],
         K=K,
         seed=seed,
@@ -473,3 +473,14 @@ def test_lemma_c_11_optimism_with_the_printed_constants(name, K, seeds):
         assert least[1] < 1.9
         assert least[0] < 1.9 or K < 3500
     assert all(optimism_gaps(name, seed, 300, scale=0.001)[0] < -0.01 for seed in range(4))
+
+
+def test_the_smaller_cap_keeps_optimism():
+    """[D31] Q* is at most the steps that are left, so that a Q̃ cut there is still above it."""
+    for seed in range(20):
+        mdp = dp.random_mdp(3, 2, 4, seed=seed)
+        assert (dp.optimal_values(mdp)[1].max(axis=(1, 2)) <= np.arange(4, 0, -1) + 1e-12).all()
+    for seed in range(2):
+        gap, least = optimism_gaps("central", seed, 200, cap="steps_left")
+        assert gap >= -1e-12 and (least <= [2.0, 1.0]).all()
+    assert optimism_gaps("central", 0, 200, scale=0.001, cap="steps_left")[0] < -0.01

@@ -52,11 +52,11 @@ def test_a_release_says_so_in_config_certificate_and_provenance(folder):
 
 
 def test_figures_carry_it_and_are_drawn(folder, tmp_path):
-    assert noise_of(stored(folder, "released")) == "release: exact noise"
-    assert noise_of(stored(folder, "simulated")) == "seeded simulation"
+    assert noise_of(stored(folder, "released")) == "release: exact noise; ε pure"
+    assert noise_of(stored(folder, "simulated")) == "seeded simulation; ε pure"
     both = stored(folder, "released")
     both.arms.append(stored(folder, "simulated").arms[0])
-    assert noise_of(both) == "seeded simulation; release: dp_ucbvi"
+    assert noise_of(both) == "seeded simulation; release: dp_ucbvi; ε pure"
     one = stored(folder, "released")
     assert all(path.stat().st_size > 0 for path in draw(one, tmp_path))
 
@@ -67,7 +67,7 @@ def test_a_figure_has_the_line_in_its_corner(folder, tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: (said.append(self), path.touch())[1])
     draw(stored(folder, "released"), tmp_path)
-    assert [text.get_text() for text in said[0].texts][-1] == "release: exact noise"
+    assert [text.get_text() for text in said[0].texts][-1] == "release: exact noise; ε pure"
 
 
 def test_older_certificates_are_read(folder, tmp_path):

@@ -27,7 +27,7 @@ implements it and which test or experiment checks it. A verdict is about what th
 - **not tested**: nothing is claimed; the footnote says why, or what was measured instead.
 
 Dn names the entry of [DEVIATIONS.md](DEVIATIONS.md) with which the statement is read. Intervals are
-95% over runs.
+95% over runs. A measured ε is pure, and for a user who is added or removed, unless it says otherwise.
 """
 
 

@@ -44,7 +44,7 @@ HEADER = (
     *("epsilon_add_remove", "epsilon_replace_one", "runs", "regret", "half_width"),
 )
 NOTES = """\
-(a): noise as proven at the ε of the printed legend, certified if a user is added or removed (twice that if
+(a): noise as proven at the ε of the printed legend, pure, certified if a user is added or removed (twice if
 replaced). (b): one factor on the bonus and one on E for all four curves, and the noise, fitted to the printed
 curves on other seeds (`explain.md`): its values are thus no evidence that the printed ε are right. (c): the ε
 of the printed legend, pure and certified if a user is replaced, with batches (JDP) and one question per user

@@ -32,14 +32,20 @@ def certificate_of(arm: StoredArm) -> Certificate:
 
 
 def noise_of(experiment: StoredExperiment) -> str:
-    """What every figure says in its corner: whether noise was simulated from seeds, or that of a release."""
+    """What every figure says in its corner: noise simulated from seeds, or that of a release; and its δ."""
     private = [arm for arm in experiment.arms if certificate_of(arm).model != "none"]
     released = [arm.label for arm in private if certificate_of(arm).noise == RELEASE]
-    if not released:
-        return "seeded simulation"
-    if len(released) == len(private):
-        return "release: exact noise"
-    return f"seeded simulation; release: {', '.join(dict.fromkeys(released))}"
+    said = "seeded simulation" if len(released) < len(private) or not released else "release: exact noise"
+    if 0 < len(released) < len(private):
+        said += f"; release: {', '.join(dict.fromkeys(released))}"
+    return f"{said}{_deltas(private)}"
+
+
+def _deltas(private: list[StoredArm]) -> str:
+    """`, pure ε`; with Gaussian noise among them, at which δ."""
+    deltas = sorted({certificate_of(arm).delta for arm in private})
+    told = ["pure" if delta == 0.0 else f"at δ = {delta:g}" for delta in deltas]
+    return f"; ε {' or '.join(told)}" if told else ""
 
 
 def changes_of(experiment: StoredExperiment) -> str:

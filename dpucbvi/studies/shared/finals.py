@@ -8,7 +8,7 @@ from dpucbvi.studies.shared.labels import as_written
 
 HEADER = (
     *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
-    *("privacy", "ε (a user added or removed)", "ε (replaced)"),
+    *("privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
 )
 
 
@@ -34,6 +34,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_written(config["confidence"]["scale"]) if private else "-",
         "pooled" if config["agent"].get("pooled") else "per step",
         certificate.model,
+        as_written(certificate.delta),
         _epsilon(certificate.add_remove),
         _epsilon(certificate.replace_one),
     )

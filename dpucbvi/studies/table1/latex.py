@@ -61,9 +61,9 @@ def _caption(table: Table) -> str:
         "Comparison of regret bounds, and regret measured with every algorithm running. Numbers: regret after "
         f"$K={table.K:,}$ episodes in thousands, mean (95\\% bootstrap interval) over {table.runs} "
         "runs; in the rows of the lower bounds, their value without constants and logarithms. Every private "
-        f"run certifies $\\epsilon={table.epsilon:g}$ if a user is added or removed (${2 * table.epsilon:g}$ "
-        f"if she is replaced). {_math(sizes)}. Factors on bonus and $E$ were chosen in each environment with "
-        "equal budgets. " + FOOTNOTES
+        f"run certifies pure $\\epsilon={table.epsilon:g}$ if a user is added or removed "
+        f"(${2 * table.epsilon:g}$ if she is replaced). {_math(sizes)}. Factors on bonus and $E$ were "
+        "chosen in each environment with equal budgets. " + FOOTNOTES
     )
 
 

@@ -61,8 +61,9 @@ def as_markdown(table: Table, factors: Chosen) -> str:
 def caption(table: Table) -> str:
     return (
         f"Bounds as in the paper's Table 1; regret after K = {table.K:,} episodes in thousands, mean (95% "
-        f"bootstrap interval) over {table.runs} runs.\nEvery private run certifies ε = {table.epsilon:g} if a "
-        f"user is added or removed ({2 * table.epsilon:g} if she is replaced).\n{environments_text(table)}.\n"
+        f"bootstrap interval) over {table.runs} runs.\nEvery private run certifies pure ε = {table.epsilon:g} "
+        f"if a user is added or removed ({2 * table.epsilon:g} if she is replaced).\n"
+        f"{environments_text(table)}.\n"
         "Factors on bonus and E as calibrated in each environment with equal budgets (below). Written by "
         "`python experiments/paper.py`."
     )

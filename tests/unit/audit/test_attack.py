@@ -9,7 +9,7 @@ import pytest
 from cases import CAUGHT, EXACT, HONEST, setup_of
 
 import dpucbvi as dp
-from dpucbvi.audit import actions, neighbours, one_run, released
+from dpucbvi.audit import actions, drive, neighbours, one_run, released
 from dpucbvi.audit.bounds import ALPHA
 from dpucbvi.audit.broken import BROKEN, broken
 from dpucbvi.audit.run import check, run
@@ -22,6 +22,9 @@ QUICK = 50_000
 # The least bound that an attack of QUICK trials must reach; ε is 1 (2 for the paper's noise). μ is 0.2367.
 POWER = {"local, paper": 1.2, "batches": 0.8, "one_step": 0.88, "one_question": 0.9}
 POWER_MU = 0.1
+# Of exact noise, of ε = 2, 2, 4 and (8, 1e-6).
+EXACTLY = 2_000
+POWER_EXACT = {"batches": 0.8, "one_question": 1.0, "honaker": 1.0, "toeplitz": 1.0}
 
 
 def rng():
@@ -41,9 +44,23 @@ def test_no_attack_is_above_the_certificate(name):
 def test_no_attack_on_an_exact_release_is_above_its_certificate(name):
     setup = setup_of(name, exact=True)
     assert setup.certificate.noise == "release"
-    found = released.attack(setup, None, 3_000, rng())
-    least = {"one_question": 0.1}.get(name, -1.0)  # the others have power from some 20,000 trials on
-    assert least < found.epsilon.bound <= setup.certificate.replace_one
+    found = released.attack(setup, None, EXACTLY, rng())
+    assert POWER_EXACT[name] < found.epsilon.bound <= setup.certificate.replace_one
+
+
+class Half(drive.COMPILED.laplace):
+    """Discrete Laplace noise of half the scale that was asked for."""
+
+    def __init__(self, t, source):
+        super().__init__(t / 2, source)
+
+
+def test_half_the_noise_of_an_exact_release_is_caught(monkeypatch):
+    """The same trials as above, and the same release; only who draws is another."""
+    monkeypatch.setattr(drive, "COMPILED", drive.COMPILED._replace(laplace=Half))
+    setup = setup_of("batches", exact=True)
+    found = released.attack(setup, None, EXACTLY, rng())
+    assert found.epsilon.bound > 1.05 * setup.certificate.replace_one
 
 
 def test_the_factor_of_two_is_that_of_the_relation():

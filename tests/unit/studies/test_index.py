@@ -88,9 +88,9 @@ def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path
 def test_the_table_is_that_of_the_study():
     made = stored_experiment("regret", [stored_arm("a", 100.0)])
     header, row = table(made).splitlines()
-    told = "arm regret 95% ± bonus × E × counts privacy ε (a user added or removed) ε (replaced)"
+    told = "arm regret 95% ± bonus × E × counts privacy δ ε (a user added or removed) ε (replaced)"
     assert " ".join(header.split()) == told
-    assert row.split() == ["a", "101", "19.9", "1", "1", "per", "step", "JDP", "1", "2"]
+    assert row.split() == ["a", "101", "19.9", "1", "1", "per", "step", "JDP", "0", "1", "2"]
 
 
 @pytest.mark.parametrize("name", ["explain", "explain_fit", "headline", "horizon"])

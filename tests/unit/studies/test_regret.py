@@ -293,9 +293,9 @@ def test_the_table_has_a_row_per_arm():
     told = {"bonus": 0.01, "confidence": 0.5, "pooled": True, "epsilon": 1000.0}
     arms = [stored_arm("two", 1000.0, runs=2, **told), stored_arm("one", 3.25, runs=1, model="non_private")]
     header, *rows = STUDY.table(experiment(*arms))
-    assert header[-2:] == ("ε (a user added or removed)", "ε (replaced)")
+    assert header[-3:] == ("δ", "ε (a user added or removed)", "ε (replaced)")
     # 930 and 1010: t₀.₉₇₅ with 1 degree of freedom times s/√2 = 40
-    assert rows[0] == ("two", "970", "508", "0.01", "0.5", "pooled", "JDP", "1,000", "2,000")
-    assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "∞", "∞")
+    assert rows[0] == ("two", "970", "508", "0.01", "0.5", "pooled", "JDP", "0", "1,000", "2,000")
+    assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
     assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)

@@ -1,0 +1,90 @@
+"""paper/PRIVACY.md: its numbers are those of the code and of the results that ship, its places are there."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from test_deviations import ENTRIES, cited_places, missing_places
+
+from dpucbvi.lab.shipped import Shipped
+from dpucbvi.studies import audit
+from dpucbvi.studies.artifact import privacy
+from dpucbvi.studies.artifact.appendix import with_parts
+
+ROOT = Path(__file__).resolve().parents[2]
+PRIVACY = (ROOT / "paper" / "PRIVACY.md").read_text()
+AUDIT = Shipped(ROOT / "paper" / "results").load_experiment("audit")
+
+
+def test_the_generated_parts_are_what_the_code_and_the_audit_give():
+    """`make figures` writes them."""
+    assert with_parts(PRIVACY, privacy.parts(AUDIT)) == PRIVACY
+
+
+def test_what_the_text_says_of_the_audit_is_in_its_table():
+    """By another way: the counts and bounds of audit.csv."""
+    with (ROOT / "paper" / "results" / "audit.csv").open(newline="") as file:
+        rows = [
+            {**row, "caught": row["caught"] == "True", "audited": float(row["audited"])}
+            for row in csv.DictReader(file)
+        ]
+    text = " ".join(PRIVACY.split())
+    honest, broken = [row for row in rows if not row["broken"]], [row for row in rows if row["broken"]]
+    assert f"{len(honest)} of {len(honest)} attacks" in text and not any(row["caught"] for row in honest)
+    assert f"{len(broken)} of {len(broken)} releases" in text and all(row["caught"] for row in broken)
+    by_arm = {row["arm"]: row for row in rows}
+    told = re.search(r"at least ([\d.]+) \(Central\) and ([\d.]+) \(Local\).*? ([\d.]+) \(Central\)", text)
+    for said, arm in zip(told.groups(), ("central_paper", "local_paper", "central_added"), strict=True):
+        assert float(said) == pytest.approx(by_arm[arm]["audited"], abs=0.006)
+        assert by_arm[arm]["audited"] < float(by_arm[arm]["certified"])
+    stated = float(re.search(r"probability 1 - ([\d.e-]+)\. Who", text)[1])
+    bounds = sum(1 + (row["audited_mu"] != "") for row in rows)
+    assert stated == pytest.approx(1e-9 * bounds, rel=0.02) and stated < 1e-6
+
+
+def test_another_audit_would_be_another_text():
+    """Control: a control that is missed, or a bound that moves, changes it."""
+    made = audit.rows(AUDIT)
+    missed = [row._replace(caught=False) if row.broken else row for row in made]
+    moved = [row._replace(found={**row.found, "audited": row.audited + 0.01}) for row in made]
+    assert len({privacy.found(rows) for rows in (made, missed, moved)}) == 3
+
+
+def test_every_privatizer_has_a_line_in_the_table_of_E():
+    from dpucbvi.privatizers import PRIVATIZERS
+
+    left_out = {"non_private", "redrawn", "shared"}  # no noise, or no privacy
+    kinds = {type(entry.privatizer) for entry in privacy.ENTRIES}
+    assert kinds == {PRIVATIZERS[name] for name in PRIVATIZERS if name not in left_out}
+    for entry in privacy.ENTRIES:
+        certificate = entry.privatizer.certificate(privacy.FIGURE, privacy.FIGURE.H)
+        assert certificate.replace_one == pytest.approx(1.0, rel=1e-9) and certificate.delta in (0.0, 1e-6)
+
+
+def test_a_release_has_at_most_fifteen_noises():
+    """E = 363,853 with the 15 noises that a release of at most 49,999 users has."""
+    from dpucbvi.confidence import SHARE, laplace_sum_bound
+    from dpucbvi.counts import counters
+    from dpucbvi.privatizers import Central
+
+    H, S, A, K, beta, _ = problem = privacy.FIGURE
+    most = max(t.bit_count() for t in range(1, K))
+    scale = Central(1.0, sensitivity="replace_one").scales(problem).M
+    E = 4.0 * scale * laplace_sum_bound(most, beta / SHARE / (counters(H, S, A) * (K - 1)))
+    assert most == 15 and f"E = {E:,.0f}" in PRIVACY
+
+
+def test_its_places_and_deviations_exist():
+    assert len(cited_places(PRIVACY)) > 30 and missing_places(PRIVACY) == []
+    assert {int(n) for n in re.findall(r"\bD(\d+)\b", PRIVACY)} <= set(ENTRIES)
+
+
+def test_every_proof_has_a_test():
+    """The table of what is proved: a place with the proof, and at least one test, in each line."""
+    part = PRIVACY.partition("## Which test holds what is proved")[2].partition("\n## ")[0]
+    lines = [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("|")][2:]
+    assert len(lines) >= 13
+    for _, proof, tests in lines:
+        assert all(file.startswith("dpucbvi/") for file, _ in cited_places(proof)) and cited_places(proof)
+        assert any(file.startswith("tests/") for file, _ in cited_places(tests))
