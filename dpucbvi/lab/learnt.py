@@ -11,7 +11,7 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
         return []
     return [
         f"{few(arms)}: nothing was learnt, no Q left H; a larger K or privatizer.epsilon, or "
-        "factors below 1 (bonus.scale, confidence.scale), would let it"
+        "factors below 1 (bonus.scale, confidence.scale; +exp=calibrate chooses them), would let it"
     ]
 
 
