@@ -19,7 +19,7 @@ from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, SMALL, thousands
 TITLES = {
     "matched": "ε matched to the printed regret, counts per step",
     "pooled": "the same, pooled counts",
-    "explained": "the nearest hypothesis about the printed figure",
+    "explained": "Lap(1/ε) on every node, fitted to the figure",
     "certified": "ε as printed, certified, other privatizers",
 }
 ROW = 0.23  # inches
