@@ -26,6 +26,8 @@
 #
 # The results that ship are drawn (`paper/results`). Where an experiment has none, the notebook makes a few
 # small runs of its own and says so. The drawing code lies in `pictures/results.py`.
+#
+# Every $\epsilon$ here is pure, and for a user who is added or removed; it is twice that if she is replaced.
 
 # %%
 from pathlib import Path
