@@ -9,6 +9,7 @@ import gc
 import io
 import logging
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -31,7 +32,15 @@ from omegaconf import DictConfig, OmegaConf
 
 from dpucbvi import files
 from dpucbvi.errors import InputError, LpError
-from dpucbvi.lab.command_line import as_one_experiment, changes, check_flags, is_bad_input, one_line, own_name
+from dpucbvi.lab.command_line import (
+    as_one_experiment,
+    changes,
+    check_flags,
+    is_bad_input,
+    one_line,
+    own_name,
+    same_problem,
+)
 from dpucbvi.lab.config_store import offer_environments
 
 if TYPE_CHECKING:
@@ -113,8 +122,9 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     for line in learnt_nothing(stored):
         print(f"{line}\n")
     print(f"figure  {' and '.join(map(str, drawn))}\ntable   {write_csv(stored, experiment.results)}")
+    command = shlex.join(["python", "experiments/run.py", *same_problem(experiment.changed)])
     for path in save.save(experiment, stored, paths) if paths else []:
-        print(f"arm     {path}\n        python experiments/run.py +arm@arms.{path.stem}={path.stem}")
+        print(f"arm     {path}\n        {command} +arm@arms.{path.stem}={path.stem}")
 
 
 def main() -> None:

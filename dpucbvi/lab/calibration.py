@@ -108,6 +108,7 @@ class Calibrated(NamedTuple):
     found: Calibration
     runs: int
     settings: dict[str, Any]  # of the runs
+    on: str  # which runs: environment, K, seeds
 
     def __str__(self) -> str:
         bonus, *confidence = self.found.choice
@@ -141,20 +142,28 @@ class Calibrated(NamedTuple):
             "privatizer": _named(PRIVATIZERS, self.privatizer, ("confidence_scale", "printed_constant")),
             "postprocess": postprocess,
         }
-        return write_arm(Path(path), settings, self.found.choice)
+        return write_arm(Path(path), settings, self.found.choice, self.on)
 
 
-def write_arm(path: Path, settings: dict[str, Any], factors: Factors) -> Path:
-    """Write these settings with these factors as an arm, named as its file; a file is never replaced."""
+def write_arm(path: Path, settings: dict[str, Any], factors: Factors, on: str) -> Path:
+    """Write these settings with these factors as an arm, named as its file; a file is never replaced.
+
+    `on` says on which runs the factors were chosen.
+    """
     tree = {"label": path.stem, **settings}
     for group, factor in zip(("bonus", "confidence"), factors, strict=False):
         tree[group] = {**settings.get(group, {}), "scale": factor}
     try:
         with path.open("x") as file:
-            file.write("# Factors chosen by a calibration.\n" + OmegaConf.to_yaml(tree))
+            file.write(f"# Factors chosen on {on}.\n" + OmegaConf.to_yaml(tree))
     except FileExistsError:
         raise InputError(f"save: {path} exists; give another name, or remove it first") from None
     return path
+
+
+def chosen_on(environment: str, H: int, K: int, seeds: Sequence[int]) -> str:
+    """What a saved arm says of the runs that its factors were chosen on."""
+    return f"{environment}, H = {H}, K = {K}, seeds {min(seeds)} to {max(seeds)}"
 
 
 def calibrate(
@@ -189,7 +198,8 @@ def calibrate(
     if not points:
         raise InputError("bonus, confidence: an empty list has no factor to choose")
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
-    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed), settings)
+    on = chosen_on(mdp.name, mdp.H, K, seed)
+    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed), settings, on)
 
 
 def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:

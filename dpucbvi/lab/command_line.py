@@ -86,6 +86,11 @@ def changes(overrides: Iterable[str]) -> tuple[str, ...]:
     return tuple(o for o, key in keys.items() if key.partition(".")[0].partition("/")[0] not in kept)
 
 
+def same_problem(changed: Iterable[str]) -> list[str]:
+    """Of these changes, the ones that say which problem is solved: the environment and K."""
+    return [o for o in changed if o.lstrip("+").partition("=")[0].partition(".")[0] in ("env", "K")]
+
+
 def own_name(name: str, changed: Sequence[str]) -> str:
     """The name of the experiment that has these changes: the paper's results are only the paper's."""
     if not changed:

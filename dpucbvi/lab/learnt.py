@@ -9,9 +9,10 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
     arms = [arm.key for arm in experiment.arms if _nothing(arm)]
     if not arms:
         return []
+    choosing = any("bonus.scale" in arm.point for arm in experiment.arms)  # a grid of factors
     return [
-        f"{few(arms)}: nothing was learnt, no Q left H; a larger K or privatizer.epsilon, or "
-        "factors below 1 (bonus.scale, confidence.scale; +exp=calibrate chooses them), would let it"
+        f"{few(arms)}: nothing was learnt, no Q left H; a larger K or privatizer.epsilon, or factors below 1 "
+        f"(bonus.scale, confidence.scale{'' if choosing else '; +exp=calibrate chooses them'}), would let it"
     ]
 
 

@@ -50,6 +50,7 @@ TOP = 0.35  # inches above the axes
 AIR = 0.1  # and right of the labels
 SCALE_FROM = 4  # so many arms that differ in one number get the colours of a scale
 SCALE = "viridis"
+OPAQUE = 0.18  # an interval, if there are few; many lie over each other, and all must be seen through
 
 
 class Curve(NamedTuple):
@@ -120,7 +121,7 @@ def plot(
 
 
 def _plot(runs: Mapping[str, Traces], mdp: TabularMDP | None, options: dict[str, Any]) -> Figure:
-    if not runs or not all(isinstance(of, Traces) for of in runs.values()):
+    if not (isinstance(runs, Mapping) and runs and all(isinstance(of, Traces) for of in runs.values())):
         raise InputError(
             "plot: it takes runs over several seeds by name, as dp.run gives them for seed=range(5)"
         )
@@ -146,7 +147,7 @@ def _draw(
     _place(figure, axes, height)
     first = _set_axes(axes, options, curves)
     for i, curve in enumerate(curves):
-        _draw_curve(axes, curve, _marked(axes, curve, first, i / len(curves)))
+        _draw_curve(axes, curve, _marked(axes, curve, first, i / len(curves)), min(OPAQUE, 1.0 / len(curves)))
     handles = _legend(curves)
     if mdp is not None:
         handles += _draw_references(axes, mdp, curves, options["y"])
@@ -246,14 +247,14 @@ def _curve(
     return Curve(episodes, summary.mean, summary.half_width, printed, label, look.dashes)
 
 
-def _draw_curve(axes: Axes, curve: Curve, marked: list[int]) -> None:
+def _draw_curve(axes: Axes, curve: Curve, marked: list[int], opaque: float) -> None:
     hue = curve.label.colour
     axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, linestyle=curve.dashes, zorder=4)
     at = curve.episodes[marked], curve.mean[marked]
     axes.plot(*at, linestyle="", color=hue, marker=curve.label.marker, zorder=5, **MARKER)
     if curve.has_interval:
         low, high = curve.mean - curve.half_width, curve.mean + curve.half_width
-        axes.fill_between(curve.episodes, low, high, color=hue, alpha=0.18, linewidth=0)
+        axes.fill_between(curve.episodes, low, high, color=hue, alpha=opaque, linewidth=0)
     if curve.printed is not None:
         axes.plot(*curve.printed, color=hue, linestyle=DASHED, linewidth=1.1, zorder=3)
 

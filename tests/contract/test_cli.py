@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -246,6 +247,7 @@ def test_several_values_are_one_experiment_in_both_spellings(cli, tmp_path, spel
     stored = Store(tmp_path).load_experiment("single")
     assert [arm.point for arm in stored.arms] == [{"privatizer.epsilon": epsilon} for epsilon in (1, 2, 5)]
     assert "nothing was learnt, no Q left H; a larger K or privatizer.epsilon" in out
+    assert "+exp=calibrate chooses them" in out
 
 
 def test_the_advice_for_a_grid_works_when_typed(cli, tmp_path):
@@ -297,9 +299,12 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     saved = {name: OmegaConf.load(arms / f"mine_{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
     assert "privatizer" not in saved["dp_ucbvi"] and saved["ucbvi"].privatizer.name == "non_private"
     assert saved["dp_ucbvi"].confidence.scale == 0.5
-    advice = re.findall(r"python experiments/run.py (\S+)", out)
-    assert len(advice) == 2
-    code, out, err = cli(f"--config-dir={tmp_path}", *advice, *TINY, *results, "privatizer.epsilon=3")
+    first_line = (arms / "mine_ucbvi.yaml").read_text().splitlines()[0]
+    assert first_line == "# Factors chosen on RiverSwim, H = 3, K = 8, seeds 1000 to 1001."
+    advice = [shlex.split(line) for line in re.findall(r"python experiments/run.py (.+)", out)]
+    assert [words[:-1] for words in advice] == [["env.H=3", "env.S=3", "K=8"]] * 2  # what it was chosen on
+    used_in = (*(words[-1] for words in advice), *TINY, *results, "privatizer.epsilon=3")
+    code, out, err = cli(f"--config-dir={tmp_path}", *used_in)
     assert code == 0, err
     used = {arm.of: arm.runs[0].config for arm in Store(tmp_path / "results").load_experiment("single").arms}
     for name, arm in saved.items():

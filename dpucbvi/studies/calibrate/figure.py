@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from dpucbvi.lab.calibration import Calibration, Factors
 from dpucbvi.lab.store import StoredExperiment
@@ -52,8 +52,7 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
     axes.imshow(np.maximum(values, norm.vmin or 1.0), origin="lower", cmap=COLOURS, norm=norm, aspect="auto")
     for (i, j), value in np.ndenumerate(values):
         dark = norm(value) > 0.5
-        text = f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
-        axes.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+        axes.text(j, i, _short(value), ha="center", va="center", fontsize=7, color="white" if dark else "black")
     for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
         at = confidences.index(factors[1]) - 0.5, bonuses.index(factors[0]) - 0.5
         axes.add_patch(
@@ -101,6 +100,10 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
     axes.grid(True)
     axes.yaxis.set_major_formatter(FuncFormatter(thousands))
     axes.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_ylim()
+    if high < 10.0 * low:  # there may be no power of ten to label
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("factor on the bonus")
     axes.set_ylabel("regret", labelpad=1)
     axes.set_title("not private", loc="left")
@@ -127,6 +130,13 @@ def _caption(experiment: StoredExperiment, varied: bool) -> str:
         "solid box marks the choice, the middle of the points within 10% of the least. A factor of 1 is the "
         f"paper.{variant}"
     )
+
+
+def _short(value: float) -> str:
+    """A regret in a cell: 12k, 5.3k, 420, 9.71."""
+    if value < 999.5:
+        return f"{value:.3g}"
+    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
 
 
 def _power(value: float) -> str:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.calibration import write_arm
+from dpucbvi.lab.calibration import chosen_on, write_arm
 from dpucbvi.lab.experiment import Experiment
 from dpucbvi.lab.settings import to_dict
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.calibrate.rule import calibrations
+from dpucbvi.studies.shared.arms import config_of
+from dpucbvi.studies.shared.labels import environment_name
 
 STUDIES = ("calibrate", "calibrate_fine")  # here a label is an algorithm; +exp=calibrate_... have others
 GROUPS = ("agent", "privatizer", "postprocess", "bonus", "confidence")  # of an arm
@@ -35,8 +37,11 @@ def files(experiment: Experiment, name: str, folder: Path) -> dict[str, Path]:
 
 def save(experiment: Experiment, stored: StoredExperiment, paths: dict[str, Path]) -> list[Path]:
     """Write every algorithm with the factors that were chosen for it."""
+    mdp, config = experiment.arms[0].setup.mdp, config_of(stored.arms[0])
+    seeds = [run.config["seed"] for run in stored.arms[0].runs]
+    on = chosen_on(environment_name(config["env"]), mdp.H, config["K"], seeds)
     return [
-        write_arm(paths[made.label], _common(experiment, made.label), made.choice)
+        write_arm(paths[made.label], _common(experiment, made.label), made.choice, on)
         for made in calibrations(stored)
     ]
 

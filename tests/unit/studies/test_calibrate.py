@@ -102,6 +102,19 @@ def test_every_cell_of_a_map_is_its_objective(figure, panel, regret):
     assert not axes.yaxis.get_inverted() and not axes.xaxis.get_inverted()
 
 
+def test_a_problem_with_small_regrets_is_written_and_has_ticks():
+    """Regrets of 13 to 14, and of 9 to 900: not 0.0k, and no axis without a number."""
+    values = {0.01: 13.2, 0.1: 13.9, 1.0: 13.6}
+    arms = [arm("UCBVI", "ucbvi_bf", "u", value, b, None) for b, value in values.items()]
+    arms += [arm("DP-UCBVI", "dp_ucbvi", "x", 900.0 * b, b, 1.0) for b in BONUSES]
+    figure = STUDY.draw(stored_experiment("calibrate", arms))
+    figure.canvas.draw()
+    maps, line = figure.axes[:2]
+    assert sorted(texts_at(maps).values()) == ["9.39", "90.4", "900"]
+    low, high = line.get_ylim()
+    assert sum(low <= at <= high and bool(text) for at, text in ticks(line)[1].items()) >= 2
+
+
 def test_dark_is_much_regret(figure):
     (image,) = figure.axes[0].images
     lightness = [sum(image.cmap(image.norm(value))[:3]) for value in (1_000.0, 10_000.0, 50_000.0)]

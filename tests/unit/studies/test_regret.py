@@ -63,6 +63,12 @@ def test_every_mean_has_its_interval():
         np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
 
 
+def test_intervals_of_many_arms_can_be_seen_through():
+    arms = [stored_arm(f"arm {i}", (1 + i) * EPISODES**0.5) for i in range(20)]
+    few, many = ({band.get_alpha() for band in drawn(some).collections} for some in (arms[:2], arms))
+    assert few == {0.18} and many == {0.05}  # 20 over each other still let the lowest through
+
+
 def test_a_single_run_has_no_interval():
     axes = drawn(three_arms(runs=1))
     assert bands(axes) == [] and list(labelled(axes, least=len(EPISODES))) == NAMES
@@ -233,8 +239,8 @@ def test_plot_draws_runs_by_their_names(tmp_path):
     assert "Regret on riverswim-chowdhury_zhou, $S=3$, $A=2$, $H=4$" in said(figure)
     assert (tmp_path / "both.png").stat().st_size > 10_000
     assert UNIFORM in legend(figure.axes[0]) and UNIFORM not in legend(dp.plot(one).axes[0])
-    for wrong, message in (({}, "plot: "), ({"a": one.runs[0]}, "plot: ")):
-        with pytest.raises(dp.InputError, match=message):
+    for wrong in ({}, {"a": one.runs[0]}, one.runs[0]):
+        with pytest.raises(dp.InputError, match="plot: it takes runs over several seeds"):
             dp.plot(wrong)
     with pytest.raises(dp.InputError, match="y: 'cubic' is not accepted"):
         dp.plot(one, y="cubic")
