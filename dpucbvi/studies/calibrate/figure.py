@@ -59,8 +59,8 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
         axes.add_patch(
             Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
         )
-    axes.set_xticks(range(len(confidences)), [_power(value) for value in confidences])
-    axes.set_yticks(range(len(bonuses)), [_power(value) for value in bonuses])
+    axes.set_xticks(range(len(confidences)), [thousands(value, None) for value in confidences])
+    axes.set_yticks(range(len(bonuses)), [thousands(value, None) for value in bonuses])
     axes.set_xlabel("factor on $E$")
     axes.set_ylabel("factor on the bonus", labelpad=1)
     axes.tick_params(length=0)
@@ -128,11 +128,3 @@ def _caption(experiment: StoredExperiment, varied: bool) -> str:
         "the settings above the map (ε: if a user is added or removed). A solid box marks the choice, the "
         f"{rule} of the points within 10% of the least. A factor of 1 is the paper.{variant}"
     )
-
-
-def _power(value: float) -> str:
-    """10⁻³, or 3·10⁻⁴."""
-    if value == 1.0:
-        return "1"
-    digit, power = f"{value:.0e}".split("e")
-    return f"${'' if digit == '1' else digit + chr(92) + 'cdot '}10^{{{int(power)}}}$"
