@@ -7,16 +7,15 @@ What else is stored in results/ is one's own: it is drawn into results/figures a
 
 import argparse
 import json
-import shutil
+import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from functools import cache, partial
 from graphlib import TopologicalSorter
 from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from PIL import Image
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.compose import composed, experiments, fingerprint
@@ -27,25 +26,33 @@ from dpucbvi.studies.artifact import privacy
 from dpucbvi.studies.artifact.appendix import parts, with_parts
 from dpucbvi.studies.artifact.claims import ledger, read
 from dpucbvi.studies.artifact.expected import check_ids
+from dpucbvi.studies.artifact.figures import keep_figures
 from dpucbvi.studies.artifact.numbers import numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 
+Step = Callable[[], list[Path]]  # gives the files that it has written
+
 
 class Publisher:
-    """Shipped results in, paper/ out; every experiment is loaded once and drawn once for each width."""
+    """Shipped results in, paper/ out; every experiment is loaded once and drawn once for each width.
 
-    def __init__(self, results: Path, paper: Path) -> None:
+    `drawers` draw the kept figures while this process goes on; `drawings` waits for them. Without drawers it
+    draws them itself.
+    """
+
+    def __init__(self, results: Path, paper: Path, drawers: Executor | None = None) -> None:
         self.store, self.shipped = Store(results), Shipped(paper / "results")
         self.paper, self.figures = paper, results / "figures"
         self.load = cache(self.shipped.load_experiment)
+        self.drawers, self.drawings = drawers, dict[str, Step]()
 
     def all_names(self) -> list[str]:
         """What conf/exp has, what has shipped, and what else is stored."""
         return list(dict.fromkeys([*experiments(), *self.shipped.experiments(), *self.store.experiments()]))
 
     def publish(self, name: str) -> list[Path]:
-        """Draw one experiment and write what is kept of it; the files, in the order of their writing."""
+        """Write what is kept of one experiment, and order its figures; the files, in the order of writing."""
         if name in self.shipped.experiments():
             self.check_settings(name)
             return self.write(self.load(name))
@@ -70,10 +77,8 @@ class Publisher:
         made = study(experiment.study)
         written = self.report(experiment, made)
         if made.keeps_figure:
-            for folder, column in (("figures", False), ("figures/column", True)):
-                with TemporaryDirectory() as scratch:
-                    png, pdf = draw(experiment, Path(scratch), column)
-                    written += self.keep_figure(png, pdf, self.paper / folder)
+            job = partial(keep_figures, experiment, self.paper)
+            self.drawings[experiment.name] = job if self.drawers is None else self.drawers.submit(job).result
         return written
 
     def write_claims(self) -> list[Path]:
@@ -103,14 +108,6 @@ class Publisher:
     def find(self, name: str) -> StoredExperiment | None:
         return self.load(name) if name in self.shipped.experiments() else None
 
-    def keep_figure(self, png: Path, pdf: Path, folder: Path) -> list[Path]:
-        """The PDF, and the PNG with a palette of 256 colours, a third of the size."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with Image.open(png) as image:
-            image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)
-        shutil.copyfile(pdf, folder / pdf.name)
-        return [folder / png.name, folder / pdf.name]
-
 
 def in_order(chosen: Iterable[str]) -> list[str]:
     """The same names, each after those that its study needs."""
@@ -125,13 +122,25 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="shipped or stored experiments; all, if none is named")
     parser.add_argument("--results", type=Path, default=Path("results"), help="relative to the repository")
     parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
+    parser.add_argument("--workers", type=int, default=2, help="processes that draw; 0: this one draws")
     arguments = parser.parse_args()
-    publisher = Publisher(ROOT / arguments.results, ROOT / arguments.paper)
-    steps: dict[str, Callable[[], list[Path]]] = {}
-    for name in in_order(arguments.names or publisher.all_names()):
-        steps[name] = partial(publisher.publish, name)
-    if not arguments.names:
-        steps["claims"] = publisher.write_claims
+    with ExitStack() as open_:
+        drawers = open_.enter_context(_drawers(arguments.workers)) if arguments.workers > 0 else None
+        publisher = Publisher(ROOT / arguments.results, ROOT / arguments.paper, drawers)
+        steps: dict[str, Step] = {}
+        for name in in_order(arguments.names or publisher.all_names()):
+            steps[name] = partial(publisher.publish, name)
+        if not arguments.names:
+            steps["claims"] = publisher.write_claims
+        failed = {**take(steps), **take(publisher.drawings)}
+    for name in failed:
+        print(f"error: {_named(name, failed[name])}", file=sys.stderr)
+    unknown = set(arguments.names) - set(publisher.all_names())
+    sys.exit(2 if unknown else min(len(failed), 1))
+
+
+def take(steps: dict[str, Step]) -> dict[str, Exception]:
+    """Take every step and print its files; what went wrong, by the step's name."""
     failed: dict[str, Exception] = {}
     for name, step in steps.items():
         try:
@@ -142,10 +151,12 @@ def main() -> None:
         except Exception as error:  # a mistake in one study must not cost the others
             traceback.print_exc()
             failed[name] = error
-    for name in failed:
-        print(f"error: {_named(name, failed[name])}", file=sys.stderr)
-    unknown = set(arguments.names) - set(publisher.all_names())
-    sys.exit(2 if unknown else min(len(failed), 1))
+    return failed
+
+
+def _drawers(workers: int) -> Executor:
+    """Processes that start from nothing: a fork of this one would have its threads' locks."""
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
 
 
 def _named(name: str, error: Exception) -> str:

@@ -257,10 +257,13 @@ def _arm(
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if printed is not None and not (isinstance(printed, str) and printed in curves):
         raise InputError(f"{at}.printed: no such curve {show(printed)}; {nearest(str(printed), curves)}")
-    points = _points(grid, arm.get("grid") or {}, at)
-    return [
-        Arm(key, point, label, printed, panel, *_merged(run, own, point, at, limits), own) for point in points
-    ]
+    points, merged, made = _points(grid, arm.get("grid") or {}, at), OmegaConf.merge(run, own), []
+    for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
+        if any(isinstance(value, dict) for value in point.values()):
+            merged = OmegaConf.merge(run, own)
+        settings, setup = _at_point(merged, own, point, at, limits)
+        made.append(Arm(key, point, label, printed, panel, settings, setup, own))
+    return made
 
 
 def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
@@ -287,10 +290,10 @@ def _flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
     return flat
 
 
-def _merged(
-    run: dict[str, Any], own: dict[str, Any], point: dict[str, Any], at: str, limits: RuntimeSettings
+def _at_point(
+    merged: Any, own: dict[str, Any], point: dict[str, Any], at: str, limits: RuntimeSettings
 ) -> tuple[RunSettings, Setup]:
-    merged = OmegaConf.merge(run, own)
+    """The settings of one point of the grid, which it writes into `merged`."""
     for name, value in point.items():
         if name.partition(".")[0] not in RUN_KEYS:
             raise InputError(f"grid.{name}: no such key; {nearest(name.partition('.')[0], RUN_KEYS)}")

@@ -8,6 +8,7 @@ The groups env, agent and privatizer have a name and the parameters of the funct
 they accept is read off its signature.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -149,7 +150,7 @@ def _complete(registry: Registry[Any], group: str, given: Group, elsewhere: tupl
     return {"name": given["name"], **_filled(wanted, given, group)}
 
 
-def _filled(accepted: dict[str, Any], given: Group, group: str) -> Group:
+def _filled(accepted: Mapping[str, Any], given: Group, group: str) -> Group:
     return {key: parameter.value(given.get(key), f"{group}.{key}") for key, parameter in accepted.items()}
 
 

@@ -1,9 +1,10 @@
 """Plain data to typed settings, strictly: an unknown key or a wrong type is an InputError, told in one line."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
+from functools import cache
 from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -39,8 +40,13 @@ class Argument(NamedTuple):
         return _value(self.hint, given, at)
 
 
-def arguments(function: Callable[..., Any]) -> dict[str, Argument]:
+def arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     """The parameters of a function or dataclass that are plain values."""
+    return _arguments(function)
+
+
+@cache  # the settings of every run ask for those of every class
+def _arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     hints = get_type_hints(function)
     found = {name: Argument(hints[name], p.default) for name, p in signature(function).parameters.items()}
     return {name: argument for name, argument in found.items() if _plain(argument.hint) in WANTED}

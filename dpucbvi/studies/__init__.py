@@ -86,10 +86,11 @@ def draw(experiment: StoredExperiment, folder: Path, column: bool = False) -> li
 
 def drawn(experiment: StoredExperiment, column: bool = False) -> "Figure":
     """The figure with what every figure says in its corner; the sizes of its type are those of the moment."""
-    from dpucbvi.studies.shared.style import QUIET, SMALL
+    from dpucbvi.studies.shared.style import QUIET, SMALL, write_plain_ticks
 
     made = study(experiment.study)
     figure = made.draw(experiment, _sheet(column)) if made.keeps_figure else made.draw(experiment)
+    write_plain_ticks(figure)
     said = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)
     corner = "\n".join(wrap(said, 70 if column else 160))
     figure.text(0.995, 0.997, corner, ha="right", va="top", fontsize=SMALL, color=QUIET)

@@ -144,7 +144,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
+    axes.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
     axes.minorticks_off()
     axes.set_xlabel("regret / that of Algorithm 1")
     return figure

@@ -1,5 +1,7 @@
 """The audit: of every mechanism the ε that it claims, that it certifies, and that an attack has found."""
 
+import re
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +21,8 @@ TITLES = {
     "broken": "Broken on purpose",
     "actions": "What the other users are shown",
 }
-A_ROW = {"released": 0.2, "broken": 0.3, "actions": 0.2}  # inches
+A_LINE = 0.15  # inches
+LETTERS = 30  # of a name: then it has two lines
 ADDED = " · user added or not"
 HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
 COLUMNS = (
@@ -100,21 +103,49 @@ def false_alarms(made: list[Row]) -> float:
 
 
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
-    """A line for every arm: honest mechanisms, the attack on actions below them, broken ones on the right."""
+    """A row for every arm: honest mechanisms, the attack on actions below them, broken ones on the right."""
     check_same_grid(experiment)
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
-    heights = [A_ROW[panel] * max(len(panels[panel]), 1) * sheet.scale**2 for panel in TITLES]
-    margins = Margins(left=1.8, right=0.5)
-    figure, axes = lay_out(sheet, [*heights, None], 2, [margins] * 4, _caption(made), [_handles()])
+    heights = [A_LINE * sheet.scale * _places(_names(panels[panel]))[1] for panel in TITLES]
+    last = Margins(left=1.92, right=0.5)
+    margins = [last if sheet.across > 1 else last._replace(bottom=0.3)] * 2 + [last]
+    figure, axes = lay_out(sheet, heights, 2, margins, _caption(made), [_handles()])
     for one, panel in zip(axes, TITLES, strict=True):
         _draw_panel(one, TITLES[panel], panels[panel])
+    for one in axes if sheet.across > 1 else axes[-1:]:
+        one.set_xlabel("ε if a user is replaced, or as said")
     axes[1].set_xscale("log")
     return figure
 
 
+def _names(made: list[Row]) -> list[str]:
+    """What stands beside the rows, in lines: of a broken release its words alone, if no other has them."""
+    words = [row.found["words"] if row.broken else row.name for row in made]
+    names = [row.name if words.count(word) > 1 else word for row, word in zip(made, words, strict=True)]
+    return [_in_lines(name) for name in names]
+
+
+def _in_lines(name: str) -> str:
+    """A long name in two, broken after a comma or a dot if there is one."""
+    if len(name) <= LETTERS:
+        return name
+    stops = [found.end() for found in re.finditer(r"[,·](?= )", name[: LETTERS + 1])]
+    at = stops[-1] if stops else name.rfind(" ", 0, LETTERS + 1)
+    return f"{name[:at]}\n{name[at + 1 :]}" if at > 0 else name
+
+
+def _places(names: list[str]) -> tuple[list[float], int]:
+    """The middle of every name, and the end of the last, counted in lines."""
+    lines = [name.count("\n") + 1 for name in names]
+    ends = list(accumulate(lines))
+    return [end - (count + 1) / 2 for end, count in zip(ends, lines, strict=True)], ends[-1] if ends else 1
+
+
 def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
-    for y, row in enumerate(made):
+    names = _names(made)
+    places, end = _places(names)
+    for y, row in zip(places, made, strict=True):
         hue = PRIVACY[certificate_of(row.arm).model]
         axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
         axes.plot(row.certified, y, marker="|", color=BLACK, markersize=11, markeredgewidth=1.6, zorder=3)
@@ -127,9 +158,9 @@ def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
             axes.text(
                 1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL, color=QUIET
             )
-    axes.set_yticks(range(len(made)), [row.name.replace(" · ", " ·\n") for row in made])
+    axes.set_yticks(places, names)
     axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
-    axes.set(ylim=(max(len(made), 1) - 0.4, -0.6), xlabel="ε if a user is replaced, or as said")
+    axes.set_ylim(end - 0.4, -0.6)
     axes.grid(True, axis="x")
     axes.spines[["top", "right", "left"]].set_visible(False)
     write_title(axes, title)
@@ -139,10 +170,10 @@ def _handles() -> list[Line2D]:
     bare: dict[str, Any] = {"linestyle": ""}
     return [
         Line2D([], [], marker="o", color=BLACK, markerfacecolor="white", label="claimed", **bare),
-        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified (or pretended)", **bare),
-        Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP: at least this", **bare),
-        Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP: at least this", **bare),
-        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="audited through μ", **bare),
+        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified or pretended", **bare),
+        Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP", **bare),
+        Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP", **bare),
+        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="through μ", **bare),
     ]
 
 
@@ -152,8 +183,9 @@ def _caption(made: list[Row]) -> str:
     return (
         f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
         "calibrated for a user who is added or removed, all others for one who is replaced. "
-        f"Audited: each bound holds with probability {_confidence(made)}. It is that of one attack: "
-        "what an attack does not find may still be there."
+        f"Audited: ε is at least this, through μ if the noise is Gaussian, with probability "
+        f"{_confidence(made)} each. The bound is that of one attack: what an attack does not find may still "
+        "be there."
     )
 
 

@@ -45,6 +45,7 @@ bonus; near 0 the algorithm has settled, and the exponent in H only says how lon
 learnt nothing.
 """
 HORIZON, GAP = "env.H", "env.gap"
+BESIDE = 1.025  # from one interval to the next, as a factor in H
 NAMES = {
     "ucbvi_bf": "UCBVI, Bernstein",
     "ucbvi_ch": "UCBVI, Hoeffding",
@@ -110,20 +111,14 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
 
 def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
-    for line in lines:
+    for i, line in enumerate(lines):
         arm, H, regret = line.arms[-1], line.H, line.regret
         name, (hue, mark, dashes) = _name_and_look(config_of(arm))
         mean, half_width = summarise(regret)
         bars = None if np.isnan(half_width).any() else half_width
-        style: dict[str, Any] = {
-            "marker": mark,
-            "color": hue,
-            "ecolor": (hue, 0.45),
-            "linestyle": dashes,
-            "linewidth": 1.3,
-            "elinewidth": 1.2,
-        }
-        axes.errorbar(H, mean, bars, zorder=4, **style, **MARKER)
+        axes.plot(H, mean, color=hue, marker=mark, linestyle=dashes, linewidth=1.3, zorder=4, **MARKER)
+        beside = H * BESIDE ** (i - (len(lines) - 1) / 2)  # a bar behind another one could not be read
+        axes.errorbar(beside, mean, bars, fmt="none", ecolor=(hue, 0.6), elinewidth=1.2, zorder=3)
         fit = f"{as_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
         labels.append(EndLabel(name, fit, hue, mark, float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))

@@ -37,7 +37,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """Regret, then regret per episode with the K from which the bonus is below H."""
     check_same_grid(experiment)
     check_literal(experiment)
-    margins = [Margins(), Margins(right=1.5)]
+    margins = [Margins(right=0.25), Margins(left=0.68, right=1.5)]
     figure, (left, right) = lay_out(sheet, [2.55] * 2, 2, margins, _caption(experiment))
     K = episodes_of(experiment.arms[0])
     first = min(FIRST, K / 4)
@@ -66,7 +66,7 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel
     regret = regret_of(arm)
     hue, mark, style = _look(arm)
     mean, half_width = summarise(regret)
-    left.plot(episodes, mean, zorder=4, **style)
+    left.plot(episodes, mean, zorder=4, marker=mark, markevery=_evenly(episodes, first), **style, **MARKER)
     if not np.isnan(half_width).any():
         low, high = np.maximum(mean - half_width, 0.02 * mean), mean + half_width
         left.fill_between(episodes, low, high, color=hue, alpha=0.15, linewidth=0)
@@ -76,6 +76,12 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel
     _mark_needed(right, arm, hue)
     slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
     return EndLabel(_name(arm), slope, hue, mark, float(k[-1]), float(rate[-1]))
+
+
+def _evenly(episodes: Floats, first: float) -> list[int]:
+    """Places of markers, as far apart as those of the windows."""
+    wanted = np.geomspace(first, episodes[-1], POINTS // MARKED + 1)[:-1]
+    return [int(i) for i in np.unique(np.searchsorted(episodes, wanted))]
 
 
 def _look(arm: StoredArm) -> tuple[str, str, dict[str, Any]]:
@@ -112,7 +118,7 @@ def _caption(experiment: StoredExperiment) -> str:
     return (
         f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; mean of {runs_text(experiment)}, "
         "cumulative regret with 95% interval. Slope: of log regret against log $k$, last half decade. "
-        "Regret of one episode: mean within 40 windows, cut at $10^{-8}$. Bars at the foot, in the colour of "
+        "Regret of one episode: mean within 40 windows, cut at 1e-8. Bars at the foot, in the colour of "
         "their arm: from this $K$ on DP-UCBVI's bonus can be below $H$, and no sooner. Dips: at first "
         "$\\tilde Q=H$ everywhere and the tie goes to the first action, the worse one. Once its $\\tilde Q$ is "
         "below $H$, the better one alone is taken; when its $\\tilde Q$ has fallen too, both are, ever less "

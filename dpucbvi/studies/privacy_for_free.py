@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from dpucbvi.lab.fits import as_text, exponent, tail
 from dpucbvi.lab.stats import summarise
@@ -29,7 +29,7 @@ from dpucbvi.studies.shared.arms import (
 )
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
-from dpucbvi.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, marker
+from dpucbvi.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, marker, thousands
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
@@ -127,6 +127,8 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
             )
     _log_axes(axes, K[0] / 1.3, K[-1] * 1.3, [cost.excess.mean(axis=0).max() for cost in all_costs])
     axes.set_xlabel("$K$, the episodes of a run")
+    axes.set_xticks(K, [thousands(value, None) for value in K])
+    axes.xaxis.set_minor_locator(NullLocator())
     if len(K) > 1 and labels:
         _draw_guide(axes, K, max(label.y for label in labels))
     if labels:
@@ -152,11 +154,11 @@ def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
         if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
             continue
         axes.axvline(K, **GUIDE)
-        at = (K, 0.28)
+        at = (K, 0.98)
         style: dict[str, Any] = {
             "rotation": 90,
             "ha": "right",
-            "va": "bottom",
+            "va": "top",
             "fontsize": SMALL,
             "color": QUIET,
         }

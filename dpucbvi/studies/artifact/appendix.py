@@ -17,6 +17,15 @@ QUOTED = {
     " {printed.jdp_eps1} is printed",
     "ablation": "regret {ablation.jdp_all} with every line of Algorithm 1, {ablation.jdp_no_minimum} without"
     " the minimum of line 9",
+    "audit": "{audit.honest} attacks on honest mechanisms stay below the certificate, {audit.broken} releases"
+    " that are broken on purpose are caught",
+    "explain": "{explain.near} hypotheses come within 20% of the printed curves, the others are off by a factor"
+    " of {explain.off} or more; the nearest is {explain.nearest}",
+    "literal_learns": "regret {literal_learns.ucbvi} (UCBVI), {literal_learns.jdp_eps100} (JDP ε = 100),"
+    " {literal_learns.ldp_eps100} (LDP ε = 100; a user added or removed)",
+    "mechanisms": "regret {mechanisms.pooled_batches@privatizer.epsilon=1} with batches at JDP ε = 1,"
+    " {mechanisms.pooled_one_question@privatizer.epsilon=2} with one question at LDP ε = 2, pooled counts (a"
+    " user replaced)",
     "epsilon": "the printed regret of JDP ε = 1 is met at ε = {epsilon.match.jdp_eps1.DP_UCBVI} (a user added"
     " or removed)",
     "headline": "regret {headline.certified_jdp_eps1} at certified JDP ε = 1, {headline.certified_ldp_eps2} at"
@@ -97,8 +106,5 @@ def _expected(name: str, paper: Path) -> str:
     kept = [f"figures/{name}.png"] if made.keeps_figure else []
     kept += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
     links = [f"[{Path(file).name}](paper/{file})" for file in kept if (paper / file).is_file()]
-    return (
-        f"the numbers and the figure of {', '.join(links)}"
-        if links
-        else "a table in the terminal, and its figure"
-    )
+    what = "the numbers and the figure of" if made.keeps_figure else "the numbers of"
+    return f"{what} {', '.join(links)}" if links else "a table in the terminal, and its figure"

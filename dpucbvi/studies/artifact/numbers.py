@@ -1,13 +1,22 @@
 """Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
 
     riverswim.jdp_eps1                  final regret of an arm: mean ± half the 95% interval
+    headline.<arm>                      the same with a bootstrap interval, as headline.md has it
+    headline.median.<arm>, .largest.    of all runs
     headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
+    ablation.times.<arm>                regret over that of the whole algorithm
     epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
     privacy_for_free.slope.pooled.JDP   exponents of the cost of privacy in K, for every ε
     privacy_for_free.E.pooled.JDP       the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for every ε
     literal_learns.rate.jdp_eps100      the regret of an episode at the end, as the figure has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
+    table1.environments                 their names, in that order
+    audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
+    audit.<arm>, audit.share            the ε that an attack has found; the most of ε that actions give away
+    explain.near, explain.off           how many hypotheses come near the printed curves; the factor of the rest
+    explain.nearest                     the nearest of them, in words
+    horizon.exponent.<arm>              of the regret in H
     printed.jdp_eps1                    final regret of a printed curve
 
 What is not there was not shipped; a name that a shipped experiment does not have is a mistake.
@@ -22,14 +31,17 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.fits import exponent, tail
 from dpucbvi.lab.stats import Summary, three_digits
 from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies import Stored, literal_learns, privacy_for_free
+from dpucbvi.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
 from dpucbvi.studies.epsilon.matching import Match, printed_matches
+from dpucbvi.studies.explain.findings import best, findings, in_words
+from dpucbvi.studies.explain.report import NEAR
+from dpucbvi.studies.headline.numbers import numbers as of_arm
 from dpucbvi.studies.headline.report import columns
 from dpucbvi.studies.headline.verdicts import SENTENCES, judge
 from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of, sizes_of
 from dpucbvi.studies.shared.finals import as_regret
 from dpucbvi.studies.shared.printed import printed_curves
-from dpucbvi.studies.table1.measurements import tabulate
+from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, tabulate
 
 NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
 NOT_SHIPPED = "(not shipped yet)"
@@ -72,6 +84,12 @@ def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _headline(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        found = of_arm(arm)
+        mean, low, high = (as_regret(float(value)) for value in found.mean)
+        yield f"headline.{arm.key}", f"{mean} ({low} to {high})"
+        yield f"headline.median.{arm.key}", as_regret(found.median)
+        yield f"headline.largest.{arm.key}", as_regret(found.largest)
     judged = judge(columns(experiment))
     for sentence, rule in SENTENCES.items():
         told = [f"{column}: {found[sentence]}" for column, found in judged.items()]
@@ -115,11 +133,43 @@ def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    ranks: dict[str, list[str]] = {}
-    for m in tabulate(experiment).ranked:
+    table, ranks = tabulate(experiment), dict[str, list[str]]()
+    for m in table.ranked:
         rank = f"{m.rank_bound} → {m.rank_measured}"
         ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
     yield from ((name, ", ".join(found)) for name, found in ranks.items())
+    yield "table1.environments", ", ".join(ENVIRONMENT_NAMES[env] for env in table.environments)
+
+
+def _ablation(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm, one in zip(experiment.arms, ablation.variants(experiment), strict=True):
+        yield f"ablation.times.{arm.key}", f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})"
+
+
+def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    found = audit.rows(experiment)
+    honest, broken = [row for row in found if not row.broken], [row for row in found if row.broken]
+    yield "audit.honest", f"{sum(not row.caught for row in honest)} of {len(honest)}"
+    yield "audit.broken", f"{sum(row.caught for row in broken)} of {len(broken)}"
+    shares = [row.audited / row.certified for row in honest if row.found["attack"] == "actions"]
+    if shares:
+        yield "audit.share", f"{max(shares):.0%}"
+    for row in found:
+        yield f"audit.{row.arm.key}", f"{row.audited:.2f}"
+
+
+def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    found = findings(experiment)
+    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
+    yield "explain.near", f"{len(found) - len(far)} of {len(found)}"
+    yield "explain.off", f"{np.exp(min(far)):.1f}" if far else "-"
+    yield "explain.nearest", ", counts ".join(in_words(best(found).hypothesis))
+
+
+def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for panel in dict.fromkeys(arm.panel for arm in experiment.arms):
+        for line in horizon.scalings([arm for arm in experiment.arms if arm.panel == panel]):
+            yield f"horizon.exponent.{line.arms[0].of}", _power(exponent(line.H, line.regret))
 
 
 def _power(fit: Summary) -> str:
@@ -134,7 +184,11 @@ def _slug(text: str) -> str:
 
 
 MAKERS = {
+    "ablation": _ablation,
+    "audit": _audit,
+    "explain": _explain,
     "headline": _headline,
+    "horizon": _horizon,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
     "literal_learns": _literal_learns,

@@ -58,8 +58,8 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
         axes.add_patch(
             Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
         )
-    axes.set_xticks(range(len(confidences)), [_power(value) for value in confidences])
-    axes.set_yticks(range(len(bonuses)), [_power(value) for value in bonuses])
+    axes.set_xticks(range(len(confidences)), [thousands(value, None) for value in confidences])
+    axes.set_yticks(range(len(bonuses)), [thousands(value, None) for value in bonuses])
     axes.set_xlabel("factor on $E$")
     axes.set_ylabel("factor on the bonus", labelpad=1)
     axes.tick_params(length=0)
@@ -137,11 +137,3 @@ def _short(value: float) -> str:
     if value < 999.5:
         return f"{value:.3g}"
     return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
-
-
-def _power(value: float) -> str:
-    """10⁻³, or 3·10⁻⁴."""
-    if value == 1.0:
-        return "1"
-    digit, power = f"{value:.0e}".split("e")
-    return f"${'' if digit == '1' else digit + chr(92) + 'cdot '}10^{{{int(power)}}}$"

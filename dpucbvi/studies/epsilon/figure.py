@@ -31,7 +31,7 @@ CURVES = {  # the arms are <curve>_<model>
     "private_ucb_vi": "Private-UCB-VI",
     "pooled": "DP-UCBVI, pooled",
 }
-RING: dict[str, Any] = {"markersize": 8, "markerfacecolor": "none", "markeredgecolor": "black", "zorder": 6}
+RING: dict[str, Any] = {"markersize": 8, "markerfacecolor": "none", "color": BLACK, "zorder": 6}
 
 
 class Threshold(NamedTuple):
@@ -118,6 +118,7 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
         fontsize=SMALL + 0.5,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
     )
 
 

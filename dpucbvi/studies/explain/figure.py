@@ -61,10 +61,7 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
 
 
 def _short(epsilon: float) -> str:
-    if epsilon < 1e5:
-        return three_digits(epsilon)
-    mantissa, _, power = f"{epsilon:.1e}".partition("e")
-    return rf"${float(mantissa):g}\cdot 10^{{{int(power)}}}$"
+    return three_digits(epsilon) if epsilon < 1e5 else f"{epsilon / 1e6:.2g} million"
 
 
 def _draw_distances(axes: Axes, found: list[Finding]) -> None:

@@ -32,7 +32,8 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
     panels = [(name, arms) for name, arms in panels if arms]
     heights = [ROW * len(arms) for _, arms in panels]
-    margins = Margins(left=1.72, right=0.58, bottom=0.25)
+    margins = [Margins(left=1.72, right=0.58, bottom=0.25)] * len(panels)
+    margins[-1] = margins[-1]._replace(bottom=0.45)
     figure, grid = lay_out(sheet, heights, 1, margins, _caption(experiment), [_legend()])
     for axes, (name, arms) in zip(grid, panels, strict=True):
         axes.sharex(grid[0])
@@ -40,6 +41,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
         for y, arm in enumerate(arms):
             _draw_arm(axes, arm, y)
         _finish(axes, arms, (1.0, 3.0) if sheet.across > 1 else (1.0,))
+    grid[-1].set_xlabel("cumulative regret")
     return figure
 
 

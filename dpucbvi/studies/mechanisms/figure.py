@@ -20,7 +20,7 @@ from dpucbvi.studies.shared.arms import (
     runs_text,
 )
 from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Sheet, lay_out
-from dpucbvi.studies.shared.style import MARKER, PRIVACY, PRIVATIZERS, thousands
+from dpucbvi.studies.shared.style import BLACK, MARKER, PRIVACY, PRIVATIZERS, thousands
 
 # By the privatizer's name and whether its noise is Gaussian.
 HUES = {"central": PRIVACY["JDP"], "local": PRIVACY["LDP"], **PRIVATIZERS}
@@ -38,10 +38,11 @@ MARKS = {
     ("one_question", False): "s",
 }
 STAR: dict[str, Any] = {
+    "color": BLACK,
     "marker": "*",
     "markersize": 11,
     "markerfacecolor": "white",
-    "markeredgecolor": "black",
+    "markeredgecolor": BLACK,
     "linestyle": "none",
 }
 
@@ -52,6 +53,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_certified(experiment)
     places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
     legends = [_legend(experiment, model) for model in MODELS]
+    legends[-1].append(Line2D([], [], label="printed in Figure 1", **STAR))
     heights = [2.1] * len(places)
     figure, panels = lay_out(sheet, heights, len(MODELS), PLAIN, _caption(experiment), legends)
     for axes, (panel, counts, model) in zip(panels, places, strict=True):
@@ -102,8 +104,7 @@ def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
 
 def _legend(experiment: StoredExperiment, model: str) -> list[Line2D]:
     arms = [first(experiment, of) for of in members(experiment, "pooled", model)]
-    handles = [Line2D([], [], **look(arm)) for arm in arms]
-    return [*handles, Line2D([], [], label="printed in Figure 1", **STAR)]
+    return [Line2D([], [], **look(arm)) for arm in arms]
 
 
 def _caption(experiment: StoredExperiment) -> str:

@@ -1,5 +1,7 @@
 """Panel c: the ε of the printed legend, certified for a user who is replaced, with other privatizers."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
 
 from dpucbvi.lab.stats import three_digits
@@ -39,7 +41,8 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
         draw_printed(axes, arm)
         if curve == "non_private":  # far below: it would squeeze the others
             text = f"without privacy: ends at\n{as_regret(mean_of(arm))}, below this axis"
-            axes.text(0.03, 0.03, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET)
+            style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": SMALL, "color": QUIET}
+            axes.text(0.985, 0.03, text, ha="right", **style)  # the curves begin at the left
         else:
             labels.append(EndLabel(*_names(arm), hue, "", episodes_of(arm), mean_of(arm)))
     set_log_axes(axes, _private(experiment), "c", 50)

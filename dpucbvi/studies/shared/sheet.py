@@ -171,14 +171,21 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
 
 
 def _caption(figure: Figure, words: str, width: float) -> Note:
+    """As many words in a line as the width takes; a line is measured only where it may be too long."""
     text = figure.text(0, 0, "", fontsize=SMALL, color=QUIET, va="top", linespacing=1.35)
     lines: list[str] = []
+    letter, long = SMALL * figure.dpi / 72.0, 0.0  # no letter is wider, and no line is longer
     for word in WORD.findall(words):
-        text.set_text(f"{lines[-1]} {word}" if lines else word)
-        if lines and text.get_window_extent().width <= width * figure.dpi:
-            lines[-1] = text.get_text()
+        longer = f"{lines[-1]} {word}" if lines else word
+        long += letter * (len(word) + 1)
+        if long > width * figure.dpi:
+            text.set_text(longer)
+            long = text.get_window_extent().width
+        if lines and long <= width * figure.dpi:
+            lines[-1] = longer
         else:
             lines.append(word)
+            long = letter * len(word)
     text.set_text("\n".join(lines))
     return Note(text, text.get_window_extent().height / figure.dpi)
 

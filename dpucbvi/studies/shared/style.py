@@ -19,8 +19,9 @@ from typing import Any
 import matplotlib
 import seaborn
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
 Line = str | tuple[float, tuple[float, ...]]  # solid, or dashes
 
@@ -72,6 +73,7 @@ COLUMN_SIZES = {
 RC: dict[Any, Any] = {
     **PAGE_SIZES,
     "pdf.fonttype": 42,  # text stays text
+    "axes.titley": 1.0,  # nothing stands above a panel but its title: matplotlib need not look
     "axes.edgecolor": QUIET,
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
@@ -121,5 +123,24 @@ def set_ticks(axes: Axes) -> None:
 
 
 def thousands(value: float, _: int | None) -> str:
-    """A tick label: 5k for 5000."""
+    """A tick label: 5k for 5000, 5M for a thousand times that, 1e10 and 1e-4 for what is far from 1."""
+    if value != 0.0 and not 0.001 <= abs(value) < 1e9:
+        mantissa, power = f"{value:e}".split("e")
+        return f"{float(mantissa):g}e{int(power)}"
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:g}M"
     return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
+
+
+class PlainLog(LogFormatterSciNotation):
+    """Labels the ticks that matplotlib would label, without the small type of an exponent."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return thousands(x, pos) if super().__call__(x, pos) else ""
+
+
+def write_plain_ticks(figure: Figure) -> None:
+    """On every logarithmic axis that has matplotlib's own labels."""
+    for axis in figure.findobj(Axis):
+        if type(axis.get_major_formatter()) is LogFormatterSciNotation:
+            axis.set_major_formatter(PlainLog())

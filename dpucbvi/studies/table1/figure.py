@@ -23,7 +23,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
 def draw_dots(experiment: StoredExperiment, factors: str, sheet: Sheet = PAGE) -> Figure:
     """Systems from top to bottom in the order of the table; the caption says which factors they have."""
     table = tabulate(experiment)
-    count, margins = len(table.environments), Margins(left=1.15, inner=0.15)
+    count, margins = len(table.environments), Margins(left=1.34, inner=0.15)
     columns = min(A_ROW, count)
     heights = [2.2 * sheet.scale**2] * count
     figure, panels = lay_out(sheet, heights, columns, margins, _caption(table, factors), [_legend(table)])

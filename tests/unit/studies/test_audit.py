@@ -65,7 +65,7 @@ def experiment(arms=ARMS):
 
 def name_of(arm):
     key, _, broken = arm[:3]
-    return f"label of {key}" if broken is None else f"words of {broken} · label of {key}"
+    return f"label of {key}" if broken is None else f"words of {broken}"
 
 
 @pytest.fixture(scope="module")

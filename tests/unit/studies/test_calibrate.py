@@ -78,7 +78,7 @@ def alone(value: float) -> float:
 
 
 def power(value: float) -> str:
-    return "1" if value == 1.0 else f"$10^{{{round(np.log10(value))}}}$"
+    return f"{value:g}"
 
 
 @pytest.fixture(scope="module")
@@ -303,9 +303,3 @@ def test_the_closer_look_is_drawn_and_written_as_the_first(tmp_path):
     assert "Dashed" not in said(closer.draw(grid()))  # every variant is drawn with its own choice
     (path,) = closer.report(grid()._replace(name="calibrate_fine", study="calibrate_fine"), tmp_path, {}.get)
     assert path.name == "calibrate_fine.csv"
-
-
-def test_factors_between_decades_are_written_with_their_digit():
-    from dpucbvi.studies.calibrate.figure import _power
-
-    assert [_power(x) for x in (1.0, 0.001, 0.0003)] == ["1", "$10^{-3}$", r"$3\cdot 10^{-4}$"]

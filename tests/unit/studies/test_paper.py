@@ -36,7 +36,7 @@ def press(monkeypatch, tmp_path, capsys):
     conf/exp has what has shipped and `also`; `other` are experiments whose settings are not those that shipped.
     """
 
-    def call(shipped, *arguments: str, stored=None, also=(), other=()):
+    def call(shipped, *arguments: str, stored=None, also=(), other=(), workers=0):
         stored = stored or {}
 
         class FakeStore:
@@ -66,7 +66,7 @@ def press(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(paper, "check_ids", check)
         monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
-        monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders])
+        monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders, "--workers", str(workers)])
         with pytest.raises(SystemExit) as stopped:
             paper.main()
         return stopped.value.code, *capsys.readouterr()
@@ -107,6 +107,20 @@ def test_the_kept_figure_has_a_palette(press, tmp_path):
     for name in ("calibrate.png", "column/calibrate.png"):
         with Image.open(tmp_path / "paper" / "figures" / name) as kept:
             assert kept.mode == "P"
+
+
+@pytest.mark.slow
+def test_other_processes_draw_the_same_files_and_a_mistake_in_one_costs_only_itself(press, tmp_path):
+    shipped = {
+        name: calibration(name) for name in ("calibrate", "literal")
+    }  # the study `literal` cannot draw it
+    drawn = {}
+    for workers in (0, 2):
+        code, out, err = press(shipped, workers=workers)
+        assert code == 1 and "error: literal: " in err and err.count("error: ") == 1
+        assert "figures/calibrate.png" in out and "literal.png" not in out
+        drawn[workers] = {name: (tmp_path / "paper" / name).read_bytes() for name in files(tmp_path / "paper")}
+    assert drawn[0] == drawn[2] and len(drawn[0]) == 5
 
 
 def test_a_table_of_table1s_folder_keeps_no_figure(press, tmp_path):

@@ -125,6 +125,17 @@ def test_titles_labels_legends_and_caption_stand_apart(name, column):
     assert _touching(apart) == []
 
 
+@pytest.mark.parametrize("column", WIDTHS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_names_of_rows_and_ticks_stand_apart_and_have_no_small_exponents(name, column):
+    for axes in figure(name, column).axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            labels = [tick.label1 for tick in axis.get_major_ticks() if tick.label1.get_text().strip()]
+            seen = [label for label in labels if axes.axison and label not in _unseen(axis)]
+            assert _touching(seen) == []
+            assert [label.get_text() for label in seen if "^" in label.get_text()] == []
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_panel_has_words_at_its_upright_axis(name):
     for column in (False, True):

@@ -276,7 +276,17 @@ def test_a_mean_over_different_settings_is_refused():
 
 
 def test_ticks_count_in_thousands():
-    assert [thousands(x, None) for x in (0.0, 500.0, 5000.0, 12_500.0)] == ["0", "500", "5k", "12.5k"]
+    told = {
+        0.0: "0",
+        0.001: "0.001",
+        3e-4: "3e-4",
+        500.0: "500",
+        5e3: "5k",
+        12_500.0: "12.5k",
+        4e6: "4M",
+        1e10: "1e10",
+    }
+    assert {value: thousands(value, None) for value in told} == told
     axes = drawn(three_arms(), "linear", "linear")
     assert axes.xaxis.get_major_formatter()(5000.0) == axes.yaxis.get_major_formatter()(5000.0) == "5k"
 
