@@ -246,9 +246,7 @@ def test_the_figure_of_the_mechanisms_has_a_map_for_every_arm():
     for axes, regret in zip(figure.axes, (bowl, shifted), strict=True):
         x, y = ticks(axes)
         named = {(x[at[0]], y[at[1]]): value for at, value in cells(axes).items()}
-        wanted = {
-            (power(c), power(b)): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES
-        }
+        wanted = {(power(c), power(b)): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES}
         assert named == pytest.approx(wanted, rel=1e-6)
         assert set(boxes(axes)) == {"solid"}  # each is run with its own choice
     assert "Dashed" not in said(figure) and "the middle of the points within 10%" in said(figure)
