@@ -194,7 +194,12 @@ def _confidence(made: list[Row]) -> str:
 
 
 def table(experiment: StoredExperiment) -> Rows:
-    return [HEADER, *((row.arm.key, *_cells(row)) for row in rows(experiment))]
+    header = ("arm", "a user is", *HEADER[1:])
+    return [header, *((row.arm.key, _neighbour(row), *_cells(row)) for row in rows(experiment))]
+
+
+def _neighbour(row: Row) -> str:
+    return "there or not" if row.added else "replaced"
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -108,9 +108,9 @@ def test_several_runs_show_the_largest_bound_and_all_count():
 def test_table():
     header, *body = STUDY.table(experiment())
     assert [row[0] for row in body] == [arm[0] for arm in ARMS]
-    assert body[0] == ("local_paper", "released", "1", "2.000", "1.830", "-", "0", "no")
-    assert body[2][5:7] == ("0.930", "1e-06")
-    assert body[3][1:4] == ("released (broken)", "0.9", "pretends 1.050") and body[3][-1] == "yes"
+    assert body[0] == ("local_paper", "replaced", "released", "1", "2.000", "1.830", "-", "0", "no")
+    assert body[2][6:8] == ("0.930", "1e-06")
+    assert body[3][2:5] == ("released (broken)", "0.9", "pretends 1.050") and body[3][-1] == "yes"
     assert len(header) == len(body[0])
 
 
