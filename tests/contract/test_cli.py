@@ -127,6 +127,9 @@ BAD = {
     "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
     "postprocess=cvxpy": "engine.name: fast has no compiled twin of the post-processing by cvxpy",
     "+arms={a:{privatizer:{epsilon:0}}}": "arms.a.privatizer.epsilon: 0.0 is not",
+    # environments of gymnasium
+    "env=gymnasium": "env.id: a value is needed",
+    "env=gymnasium env.id=CartPole-v1": "env.id: CartPole-v1 has no transition table",
     # files
     "env=file": "env.path: a value is needed",
     "env=file env.path=nowhere.npz": "env.path: no file 'nowhere.npz'",
@@ -213,6 +216,14 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     again = cli(*arguments, f"runtime.results={results}")[1]
     assert again.startswith("single: 0 runs computed, 4 loaded, ")
     assert again.split("\n", 1)[1] == out.split("\n", 1)[1]
+
+
+def test_gymnasium_adds_no_warning_of_its_own():
+    """In a process of its own: here pytest takes warnings away."""
+    command = [sys.executable, str(RUN), "env=gymnasium", "env.id=Taxi-v3"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: env.id: 'Taxi-v3' is no environment of gymnasium [^\n]+\n", done.stderr)
 
 
 def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatch):

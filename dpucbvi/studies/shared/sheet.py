@@ -20,6 +20,7 @@ from dpucbvi.studies.shared.style import COLUMN_SIZES, PAGE_SIZES, QUIET, SMALL
 HEAD = 0.17  # above all panels, for what every figure says in its corner
 EDGE = 0.08  # kept free around the sheet
 TALLEST = 9.2  # what a page takes
+LOWEST = 0.2  # of the height asked for; a figure whose panels would be lower keeps its own, and is for no page
 WORD = re.compile(r"(?:\$[^$]*\$|\S)+")  # a formula is never broken
 Handles = Sequence[Artist]
 
@@ -107,7 +108,8 @@ def lay_out(
     below = 0.0 if free else told + EDGE
     axes = [max(told if cell.height is None else cell.height for cell in row) for row in rows]
     rest = [max(cell.margins.top + cell.margins.bottom for cell in row) for row in rows]
-    shrink = min(1.0, (TALLEST - HEAD - below - sum(rest)) / sum(axes))
+    fits = (TALLEST - HEAD - below - sum(rest)) / sum(axes)
+    shrink = min(1.0, fits) if fits > LOWEST else 1.0
     whole = HEAD + shrink * sum(axes) + sum(rest) + below
     figure.set_figheight(whole)
 

@@ -199,5 +199,8 @@ def test_panels_are_side_by_side_on_a_page_and_stacked_in_a_column():
 def test_a_page_takes_the_figure_and_a_long_title_moves_left():
     made, panels = lay_out(COLUMN, [5.0] * 4)
     assert made.get_figheight() == pytest.approx(TALLEST)
+    many, panels_of_many = lay_out(PAGE, [1.7] * 40, 2)  # no page takes them
+    assert many.get_figheight() > TALLEST and len(panels_of_many) == 40
+    assert panels_of_many[0].get_position().height * many.get_figheight() == pytest.approx(1.7)
     write_title(panels[0], "words " * 9)
     assert box(panels[0]._left_title).x1 <= 3.3 * made.dpi
