@@ -37,9 +37,19 @@ seen.sorted = cells.map((cell) => Number(cell.textContent));
 seen.canvas = document.querySelectorAll("#chart canvas").length;
 for (const box of document.querySelectorAll("#arms input")) box.click();
 seen.empty = document.querySelectorAll("#chart canvas").length;
-document.querySelector("#which").value = "off by 2";
-document.querySelector("#which").dispatchEvent(new Event("change"));
-seen.chosen = document.querySelectorAll("#claims tr").length - 1;
+const choose = (verdict) => {
+  document.querySelector("#which").value = verdict;
+  document.querySelector("#which").dispatchEvent(new Event("change"));
+  return document.querySelectorAll("#claims tr").length - 1;
+};
+seen.all = choose("all");
+seen.chosen = choose("off by 2");
+seen.slider = document.querySelector("#value").textContent;
+document.querySelector("#slider").value = 0;
+document.querySelector("#slider").dispatchEvent(new Event("input"));
+seen.moved = document.querySelector("#value").textContent;
+document.querySelector("#cards section a").click();
+seen.shown = document.querySelector("#experiment").value;
 const focusable = [...document.querySelectorAll("button, select, input, summary, a")];
 const deaf = (node) => { node.focus(); return document.activeElement !== node && !node.disabled; };
 seen.focus = focusable.filter(deaf).length;
@@ -77,6 +87,7 @@ def test_its_numbers_are_those_of_the_files(data):
     for name in {name for name, _ in arms}:
         for arm in shipped.load_experiment(name).arms:
             assert arms[name, arm.key] == pytest.approx(mean_of(arm), rel=1e-5)
+    assert any(f"{arms['riverswim', 'jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
     assert data["palette"] == list(PALETTE)  # colours that colour-blind readers can tell apart
     assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
         name: entry["sha256"] for name, entry in shipped.manifest().items()
@@ -123,6 +134,7 @@ def test_it_works_in_a_browser(text, data, tmp_path, width):
         "--headless",
         "--no-sandbox",
         "--disable-gpu",
+        "--disable-background-networking",
         "--enable-logging=stderr",
         f"--user-data-dir={tmp_path}",
     ]
@@ -131,8 +143,10 @@ def test_it_works_in_a_browser(text, data, tmp_path, width):
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     seen = json.loads(html.unescape(re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)[1]))
     assert seen["wide"] <= 0  # nothing is wider than the window: tables scroll by themselves
-    assert seen["claims"] == len(data["claims"]) and seen["marks"]
+    assert seen["claims"] == sum(claim["main"] for claim in data["claims"]) > 5 and seen["marks"]
     assert seen["sorted"] == sorted(float(row["regret"]) for row in data["table1"])
     assert (seen["canvas"], seen["empty"]) == (1, 0)
+    assert seen["all"] == len(data["claims"])
     assert seen["chosen"] == sum(claim["verdict"] == "off by 2" for claim in data["claims"])
+    assert seen["slider"] == "1" and float(seen["moved"]) < 1 and seen["shown"] == "riverswim"
     assert seen["focus"] == 0  # all that can be worked can be reached by keyboard

@@ -11,6 +11,7 @@ from dpucbvi.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
 from dpucbvi.studies.headline.verdicts import DOES_NOT, REPRODUCES
 
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
+MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
 HEAD = """\
 <!-- Written by experiments/paper.py from paper/claims.yaml and the results that ship; do not edit. -->
 # Claims ledger
@@ -47,6 +48,11 @@ class Claim(NamedTuple):
     measured: str = ""
     reason: str = ""  # why there is no test
     note: str = ""
+
+    @property
+    def main(self) -> bool:
+        """Whether the paper stands on it."""
+        return self.statement.startswith(MAIN)
 
 
 def read(path: Path, numbers: Numbers, shipped: list[str]) -> list[Claim]:

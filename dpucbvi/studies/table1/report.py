@@ -31,8 +31,9 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
 def _record(m: Measurement) -> tuple[object, ...]:
     bound = m.row.bound(m.model)
     assert bound is not None
+    ranks = ("", "") if m.row.own_noise else (m.rank_bound, m.rank_measured)  # that row is in no ranking
     return (
         *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
-        *(f"{m.regret:.1f}", f"{m.low:.1f}", f"{m.high:.1f}", f"{m.bound:.1f}", m.rank_bound, m.rank_measured),
+        *(f"{m.regret:.1f}", f"{m.low:.1f}", f"{m.high:.1f}", f"{m.bound:.1f}", *ranks),
         f"{m.over_lower_bound:.4f}",
     )

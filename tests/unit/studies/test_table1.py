@@ -417,6 +417,7 @@ def test_the_csv_has_every_number(tmp_path):
     assert len(rows) == 2 * len(REGRETS) + 2
     own = [row for row in rows if row["name"] == "LDP-OBI, own noise"]
     assert [float(row["epsilon_add_remove"]) for row in own] == [0.6 * 500] * 2  # as made_up.py has it
+    assert {(row["rank_bound"], row["rank_measured"]) for row in own} == {("", "")}  # it is in no ranking
     for row in [row for row in rows if row not in own]:
         agent, model, env = row["agent"], row["model"], row["environment"]
         mean, low, high = interval(agent, model, env)

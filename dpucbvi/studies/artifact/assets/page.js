@@ -13,47 +13,60 @@ function make(tag, text, attributes = {}) {
   return node;
 }
 
-function row(cells, tag = "td") {
+function row(cells, tag, right) {
   const line = make("tr");
-  for (const cell of cells) {
-    const box = make(tag);
+  cells.forEach((cell, i) => {
+    const box = make(tag, undefined, right[i] ? { class: "number" } : {});
     if (cell instanceof Node) box.append(cell); else box.textContent = cell ?? "";
-    if (typeof cell === "string" && /^[\d.,–]+( ± [\d.,]+)?$/.test(cell)) box.className = "number";
     line.append(box);
-  }
+  });
   return line;
 }
 
-function fill(table, header, rows) { table.replaceChildren(row(header, "th"), ...rows.map((cells) => row(cells))); }
+// A column whose cells are all numbers stands at the right.
+const numeric = (cell) => typeof cell === "string" && /^(|–|∞|[\d.,]+( ± [\d.,]+)?)$/.test(cell);
+function fill(table, header, rows) {
+  const right = header.map((_, i) => rows.length > 0 && rows.every((cells) => numeric(cells[i])) && rows.some((cells) => cells[i]));
+  table.replaceChildren(row(header, "th", right), ...rows.map((cells) => row(cells, "td", right)));
+}
 function options(select, values) { select.replaceChildren(...values.map((value) => make("option", value, { value }))); }
 
 // --- verdicts
+const MAIN = "main claims";
 function verdict(claim) { return make("span", claim.verdict, { class: "word", "data-mark": MARKS[claim.verdict] }); }
 function check(claim) {
   const box = make("span");
   for (const name of claim.experiments) box.append(make("a", "+exp=" + name, { href: "#exp-" + name }), " ");
-  for (const test of claim.tests) box.append(make("code", test), " ");
+  for (const test of claim.tests) box.append(breakable(test), " ");
   return box;
+}
+// A long path may be broken after its slashes, colons and underscores.
+function breakable(path) {
+  const code = make("code");
+  for (const part of path.split(/(?<=[/:_])/)) code.append(part, make("wbr"));
+  return code;
 }
 function showClaims() {
   const chosen = $("which").value;
-  const shown = data.claims.filter((claim) => chosen === "all" || claim.verdict === chosen);
+  const shown = data.claims.filter((claim) => chosen === "all" || (chosen === MAIN ? claim.main : claim.verdict === chosen));
   fill($("claims"), ["Statement", "Says", "Verdict", "Measured", "Checked by", "More"], shown.map((claim) =>
     [claim.statement, claim.says, verdict(claim), claim.measured, check(claim), [claim.reason, claim.note].filter(Boolean).join(" ").replaceAll("`", "")]));
 }
+$("summary").append(...data.summary.map((sentence) => make("li", sentence)));
 const words = Object.keys(MARKS).filter((word) => data.claims.some((claim) => claim.verdict === word));
 for (const word of words) {
   const item = make("li");
   item.append(make("b", String(data.claims.filter((claim) => claim.verdict === word).length)), make("span", word, { class: "word", "data-mark": MARKS[word] }));
   $("tally").append(item);
 }
-options($("which"), ["all", ...words]);
+options($("which"), [MAIN, ...words, "all"]);
 $("which").addEventListener("change", showClaims);
 showClaims();
 
 // --- curves
 const drawn = data.experiments.filter((experiment) => experiment.arms.length && experiment.arms[0].episodes.length > 5);
 const dashes = [[], [8, 4], [2, 3], [12, 3, 2, 3]];
+const short = (tick) => tick === null ? "" : tick >= 1e6 ? tick / 1e6 + "M" : tick >= 1000 ? tick / 1000 + "k" : tick;
 let chart = null, hidden = new Set();
 const current = () => drawn.find((experiment) => experiment.name === $("experiment").value);
 const inPanel = () => current().arms.filter((arm) => arm.panel === $("panel").value);
@@ -73,8 +86,9 @@ function showChart() {
   chart = null;
   if (!tables.length) return;
   const box = { width: Math.min($("chart").clientWidth || 900, 990), height: 380 };
-  const axis = { values: (_, ticks) => ticks.map((tick) => tick === null ? "" : tick >= 1000 ? tick / 1000 + "k" : tick) };
-  chart = new uPlot({ ...box, series, legend: { show: false }, scales: { x: { time: false, distr: log }, y: { distr: log } },
+  const axis = { values: (_, ticks) => ticks.map(short), grid: { stroke: "#eee", width: 1 } };
+  const asItIs = (_, low, high) => [low, high];
+  chart = new uPlot({ ...box, series, legend: { show: false }, scales: { x: { time: false, distr: log, range: asItIs }, y: { distr: log } },
     axes: [{ ...axis, label: "episode" }, { ...axis, label: "cumulative regret", size: 70 }] }, uPlot.join(tables), $("chart"));
 }
 function showArms() {
@@ -86,11 +100,16 @@ function showArms() {
     return label;
   });
   $("arms").replaceChildren(make("legend", "Arms"), ...boxes);
-  fill($("finals"), ["Arm", "Algorithm", "Privacy", "Runs", "Ours", "Printed"], inPanel().map((arm) =>
-    [arm.key, arm.label, privacy(arm), String(arm.runs), regret(arm), number(arm.printed)]));
+  fill($("finals"), ["Arm", "Ours", "Printed", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
+    [arm.key, regret(arm), number(arm.printed), arm.label, privacy(arm), String(arm.runs)]));
   showChart();
 }
-function showPanels() { options($("panel"), [...new Set(current().arms.map((arm) => arm.panel))]); showArms(); }
+function showPanels() {
+  const panels = [...new Set(current().arms.map((arm) => arm.panel))];
+  options($("panel"), panels);
+  $("panel").parentElement.hidden = panels.length < 2;
+  showArms();
+}
 if (drawn.length) {
   options($("experiment"), drawn.map((experiment) => experiment.name));
   $("experiment").addEventListener("change", showPanels);
@@ -109,10 +128,15 @@ function showAt() {
   const epsilon = values()[$("slider").value], arms = sweep().filter((arm) => arm.epsilon === epsilon).sort((a, b) => a.regret - b.regret);
   const most = Math.max(...arms.map((arm) => arm.regret));
   $("value").textContent = String(epsilon);
-  fill($("at"), ["Arm", "Privacy", "Regret", ""], arms.map((arm) =>
-    [arm.label + " (" + arm.of + ")", privacy(arm), regret(arm), make("span", "", { class: "bar", style: `width:${(12 * arm.regret) / most}rem` })]));
+  fill($("at"), ["Arm", "Regret", "", "Privacy"], arms.map((arm) =>
+    [arm.label + " (" + arm.of + ")", regret(arm), make("span", "", { class: "bar", style: `width:${(8 * arm.regret) / most}rem` }), privacy(arm)]));
 }
-function showSlider() { $("slider").max = values().length - 1; $("slider").value = 0; showAt(); }
+function showSlider() {
+  const all = values(), from1 = (epsilon) => Math.abs(Math.log(epsilon));
+  $("slider").max = all.length - 1;
+  $("slider").value = all.indexOf(all.reduce((a, b) => from1(b) < from1(a) ? b : a)); // ε = 1, or the nearest
+  showAt();
+}
 if (swept.length) {
   options($("swept"), swept.map((experiment) => experiment.name));
   $("swept").addEventListener("change", showSlider);
@@ -121,19 +145,30 @@ if (swept.length) {
 } else $("slider").disabled = true;
 
 // --- Table 1, experiments, deviations, provenance
-const COLUMNS = ["name", "model", "environment", "bound", "epsilon_add_remove", "regret", "half_width_95", "rank_bound", "rank_measured"];
-let order = { column: "rank_bound", up: true };
+const COLUMNS = {
+  name: "algorithm", model: "model", environment: "environment", bound: "bound", epsilon_add_remove: "ε (added or removed)",
+  regret: "regret", low_95: "95% from", high_95: "to", rank_bound: "rank by bound", rank_measured: "rank by regret",
+};
+let order = { column: "environment", up: true };
+const value = (text) => text === "" || text === "inf" ? Infinity : Number(text);
+const cell = (column, text) => text === "inf" ? "∞" : column === "environment" ? text.replaceAll("_", " ") : text;
 function showBounds() {
   const sorted = [...data.table1].sort((a, b) => {
-    const [x, y] = [a[order.column], b[order.column]], numeric = !isNaN(x) && !isNaN(y);
-    return (order.up ? 1 : -1) * (numeric ? x - y : x.localeCompare(y));
+    const [x, y] = [a[order.column], b[order.column]], numbers = !isNaN(value(x)) && !isNaN(value(y));
+    const after = numbers ? (value(x) > value(y)) - (value(x) < value(y)) : x.localeCompare(y);
+    return order.up ? after : -after;
   });
-  const header = COLUMNS.map((column) => {
-    const button = make("button", column.replaceAll("_", " ") + (order.column === column ? (order.up ? " ▲" : " ▼") : ""), { type: "button" });
-    button.addEventListener("click", () => { order = { column, up: order.column === column ? !order.up : true }; showBounds(); });
+  const header = Object.entries(COLUMNS).map(([column, name]) => {
+    const sign = order.column === column ? (order.up ? " ▲" : " ▼") : "";
+    const button = make("button", name + sign, { type: "button", "data-column": column });
+    button.addEventListener("click", () => {
+      order = { column, up: order.column === column ? !order.up : true };
+      showBounds();
+      $("bounds").querySelector(`[data-column="${column}"]`).focus(); // the old button is gone
+    });
     return button;
   });
-  fill($("bounds"), header, sorted.map((line) => COLUMNS.map((column) => line[column])));
+  fill($("bounds"), header, sorted.map((line) => Object.keys(COLUMNS).map((column) => cell(column, line[column]))));
 }
 showBounds();
 for (const experiment of data.experiments) {
@@ -141,9 +176,18 @@ for (const experiment of data.experiments) {
   const claims = data.claims.filter((claim) => claim.experiments.includes(experiment.name)).map((claim) => claim.statement);
   card.append(make("h3", experiment.name), make("p", experiment.asks));
   if (claims.length) card.append(make("p", "Claims: " + claims.join(", "), { class: "quiet" }));
-  const command = make("p"); command.append(make("code", experiment.command), ` (about ${experiment.minutes} minutes on 2 cores)`);
+  const command = make("p"); command.append(make("code", experiment.command), ` (about ${experiment.minutes} ${experiment.minutes === 1 ? "minute" : "minutes"} on 2 cores)`);
+  if (drawn.includes(experiment)) {
+    const link = make("a", "ours and printed, curve by curve", { href: "#curves" });
+    link.addEventListener("click", () => { $("experiment").value = experiment.name; showPanels(); });
+    command.append(" ", link);
+  }
   card.append(command);
-  if (experiment.figure) card.append(make("img", undefined, { src: experiment.figure, alt: "Figure of the experiment " + experiment.name, loading: "lazy" }));
+  if (experiment.figure) {
+    const box = make("div", undefined, { class: "scroll" });
+    box.append(make("img", undefined, { src: experiment.figure, alt: "Figure of the experiment " + experiment.name, loading: "lazy" }));
+    card.append(box);
+  }
   $("cards").append(card);
 }
 for (const deviation of data.deviations) {
@@ -151,4 +195,4 @@ for (const deviation of data.deviations) {
   $("choices").append(box);
 }
 fill($("origins"), ["Experiment", "Runs", "Episodes", "Seconds of computing", "Code", "SHA-256 of its file"], data.provenance.map((entry) =>
-  [entry.name, String(entry.runs), entry.episodes.toLocaleString("en"), String(entry.seconds), entry.origins.map((origin) => origin.code).join(" "), make("code", entry.sha256.slice(0, 16))]));
+  [entry.name, String(entry.runs), entry.episodes.toLocaleString("en"), String(entry.seconds), [...new Set(entry.origins.map((origin) => origin.code))].join(" "), make("code", entry.sha256.slice(0, 16))]));
