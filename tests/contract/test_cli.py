@@ -322,8 +322,7 @@ def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.slow  # Hydra says a line of its own before ours: to be mended
-def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, tmp_path):
+def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, capsys, tmp_path):
     """Then the runs are stored and one line says so; unchanged, it would be a mistake in the code."""
 
     def no_such_arm(*_):
@@ -332,6 +331,7 @@ def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monk
     monkeypatch.setattr("dpucbvi.studies.draw", no_such_arm)
     with pytest.raises(KeyError):
         cli(*TINY, f"runtime.results={tmp_path}")
+    capsys.readouterr()  # with a traceback
     whole = Store.load_experiment
     monkeypatch.setattr(Store, "load_experiment", lambda *of: whole(*of)._replace(changed=("~arms.ucbvi",)))
     code, _, err = cli(*TINY, f"runtime.results={tmp_path}")

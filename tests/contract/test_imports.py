@@ -35,7 +35,7 @@ FOLDERS = {
 # Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
 SCIENCE = {"numpy", "scipy"}
 LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
-STUDIES = SCIENCE | {"matplotlib", "seaborn", "yaml"}
+STUDIES = SCIENCE | {"matplotlib", "yaml"}
 PACKAGES = {
     "door": set(),
     "core": SCIENCE,
@@ -246,7 +246,7 @@ RIGHT = {
     "the door from the lab": ("dpucbvi.lab.runner", "import dpucbvi as dp"),
     "the lab from a study": (
         "dpucbvi.studies.regret",
-        "from dpucbvi.lab.stats import summarise\nimport seaborn",
+        "from dpucbvi.lab.stats import summarise\nimport matplotlib",
     ),
     "everything from a script": (
         "experiments.bench",

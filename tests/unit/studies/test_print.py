@@ -8,7 +8,9 @@ from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
+import matplotlib
 import pytest
+import seaborn
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -20,7 +22,18 @@ from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import drawn, names, study
 from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
-from dpucbvi.studies.shared.style import BLACK, HUES, PRIVACY, PRIVATIZERS, QUIET, SECOND, TERMS, house_style
+from dpucbvi.studies.shared.style import (
+    BLACK,
+    HUES,
+    PRIVACY,
+    PRIVATIZERS,
+    QUIET,
+    RC,
+    SEABORN,
+    SECOND,
+    TERMS,
+    house_style,
+)
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
 KEPT = [name for name in names() if study(name).keeps_figure]
@@ -190,3 +203,15 @@ def test_a_page_takes_the_figure_and_a_long_title_moves_left():
     assert made.get_figheight() == pytest.approx(TALLEST)
     write_title(panels[0], "words " * 9)
     assert box(panels[0]._left_title).x1 <= 3.3 * made.dpi
+
+
+def test_ticks_and_lines_are_seaborns():
+    """Its style "ticks" in the context "paper", but for what the house has otherwise."""
+    theirs = {**seaborn.axes_style("ticks"), **seaborn.plotting_context("paper")}
+    with house_style():
+        ours = dict(matplotlib.rcParams)
+    own = {key for key in RC if key not in SEABORN} | {"image.cmap"}  # every image names its colours
+    given = {key: value for key, value in theirs.items() if key not in own}
+    assert len(given) > 30 and {key: value for key, value in SEABORN.items() if key not in theirs} == {}
+    for key, value in given.items():
+        assert ours[key] == (pytest.approx(value) if isinstance(value, float) else value), key
