@@ -14,7 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -136,6 +136,8 @@ def main() -> None:
         sys.argv.remove(argument)
         saved_as = argument.partition("=")[2]
     try:
+        if certify and planning:
+            raise InputError("--certify, --plan: give one of them")
         if saved_as is not None and {"-m", "--multirun"} & set(sys.argv):
             raise InputError("--save-arms: it takes one experiment, not --multirun")
         check_flags()
@@ -150,6 +152,8 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         nobody_reads()
+    except OSError as error:  # of a folder of Hydra's
+        stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
     except Exception as error:
         stop_if_bad_input(error)
         raise
@@ -172,6 +176,8 @@ def _check_all() -> None:
 
 def quiet() -> None:
     """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_closed()
     os.environ["MPLBACKEND"] = "agg"
     logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
@@ -180,6 +186,15 @@ def quiet() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _open_closed() -> None:
+    """Whoever started us with <&-, >&- or 2>&- wants nothing: no file may get that number and be written to."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):  # the lowest number that is free
+                os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, "r" if number == 0 else "w"))  # noqa: SIM115
 
 
 @contextmanager

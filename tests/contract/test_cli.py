@@ -86,6 +86,7 @@ BAD = {
     "K=1e20": "K: 100000000000000000000 is not accepted; it must be an integer from 1 to 1000000000000000",
     "beta=0": "beta: 0.0 is not accepted; it must be a number in (0, 1)",
     "beta=1": "beta: 1.0 is not accepted; it must be a number in (0, 1)",
+    "beta=1e-320": "beta: 1e-320 is not accepted; it must be 1e-100 or more",
     "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=-1": "privatizer.epsilon: -1.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=nan": "privatizer.epsilon: nan is not accepted",
@@ -106,15 +107,21 @@ BAD = {
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
     "runtime.hours=0": "runtime.hours: 0.0 is not accepted",
     "runtime.name=cloud": "runtime.name: 'cloud' is not accepted; it must be one of processes, dask",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: no such curve a group or list",
+    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
     "+grid={5:[1]}": "grid.5: no such key",
     "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
     "grid.K=5": "grid: a group or list is not accepted; it must be settings with lists of values",
     "K=range(1,200) beta=range(0.001,0.2,0.001)": "points are not accepted; it must be 1 to 10,000",
+    "K=range(1,1000000)": "K: more than 10,000 values are not accepted",
+    "grid.K=range(1,1000000)": "grid.K: more than 10,000 values are not accepted",
     # settings that change nothing
     "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon: has no effect, every arm",
     "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent.name: has no effect, every arm",
     "+grid={K:[5,6]} K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
+    "~privatizer": "~privatizer: has no effect, a run without it takes the default",
+    "~privatizer.epsilon": "~privatizer.epsilon: has no effect, a run without it takes the default",
+    "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
+    "--plan --certify": "--certify, --plan: give one of them",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
@@ -239,8 +246,11 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
     assert list((tmp_path / "here").iterdir()) == []
 
 
-@pytest.mark.parametrize("spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]"])
-def test_several_values_are_one_experiment_in_both_spellings(cli, tmp_path, spelling):
+SPELLINGS = ("privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path, spelling):
     code, out, err = cli(*TINY, "runs=1", spelling, f"runtime.results={tmp_path}")
     assert (code, err) == (0, "")
     stored = Store(tmp_path).load_experiment("single")
