@@ -152,10 +152,10 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         nobody_reads()
-    except OSError as error:  # of a folder of Hydra's
-        stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
     except Exception as error:
         stop_if_bad_input(error)
+        if isinstance(error, OSError):  # a folder of Hydra's
+            stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
         raise
     except Ended as end:
         number = end.args[0]

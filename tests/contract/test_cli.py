@@ -119,7 +119,7 @@ BAD = {
     "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent.name: has no effect, every arm",
     "+grid={K:[5,6]} K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
     "~privatizer": "~privatizer: has no effect, a run without it takes the default",
-    "~privatizer.epsilon": "~privatizer.epsilon: has no effect, a run without it takes the default",
+    "~bonus.scale": "~bonus.scale: has no effect, a run without it takes the default",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
     "--plan --certify": "--certify, --plan: give one of them",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
@@ -180,6 +180,13 @@ def test_results_that_cannot_be_written(cli, tmp_path):
     code, _, err = cli(*TINY, f"runtime.results={tmp_path / 'taken'}")
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("error: runtime.results: cannot write in ")
+
+
+def test_a_folder_of_hydras_that_cannot_be_made_is_one_line(cli, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    folder = tmp_path / "taken" / "x"
+    code, _, err = cli(*TINY, f"hydra.run.dir={folder}", f"runtime.results={tmp_path / 'results'}")
+    assert (code, err) == (1, f"error: {folder}: cannot be read or written (Not a directory)\n")
 
 
 def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_path):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
     rng = random.Random(series)
     plan = [*EACH, *rng.choices(EACH, k=KILLS - len(EACH))]
     rng.shuffle(plan)
-    faults(len(plan))
+    faults(Counter(f"{how.name} to {'the job' if who == 'parent' else 'a worker'}" for who, how in plan))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     sessions, resumed, number, done = set(), 0, 0, False
