@@ -6,10 +6,14 @@ step that fails does not cost the others; it is named at the end.
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C before the first step ends without a traceback
 
 from dpucbvi.lab.compose import CONF, composed, experiments
 from dpucbvi.lab.experiment import experiment_from
@@ -21,7 +25,8 @@ from dpucbvi.studies.shared.printed import printed_curves
 ROOT = Path(__file__).resolve().parents[1]
 MINUTES = re.compile(r"^# python .*\(about (\d+) min on 2 cores\)$", re.MULTILINE)
 FIRST = "riverswim"  # the paper's figure
-INTERRUPTED = (130, 143, 129)  # exit codes: somebody wants us to end
+TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = {code for number in TO_END for code in (128 + number, -number)}  # exit codes of a step
 
 
 class Step(NamedTuple):
@@ -62,7 +67,18 @@ def plan(todo: list[Step]) -> str:
 def run(script: str, *arguments: str) -> int:
     """Run one of the scripts beside this one; its exit code."""
     print(f"\n$ python experiments/{script} {' '.join(arguments)}".rstrip(), flush=True)
-    return subprocess.run([sys.executable, ROOT / "experiments" / script, *arguments]).returncode
+    step = subprocess.Popen([sys.executable, ROOT / "experiments" / script, *arguments])
+
+    def pass_on(number: int, _: object) -> None:
+        if number != signal.SIGINT:  # which a terminal sends to the step as well
+            step.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in TO_END}
+    try:
+        return step.wait()
+    finally:
+        for number, answer in before.items():
+            signal.signal(number, answer)
 
 
 def main() -> None:
@@ -80,7 +96,7 @@ def main() -> None:
     for command in commands:
         code = run(*command)
         if code in INTERRUPTED:
-            sys.exit(code)
+            sys.exit(code if code > 0 else 128 - code)
         if code:
             failed.append(" ".join(command[:2]))
     if failed:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 if __name__ == "__main__":
-    gc.set_threshold(100_000)  # imports make no garbage; looking for it took a tenth of a small run's time
+    gc.set_threshold(100_000)  # imports make no garbage; to look for it 800 times took an eighth of a small run
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -146,6 +146,8 @@ def main() -> None:
         sys.argv.remove(argument)
         saved_as = argument.partition("=")[2]
     try:
+        if certify and planning:
+            raise InputError("--certify, --plan: give one of them")
         if saved_as is not None and {"-m", "--multirun"} & set(sys.argv):
             raise InputError("--save-arms: it takes one experiment, not --multirun")
         check_flags()
@@ -162,6 +164,8 @@ def main() -> None:
         nobody_reads()
     except Exception as error:
         stop_if_bad_input(error)
+        if isinstance(error, OSError):  # a folder of Hydra's
+            stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
         raise
     except Ended as end:
         number = end.args[0]
@@ -182,15 +186,28 @@ def _check_all() -> None:
 
 def quiet() -> None:
     """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_closed()
     os.environ["MPLBACKEND"] = "agg"
     logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
-        warnings.showwarning = lambda *_, **__: None  # gymnasium has filters of its own, set when it is imported
+        warnings.showwarning = lambda *_, **__: (
+            None
+        )  # gymnasium has filters of its own, set when it is imported
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _open_closed() -> None:
+    """Whoever started us with <&-, >&- or 2>&- wants nothing: no file may get that number and be written to."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):  # the lowest number that is free
+                os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, "r" if number == 0 else "w"))  # noqa: SIM115
 
 
 @contextmanager

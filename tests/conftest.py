@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-# A test of these is one fault each; a test that tries several counts them itself: record_property("faults", n).
+# A test of these is one fault each; a test that tries several counts them itself, with the fixture `faults`.
 KINDS = {
     "contract/test_cli.py::test_bad_input": "malformed command lines",
     "reliability/test_bad_input.py::test_a_bad_setting": "malformed settings",
@@ -44,14 +44,17 @@ def pytest_terminal_summary(terminalreporter, config):
             kind = next((kind for start, kind in KINDS.items() if start in report.nodeid), None)
             if report.when == "call" and kind is not None:
                 faults = dict(report.user_properties).get("faults", 1)
-                tried[kind] += faults
-                handled[kind] += faults * (outcome == "passed")
+                for which, n in faults.items() if isinstance(faults, dict) else [("", faults)]:
+                    tried[kind, which] += n
+                    handled[kind, which] += n * (outcome == "passed")
     path.write_text(table(tried, handled))
 
 
 def table(tried: Counter, handled: Counter) -> str:
     """Lost is what was tried and not handled as promised."""
-    rows = [(kind, tried[kind], handled[kind]) for kind in dict.fromkeys(KINDS.values()) if tried[kind]]
+    order = list(KINDS.values())
+    found = sorted(tried, key=lambda name: (order.index(name[0]), name[1]))
+    rows = [(": ".join(filter(None, name)), tried[name], handled[name]) for name in found]
     rows.append(("all", sum(tried.values()), sum(handled.values())))
     lines = [f"| {kind} | {n:,} | {m:,} | {n - m:,} |" for kind, n, m in rows]
     return "\n".join(
@@ -71,5 +74,5 @@ def table(tried: Counter, handled: Counter) -> str:
 
 @pytest.fixture
 def faults(record_property):
-    """Say how many faults this test tries."""
-    return lambda n: record_property("faults", n)
+    """Say how many faults this test tries, or how many of each sort."""
+    return lambda n: record_property("faults", n if isinstance(n, int) else dict(n))

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from traceback import walk_tb
 from typing import NoReturn
 
 from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -49,21 +49,26 @@ def _as_grid(argument: str) -> str:
     if not equals or key.startswith("-"):
         return argument
     if path[at : at + 1] == ["grid"] and len(path) > at + 1:
-        return f"++{'.'.join(path)}={value}"
-    override = _sweep(argument)
-    if override is None or not _is_setting(path[at:]):
+        return f"++{'.'.join(path)}={_several(argument) or value}"
+    if not path[at:] or not _is_setting(path[at:]) or (values := _several(argument)) is None:
         return argument
-    values = ",".join(override.sweep_string_iterator())
-    return f"++{'.'.join([*path[:at], 'grid', *path[at:]])}=[{values}]"
+    return f"++{'.'.join([*path[:at], 'grid', *path[at:]])}={values}"
 
 
-def _sweep(argument: str) -> Override | None:
-    """The override if it has several values."""
+def _several(argument: str) -> str | None:
+    """The values of `key=1,2,5` or `key=range(1,4)` as a list, None if there is one value."""
+    from dpucbvi.lab.experiment import MOST_POINTS  # slow to import
+
     try:
         override = OverridesParser.create().parse_override(argument)
     except HydraException:  # told later, by Hydra itself
         return None
-    return override if override.is_choice_sweep() or override.is_range_sweep() else None
+    if not (override.is_choice_sweep() or override.is_range_sweep()):
+        return None
+    values = list(islice(override.sweep_string_iterator(), MOST_POINTS + 1))
+    if len(values) > MOST_POINTS:
+        raise InputError(f"{override.key_or_group}: more than {MOST_POINTS:,} values are not accepted")
+    return f"[{','.join(values)}]"
 
 
 def _is_setting(path: list[str]) -> bool:

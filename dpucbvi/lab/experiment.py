@@ -23,6 +23,7 @@ COMPUTERS = ("processes", "dask")
 AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
 MOST_POINTS = 10_000  # of the grid of one arm
+LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 
 
 @dataclass
@@ -147,6 +148,8 @@ def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
         path = _setting(override)
         if path is None:
             continue
+        if override.startswith("~"):
+            raise InputError(f"{override}: has no effect, a run without it takes the default; name another one")
         key, deaf = ".".join(path), [arm for arm in experiment.arms if not _takes(arm, path)]
         if len(deaf) == len(experiment.arms):
             raise InputError(f"{key}: has no effect, {_why(key, deaf)}")
@@ -167,9 +170,9 @@ def check_study(study: str, chosen: str | None) -> None:
 
 def _setting(override: str) -> list[str] | None:
     """The path of the setting of a run that an override makes; what a group is chosen for is its name."""
-    key = override.lstrip("+").partition("=")[0]
+    key = override.lstrip("+~").partition("=")[0]
     path = key.replace("/", ".").split(".")
-    if override.startswith("~") or path[0] not in RUN_KEYS:
+    if path[0] not in RUN_KEYS:
         return None
     group = getattr(RunSettings(), path[0])
     if len(path) == 1 and not isinstance(group, int | float):
@@ -221,6 +224,12 @@ def _check(c: ExperimentSettings, studies: list[str]) -> None:
             "a number > 0",
         ),
         ("runtime.name", c.runtime.name, c.runtime.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
+        (
+            "runtime.address",
+            c.runtime.address,
+            c.runtime.address is None or c.runtime.name == "dask",
+            "null without runtime=dask",
+        ),
         ("runtime.results", c.runtime.results, c.runtime.results.strip(), "the name of a folder"),
         ("runtime.figures", c.runtime.figures, c.runtime.figures.strip(), "the name of a folder"),
         ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
@@ -256,7 +265,7 @@ def _arm(
         if not isinstance(text, str):
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if printed is not None and not (isinstance(printed, str) and printed in curves):
-        raise InputError(f"{at}.printed: no such curve {show(printed)}; {nearest(str(printed), curves)}")
+        raise InputError(f"{at}.printed: {show(printed)} is no printed curve; {nearest(str(printed), curves)}")
     points, merged, made = _points(grid, arm.get("grid") or {}, at), OmegaConf.merge(run, own), []
     for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
         if any(isinstance(value, dict) for value in point.values()):
@@ -301,6 +310,8 @@ def _at_point(
     tree: Any = OmegaConf.to_container(merged)
     try:
         settings = canonical(run_settings(tree))
+        if 0.0 < settings.beta < LEAST_BETA:
+            raise InputError(f"beta: {settings.beta} is not accepted; it must be {LEAST_BETA} or more")
         check_environment(settings, limits)
         return settings, assemble(settings)
     except InputError as error:

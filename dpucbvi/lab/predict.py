@@ -4,7 +4,8 @@ Time is in units of numpy's Laplace draw, measured here and now: `make bench` st
 vary less than machines do (paper/results/speed.md). Expect a factor of two: a run that learns costs more per
 episode than one that does not.
 
-    compiled episode   0.14 per counter of all steps, to plan, and 0.4 per counter that gets noise
+    compiled episode   40, 0.14 per counter of all steps, to plan, and 0.4 per counter that gets noise
+    audit              90 per user of a trial, whose problem is tiny; 100 times that if the noise is exact
     memory             the MDP and what is made of it, the counters, and log2 K nodes for each that a tree keeps
 """
 
@@ -19,11 +20,14 @@ import numpy as np
 from dpucbvi.counts import counters
 from dpucbvi.errors import InputError
 from dpucbvi.lab.settings import RunSettings
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import MOST_EPISODES
 
+EPISODE = 40.0  # of a numpy draw; seen only where the problem is tiny
 PLANNING, NOISE = 0.14, 0.4  # of a numpy draw, per counter and episode
 REFERENCE, CVXPY = 200.0, 2158.0  # times the compiled engine
+AUDIT, EXACT_AUDIT = 90.0, 9_000.0  # of a numpy draw, per user and trial: exact noise is not compiled
 PROCESS_BYTES = 350e6  # of a worker with everything imported
 GIGABYTE = 1e9
 DRAWS = 200_000
@@ -46,27 +50,37 @@ class Limits(Protocol):
 
 @cache
 def draw_seconds() -> float:
-    """Seconds that numpy takes for a Laplace draw."""
-    rng = np.random.default_rng(0)
-    rng.laplace(size=DRAWS)
-    start = time.process_time()
-    rng.laplace(size=DRAWS)
-    return (time.process_time() - start) / DRAWS
+    """Seconds that numpy takes for a Laplace draw, the least of five times: what else runs here only adds."""
+    rng, seconds = np.random.default_rng(0), []
+    for _ in range(5):
+        start = time.process_time()
+        rng.laplace(size=DRAWS)
+        seconds.append(time.process_time() - start)
+    return min(seconds) / DRAWS
 
 
-def of_run(setup: Setup, engine: str) -> Prediction:
+def episodes(settings: RunSettings) -> int:
+    """How many a run plays. An audit has K users in every trial, and one and a half times two users' trials."""
+    c = settings.engine
+    if c.name != "audit" or c.trials is None:
+        return settings.K
+    return settings.K * (2 if c.attack == "one_run" else 3 * c.trials)
+
+
+def of_run(setup: Setup, settings: RunSettings) -> Prediction:
     """One run; its certificate says whether there is noise to draw."""
-    (H, S, A), K = setup.mdp.r.shape, setup.problem.K
+    (H, S, A), K, engine = setup.mdp.r.shape, setup.problem.K, settings.engine.name
     planned, noisy = (counters(*setup.problem.shape(G)) for G in (H, setup.G))
     private = setup.certificate.model != "none"
-    episode = draw_seconds() * (PLANNING * planned + NOISE * noisy * private)
+    episode = draw_seconds() * (EPISODE + PLANNING * planned + NOISE * noisy * private)
+    if engine == "audit":
+        episode = draw_seconds() * (EXACT_AUDIT if is_exact(setup.privatizer) else AUDIT)
     if engine == "reference":
         episode *= REFERENCE if isinstance(setup.postprocess, str) else CVXPY
     state = 8.0 * (6 * planned + (6 + math.log2(K + 1)) * noisy + 3 * S * setup.lp_checks)
     points = min(K, setup.trace_points)
-    return Prediction(
-        episode * K, PROCESS_BYTES + 24.0 * H * S * A * S + state, 12_000 + 10.0 * points + 16.0 * H * S * A
-    )
+    memory = PROCESS_BYTES + 24.0 * H * S * A * S + state
+    return Prediction(episode * episodes(settings), memory, 12_000 + 10.0 * points + 16.0 * H * S * A)
 
 
 def of_job(runs: list[Prediction]) -> Prediction:
@@ -92,7 +106,7 @@ def check_environment(settings: RunSettings, limits: Limits) -> None:
         return  # how many counters there are is known once it is made
     if hours > limits.hours and K <= MOST_EPISODES:  # else K itself is refused
         raise InputError(
-            f"env: a run of {K:,} episodes on {env['name']} of this size takes {hours:,.0f} h or more, "
+            f"env: a run of {K:,} episodes on {env['name']} of this size takes {hours:,.3g} h or more, "
             f"runtime.hours accepts {limits.hours:g}"
         )
 

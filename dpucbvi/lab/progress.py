@@ -36,10 +36,10 @@ def counter(board: Path | None, slot: int) -> Callable[[int], None]:
 
 
 class Board:
-    """The slots of all runs, as the process sees them that started them."""
+    """The slots of all runs, as the process sees them that started them; `seconds` are those predicted."""
 
-    def __init__(self, path: Path, episodes: list[int]) -> None:
-        self.path, self.episodes = path, np.array(episodes, dtype=np.int64)
+    def __init__(self, path: Path, episodes: list[int], seconds: list[float]) -> None:
+        self.path, self.episodes, self.seconds = path, np.array(episodes, dtype=np.int64), np.array(seconds)
         self.counts = np.memmap(path, dtype=np.int64, mode="r+") if episodes else self.episodes
         self.finished = np.zeros(len(episodes), dtype=bool)
         self.left = TimeLeft()
@@ -58,17 +58,22 @@ class Board:
         return f"{int(self.finished.sum()):,}/{len(self.finished):,} runs"
 
     def time_left(self) -> str:
-        return self.left.text(self.done(), int(self.episodes.sum()))
+        shares = np.minimum(self.counts / self.episodes, 1.0)
+        return self.left.text(float(shares @ self.seconds), float(self.seconds.sum()))
 
 
 class TimeLeft:
-    """From the episodes done since the first were: compiling and starting are over by then."""
+    """From the work done since the first was: compiling and starting are over by then.
+
+    Work is counted in predicted seconds. How long those really are is seen: a prediction that is off by a
+    factor for all runs does no harm.
+    """
 
     def __init__(self) -> None:
-        self.first: tuple[float, int] | None = None
+        self.first: tuple[float, float] | None = None
         self.end = np.inf  # when all is done, as it was last shown
 
-    def text(self, done: int, total: int) -> str:
+    def text(self, done: float, total: float) -> str:
         now = time.monotonic()
         if self.first is None:
             if done:
@@ -83,17 +88,19 @@ class TimeLeft:
 
 
 @contextmanager
-def progress_board(title: str, episodes: list[int], shown: bool, folder: Path) -> Iterator[Board]:
+def progress_board(
+    title: str, episodes: list[int], seconds: list[float], shown: bool, folder: Path
+) -> Iterator[Board]:
     """A board with a slot for every run, and above it, if `shown`, a bar or lines."""
     wanted = folder / "progress"
     clear_leftovers(wanted)
     if not episodes:
-        yield Board(folder, [])
+        yield Board(folder, [], [])
         return
     path = own_name(wanted)
     write_private(path, bytes(8 * len(episodes)))
     try:
-        board, console = Board(path, episodes), Console()
+        board, console = Board(path, episodes, seconds), Console()
         if not shown:
             yield board
         else:

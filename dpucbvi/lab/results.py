@@ -8,8 +8,8 @@
 `results/<name>.csv` is the same table with fewer episodes, for programs that know nothing of this package.
 """
 
-import os
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpucbvi.errors import InputError
+from dpucbvi.files import replacing
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.stats import Paired, holm, paired
 from dpucbvi.lab.store import Store, StoredArm, StoredExperiment, StoredRun
@@ -75,28 +76,41 @@ def compare(a: Traces | Mapping[str, Traces], b: Traces | None = None) -> "Paire
     raise InputError("compare: it takes two runs over several seeds, or a mapping with two or more of them")
 
 
-def table(experiment: StoredExperiment, episodes: int | None = None) -> "DataFrame":
-    """A row per arm, seed and recorded episode; with `episodes`, about so many of each run."""
+def table(experiment: StoredExperiment) -> "DataFrame":
+    """A row per arm, seed and recorded episode."""
     from pandas import DataFrame, concat
 
-    frames = []
-    for arm in experiment.arms:
-        for run in arm.runs:
-            frame = run.trace.to_frame(run.config["seed"])
-            if episodes is not None and len(frame) > episodes:
-                frame = frame.iloc[np.unique(np.linspace(0, len(frame) - 1, episodes).round().astype(int))]
-            told = DataFrame(_facts(arm, run), index=frame.index)
-            frames.append(told.join(frame))
-    return concat(frames, ignore_index=True)
+    return concat([DataFrame(columns) for columns in _columns(experiment)], ignore_index=True)
 
 
 def write_csv(experiment: StoredExperiment, folder: Path) -> Path:
-    """`<folder>/<name>.csv`, complete or not there at all."""
-    final = folder / f"{experiment.name}.csv"
-    partial = final.with_name(f".{final.name}-{os.getpid()}")
-    table(experiment, CSV_EPISODES).to_csv(partial, index=False)
-    os.replace(partial, final)
-    return final
+    """`<folder>/<name>.csv`: about CSV_EPISODES of each run. By hand: pandas takes a second to import."""
+    runs = list(_columns(experiment, CSV_EPISODES))
+    names = list(dict.fromkeys(name for columns in runs for name in columns))
+    path = folder / f"{experiment.name}.csv"
+    with replacing(path) as partial, open(partial, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        for columns in runs:
+            whole = np.broadcast_arrays(*(np.array(columns.get(name), dtype=object) for name in names))
+            writer.writerows(zip(*whole, strict=True))
+    return path
+
+
+def _columns(experiment: StoredExperiment, episodes: int | None = None) -> Iterator[dict[str, Any]]:
+    """Of every run: what is the same in all its rows, and what differs as arrays."""
+    for arm in experiment.arms:
+        for run in arm.runs:
+            trace, last = run.trace, len(run.trace.episodes) - 1
+            kept = np.unique(np.linspace(0, last, min(episodes or last + 1, last + 1)).round().astype(int))
+            yield {
+                **_facts(arm, run),
+                "seed": run.config["seed"],
+                "episode": trace.episodes[kept],
+                "regret": trace.regret[kept],
+                "policy_changes": trace.policy_changes[kept],
+                "fallbacks": trace.fallbacks[kept],
+            }
 
 
 def traces_of(arm: StoredArm) -> Traces:

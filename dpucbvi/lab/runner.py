@@ -19,7 +19,7 @@ from dpucbvi.lab.assemble import assemble
 from dpucbvi.lab.claims import claim, is_claimed
 from dpucbvi.lab.compiling import compile_first
 from dpucbvi.lab.experiment import Arm, Experiment
-from dpucbvi.lab.predict import Prediction, check_job, of_job, of_run
+from dpucbvi.lab.predict import Prediction, check_job, episodes, of_job, of_run
 from dpucbvi.lab.progress import counter, progress_board
 from dpucbvi.lab.provenance import provenance
 from dpucbvi.lab.run_files import Missing, Unreadable
@@ -70,12 +70,12 @@ def run_experiment(experiment: Experiment) -> Tally:
     store, tasks = Store(experiment.results), _tasks(experiment)
     made_by = _stored(store, tasks)
     missing = [task for id, task in tasks.items() if id not in made_by]
-    job = of_job(_predicted(experiment, missing))
+    predicted = _predicted(experiment, missing)
     if missing and experiment.runtime.name == "processes":
         runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(missing))
-        check_job(job, workers, runtime)
+        check_job(of_job(predicted), workers, runtime)
     _make_folders(experiment)
-    computed = _compute(experiment, missing)
+    computed = _compute(experiment, missing, [run.seconds for run in predicted])
     for id in tasks:
         store.tidy(id)
     figure = asdict(experiment.figure)
@@ -110,7 +110,7 @@ def plan(experiment: Experiment) -> list[tuple[str, str]]:
 def _predicted(experiment: Experiment, tasks: list[Task]) -> list[Prediction]:
     """By id, since arms that share a run share its setup."""
     setups = {id(arm.settings): arm.setup for arm in experiment.arms}
-    return [of_run(setups[id(task.settings)], task.settings.engine.name) for task in tasks]
+    return [of_run(setups[id(task.settings)], task.settings) for task in tasks]
 
 
 def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
@@ -170,12 +170,13 @@ def _stored(store: Store, tasks: dict[str, Task]) -> dict[str, str | None]:
     return made_by
 
 
-def _compute(experiment: Experiment, tasks: list[Task]) -> int:
-    """Compute the tasks, or wait for who does; how many were computed here."""
+def _compute(experiment: Experiment, tasks: list[Task], seconds: list[float]) -> int:
+    """Compute the tasks, predicted to take so long, or wait for who does; how many were computed here."""
     computed, killed, todo = 0, Counter[int | None](), dict(enumerate(tasks))
     origin = provenance() if tasks else {}
-    runtime, episodes = experiment.runtime, [task.settings.K for task in tasks]
-    with progress_board(experiment.name, episodes, runtime.progress, experiment.results) as board:
+    runtime, name = experiment.runtime, experiment.name
+    length = [episodes(task.settings) for task in tasks]
+    with progress_board(name, length, seconds, runtime.progress, experiment.results) as board:
         if runtime.name == "processes":  # elsewhere the cache is another
             compile_first([task.settings for task in tasks])
         path = None if runtime.address else board.path
@@ -254,7 +255,7 @@ def _run(setup: Setup, task: Task, checkpoint: Path, progress: Any) -> Trace:
     if engine.name != "audit":
         return run_setup(setup, task.seed, engine.name, progress=progress, checkpoint=checkpoint)
     trace = audit_run(setup, task.seed, engine)
-    progress(setup.problem.K)
+    progress(episodes(task.settings))
     return trace
 
 

@@ -87,6 +87,7 @@ BAD = {
     "K=1e20": "K: 100000000000000000000 is not accepted; it must be an integer from 1 to 1000000000000000",
     "beta=0": "beta: 0.0 is not accepted; it must be a number in (0, 1)",
     "beta=1": "beta: 1.0 is not accepted; it must be a number in (0, 1)",
+    "beta=1e-320": "beta: 1e-320 is not accepted; it must be 1e-100 or more",
     "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=-1": "privatizer.epsilon: -1.0 is not accepted; it must be a number > 0",
     "privatizer.epsilon=nan": "privatizer.epsilon: nan is not accepted",
@@ -107,15 +108,21 @@ BAD = {
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
     "runtime.hours=0": "runtime.hours: 0.0 is not accepted",
     "runtime.name=cloud": "runtime.name: 'cloud' is not accepted; it must be one of processes, dask",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: no such curve a group or list",
+    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
     "+grid={5:[1]}": "grid.5: no such key",
     "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
     "grid.K=5": "grid: a group or list is not accepted; it must be settings with lists of values",
     "K=range(1,200) beta=range(0.001,0.2,0.001)": "points are not accepted; it must be 1 to 10,000",
+    "K=range(1,1000000)": "K: more than 10,000 values are not accepted",
+    "grid.K=range(1,1000000)": "grid.K: more than 10,000 values are not accepted",
     # settings that change nothing
     "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon: has no effect, every arm",
     "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent.name: has no effect, every arm",
     "+grid={K:[5,6]} K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
+    "~privatizer": "~privatizer: has no effect, a run without it takes the default",
+    "~bonus.scale": "~bonus.scale: has no effect, a run without it takes the default",
+    "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
+    "--plan --certify": "--certify, --plan: give one of them",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
@@ -177,6 +184,13 @@ def test_results_that_cannot_be_written(cli, tmp_path):
     code, _, err = cli(*TINY, f"runtime.results={tmp_path / 'taken'}")
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("error: runtime.results: cannot write in ")
+
+
+def test_a_folder_of_hydras_that_cannot_be_made_is_one_line(cli, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    folder = tmp_path / "taken" / "x"
+    code, _, err = cli(*TINY, f"hydra.run.dir={folder}", f"runtime.results={tmp_path / 'results'}")
+    assert (code, err) == (1, f"error: {folder}: cannot be read or written (Not a directory)\n")
 
 
 def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_path):
@@ -251,8 +265,11 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
     assert list((tmp_path / "here").iterdir()) == []
 
 
-@pytest.mark.parametrize("spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]"])
-def test_several_values_are_one_experiment_in_both_spellings(cli, tmp_path, spelling):
+SPELLINGS = ("privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path, spelling):
     code, out, err = cli(*TINY, "runs=1", spelling, f"runtime.results={tmp_path}")
     assert (code, err) == (0, "")
     stored = Store(tmp_path).load_experiment("single")
@@ -338,8 +355,7 @@ def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.slow  # Hydra says a line of its own before ours: to be mended
-def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, tmp_path):
+def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, capsys, tmp_path):
     """Then the runs are stored and one line says so; unchanged, it would be a mistake in the code."""
 
     def no_such_arm(*_):
@@ -348,6 +364,7 @@ def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monk
     monkeypatch.setattr("dpucbvi.studies.draw", no_such_arm)
     with pytest.raises(KeyError):
         cli(*TINY, f"runtime.results={tmp_path}")
+    capsys.readouterr()  # with a traceback
     whole = Store.load_experiment
     monkeypatch.setattr(Store, "load_experiment", lambda *of: whole(*of)._replace(changed=("~arms.ucbvi",)))
     code, _, err = cli(*TINY, f"runtime.results={tmp_path}")

@@ -7,7 +7,10 @@ job allows: one whose worker is killed goes on. With -s every kill is printed.
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,7 +73,7 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
     rng = random.Random(series)
     plan = [*EACH, *rng.choices(EACH, k=KILLS - len(EACH))]
     rng.shuffle(plan)
-    faults(len(plan))
+    faults(Counter(f"{how.name} to {'the job' if who == 'parent' else 'a worker'}" for who, how in plan))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     sessions, resumed, number, done = set(), 0, 0, False
@@ -111,3 +114,17 @@ def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rn
     time.sleep(rng.uniform(0, seconds[stage]))
     victims = [job.pid] if who == "parent" else workers_of(job.pid)
     return job.poll() is None and bool(victims) and kill(rng.choice(victims), how)
+
+
+@pytest.mark.slow  # a job that computes
+def test_who_ends_reproduce_ends_its_step(tmp_path):
+    arguments = ("run.py", *SETTINGS, "K=100000000", "runtime.hours=99", f"runtime.results={tmp_path}")
+    code = f"import sys, reproduce; sys.exit(reproduce.run(*{arguments!r}))"
+    path = os.pathsep.join([str(ROOT / "experiments"), str(ROOT)])
+    job = subprocess.Popen(
+        [sys.executable, "-c", code], start_new_session=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert reach("runs", job, tmp_path)
+    job.terminate()
+    assert job.wait(60) == 128 + signal.SIGTERM
+    assert ends_within(job.pid, 60), "the step lives on"

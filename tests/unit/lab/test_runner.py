@@ -294,7 +294,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 
 
 def test_the_board_counts_every_run(tmp_path):
-    with progress_board("title", [5, 7], False, tmp_path) as board:
+    with progress_board("title", [5, 7], [1.0, 1.0], False, tmp_path) as board:
         for slot, episodes in ((0, 2), (1, 7)):
             counter(board.path, slot)(episodes)
         assert (board.done(), board.under_way(0), board.runs()) == (9, True, "0/2 runs")
@@ -314,7 +314,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     names["predecessor"] = f".progress~{HERE}~{os.getpid()}~987654321"  # had our number, before a restart
     for name in names.values():
         (tmp_path / name).touch()
-    with progress_board("title", [5], False, tmp_path):
+    with progress_board("title", [5], [1.0], False, tmp_path):
         pass
     assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {
         names["dead"],
@@ -327,14 +327,14 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
 )
 def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, tmp_path, terminal, shown, bar):
     monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    with progress_board("title", [50_000], shown, tmp_path):
+    with progress_board("title", [50_000], [1.0], shown, tmp_path):
         pass
     assert ("0/50,000 episodes" in capsys.readouterr().out) == bar
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
-    with progress_board("title", [50_000, 50_000], True, tmp_path) as board:
+    with progress_board("title", [50_000, 50_000], [1.0, 1.0], True, tmp_path) as board:
         board.finish(0)
         time.sleep(0.2)
     out, err = capsys.readouterr()
@@ -348,3 +348,15 @@ def test_the_time_left_does_not_rise_in_the_first_minute(monkeypatch):
     left = progress.TimeLeft()
     said = [left.text(done, 1000) for done in (0, 100, 200, 210, 220)]
     assert said == ["compiling or starting", "compiling or starting", "80 s left", "70 s left", "9 min left"]
+
+
+def test_the_time_left_counts_work_not_episodes(monkeypatch, tmp_path):
+    """Of three runs the first has nearly all the episodes and takes as long as each of the others."""
+    clock = iter([0.0, 10.0, 20.0])
+    with progress_board("title", [300_000, 4, 4], [5.0, 5.0, 5.0], False, tmp_path) as board:
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+        said = []
+        for slot in (1, 0, 2):
+            board.finish(slot)
+            said.append(board.time_left())
+    assert said == ["compiling or starting", "10 s left", "0 s left"]

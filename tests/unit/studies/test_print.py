@@ -20,7 +20,16 @@ from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import drawn, names, study
 from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
-from dpucbvi.studies.shared.style import BLACK, HUES, PRIVACY, PRIVATIZERS, QUIET, SECOND, TERMS, house_style
+from dpucbvi.studies.shared.style import (
+    BLACK,
+    HUES,
+    PRIVACY,
+    PRIVATIZERS,
+    QUIET,
+    SECOND,
+    TERMS,
+    house_style,
+)
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
 KEPT = [name for name in names() if study(name).keeps_figure]

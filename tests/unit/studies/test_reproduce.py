@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from dpucbvi.lab import predict
+from dpucbvi.lab.compose import composed
+from dpucbvi.lab.experiment import experiment_from
+from dpucbvi.studies import names
+from dpucbvi.studies.shared.printed import printed_curves
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -85,3 +91,14 @@ def test_a_failed_step_is_named_and_does_not_cost_the_others(commands, capsys):
 
 def test_ctrl_c_ends_it(commands):
     assert commands({"+exp=a": 130}) == (ALL[:1], 130)
+
+
+@pytest.mark.slow  # every arm of every experiment is made: 20 s
+def test_the_minutes_that_are_predicted_are_those_that_are_stated(listed, monkeypatch):
+    """Within a factor of three; a numpy draw takes 25 ns where they were measured."""
+    monkeypatch.setattr(predict, "draw_seconds", lambda: 25e-9)
+    for step in listed:
+        made = experiment_from(composed(step.name), ROOT, names(), printed_curves())
+        predicted = sum(predict.of_run(arm.setup, arm.settings).seconds for arm in made.arms) * len(made.seeds)
+        ratio = (predicted / 120 + 0.5) / step.minutes
+        assert 1 / 3 < ratio < 3, f"{step.name}: {predicted / 120:.1f} of {step.minutes} minutes"
