@@ -192,9 +192,7 @@ def quiet() -> None:
     logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
-        warnings.showwarning = lambda *_, **__: (
-            None
-        )  # gymnasium has filters of its own, set when it is imported
+        warnings.showwarning = lambda *_, **__: None  # gymnasium sets filters of its own
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -235,7 +235,8 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
 def test_gymnasium_adds_no_warning_of_its_own():
     """In a process of its own: here pytest takes warnings away."""
     command = [sys.executable, str(RUN), "env=gymnasium", "env.id=Taxi-v3"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    asked = {key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"}
+    done = subprocess.run(command, capture_output=True, text=True, env=asked)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"error: env.id: 'Taxi-v3' is no environment of gymnasium [^\n]+\n", done.stderr)
 
