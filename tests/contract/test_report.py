@@ -37,7 +37,8 @@ LATEX = """
 documentclass usepackage graphicspath input title author emph date begin end maketitle section paragraph item
 clearpage textheight appendix
 footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
-IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot expandafter def csname
+IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot
+expandafter def csname
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """
 LATEX_COMMANDS = set(LATEX.split())
