@@ -10,7 +10,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.studies.artifact.claims import VERDICTS, read
 from dpucbvi.studies.artifact.numbers import Numbers, numbers
-from dpucbvi.studies.artifact.report import claims_table, macros, missing_numbers
+from dpucbvi.studies.artifact.report import claims_table, macros, missing_numbers, sentences_table
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDERS = {
@@ -20,7 +20,7 @@ BUILDERS = {
 
 
 def write(paper: Path, folder: Path) -> None:
-    """report.tex with the figures' folder, numbers.tex and claims.tex beside it."""
+    """report.tex with the figures' folder, numbers.tex, claims.tex and sentences.tex beside it."""
     shipped = Shipped(paper / "results")
     names = shipped.experiments()
     found = numbers(shipped.load_experiment, names)
@@ -36,6 +36,7 @@ def write(paper: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "numbers.tex").write_text(macros({**found, **counted}))
     (folder / "claims.tex").write_text(claims_table(claims))
+    (folder / "sentences.tex").write_text(sentences_table(found))
     (folder / "report.tex").write_text(source)
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 

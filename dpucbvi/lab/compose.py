@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cache
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -18,11 +19,14 @@ def experiments() -> list[str]:
     return sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
 
 
+@cache
 def composed(name: str) -> DictConfig:
-    """The config of `+exp=<name>`."""
+    """The config of `+exp=<name>`, to be read only."""
     offer_environments(CONF)
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("config", [f"+exp={name}"])
+        config = compose("config", [f"+exp={name}"])
+    OmegaConf.set_readonly(config, True)
+    return config
 
 
 def fingerprint(config: DictConfig) -> str:

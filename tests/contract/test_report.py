@@ -12,13 +12,16 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.studies.artifact.claims import VERDICTS, read
 from dpucbvi.studies.artifact.report import (
+    SENTENCES,
     USED,
     claims_table,
     in_latex,
     macros,
     missing_numbers,
+    sentences_table,
     undefined_commands,
 )
+from dpucbvi.studies.headline import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_report", ROOT / "experiments" / "report.py")
@@ -34,7 +37,8 @@ LATEX = """
 documentclass usepackage graphicspath input title author emph date begin end maketitle section paragraph item
 clearpage textheight appendix
 footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
-IfFileExists mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot expandafter def csname
+IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot
+expandafter def csname
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """
 LATEX_COMMANDS = set(LATEX.split())
@@ -51,7 +55,7 @@ def test_every_number_of_the_report_exists():
 
 
 def test_every_command_is_one_that_latex_or_the_report_defines():
-    generated = macros({**NUMBERS, **COUNTS}) + claims_table(claims())
+    generated = macros({**NUMBERS, **COUNTS}) + claims_table(claims()) + sentences_table(NUMBERS)
     assert undefined_commands(SOURCE + generated, LATEX_COMMANDS) == []
     assert undefined_commands(r"\newcommand{\mine}{} \mine \yours \emph{x}", LATEX_COMMANDS) == ["yours"]
     used = re.findall(r"\\usepackage(?:\[[^]]*\])?\{([^}]+)\}", SOURCE)
@@ -63,9 +67,19 @@ def claims():
 
 
 def test_no_character_is_left_that_latex_does_not_know():
-    generated = macros(NUMBERS) + claims_table(claims())
+    generated = macros(NUMBERS) + claims_table(claims()) + sentences_table(NUMBERS)
     assert sorted({character for character in generated + SOURCE if ord(character) > 127}) == []
     assert in_latex("5% ± 2, ε_1") == r"5\% $\pm$ 2, $\varepsilon$\_1"
+
+
+def test_every_sentence_of_the_simulation_has_its_verdict_in_every_setting():
+    assert list(SENTENCES) == [rule.__name__ for rule in verdicts.SENTENCES.values()]
+    rows = [line.split(" & ") for line in sentences_table(NUMBERS).splitlines() if line.endswith(r"\\")]
+    read_back = {
+        rule: "; ".join(f"{row[0]}: {row[i].removesuffix(chr(92) * 2).strip()}" for row in rows)
+        for i, rule in enumerate(SENTENCES, 1)
+    }
+    assert read_back == {rule: NUMBERS[f"headline.verdict.{rule}"] for rule in SENTENCES}
 
 
 def test_no_number_is_typed(tmp_path):
@@ -77,7 +91,9 @@ def test_no_number_is_typed(tmp_path):
 def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(report.shutil, "which", lambda name: None)
     report.write(ROOT / "paper", tmp_path)
-    assert {"report.tex", "numbers.tex", "claims.tex", "figures"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"report.tex", "numbers.tex", "claims.tex", "sentences.tex", "figures"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
     assert "latexmk or tectonic must be on PATH" in report.build(tmp_path)
 
 

@@ -23,6 +23,13 @@ LATEX = {
     **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
+# The rules of headline/verdicts.py, and what the table calls them.
+SENTENCES = {
+    "non_private_is_best": "UCBVI is best",
+    "jdp_cost_is_a_small_constant": "JDP: small constant",
+    "larger_epsilon_has_smaller_regret": r"larger $\varepsilon$, less regret",
+    "ldp_cost_stays_high": "LDP: cost remains high",
+}
 USED = re.compile(r"\\result\{([^}]+)\}")
 
 
@@ -51,6 +58,18 @@ def claims_table(claims: list[Claim]) -> str:
     head = r"\toprule Statement & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
     columns = r"\begin{longtable}{@{}p{0.24\linewidth}p{0.16\linewidth}p{0.52\linewidth}@{}}"
     return "\n".join([WRITTEN + columns, head, *rows, r"\end{longtable}"]) + "\n"
+
+
+def sentences_table(numbers: Numbers) -> str:
+    """The verdict on every sentence of Section 7 (a column) in every setting (a row)."""
+    told = {rule: numbers.get(f"headline.verdict.{rule}", "") for rule in SENTENCES}
+    found = {rule: dict(part.split(": ") for part in text.split("; ") if part) for rule, text in told.items()}
+    settings = dict.fromkeys(setting for verdicts in found.values() for setting in verdicts)
+    rows = [" & ".join([name, *(v.get(name, "-") for v in found.values())]) + r" \\" for name in settings]
+    head = " & ".join(["Setting", *SENTENCES.values()]) + r" \\ \midrule"
+    return "\n".join(
+        [WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", head, *rows, r"\bottomrule \end{tabular}", ""]
+    )
 
 
 def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[str]:

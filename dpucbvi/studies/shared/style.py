@@ -19,7 +19,6 @@ from typing import Any
 import matplotlib
 import seaborn
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
@@ -141,6 +140,7 @@ class PlainLog(LogFormatterSciNotation):
 
 def write_plain_ticks(figure: Figure) -> None:
     """On every logarithmic axis that has matplotlib's own labels."""
-    for axis in figure.findobj(Axis):
-        if type(axis.get_major_formatter()) is LogFormatterSciNotation:
-            axis.set_major_formatter(PlainLog())
+    for axes in [one for parent in figure.axes for one in (parent, *parent.child_axes)]:
+        for axis in (axes.xaxis, axes.yaxis):
+            if type(axis.get_major_formatter()) is LogFormatterSciNotation:
+                axis.set_major_formatter(PlainLog())
