@@ -142,7 +142,7 @@ def _handles() -> list[Line2D]:
         Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified (or pretended)", **bare),
         Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP: at least this", **bare),
         Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP: at least this", **bare),
-        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="audited through μ", **bare),
+        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="audited through μ (Gaussian)", **bare),
     ]
 
 
