@@ -36,8 +36,8 @@ CSV = (
 NOTES = """\
 Ratio: the variant's mean regret over that of the whole algorithm on the same seeds, with the percentile
 bootstrap over pairs; p: sign-flip test of the difference, Holm's correction over all variants of all panels.
-{runs} each, counts per step, the factors that were calibrated for the whole algorithm. ε: pure, certified if a
-user is added or removed.
+{runs} each, counts per step, the factors that were calibrated for the whole algorithm. ε: certified if a user
+is added or removed.
 """
 
 
