@@ -22,7 +22,7 @@ MUTANTS = {
         Mutant("certified for claimed", "audit", "axes.plot(row.claimed, y,", "axes.plot(row.certified, y,"),
         Mutant("nothing through μ", "audit", "        if row.by_mu is not None:\n", "        if False:\n"),
         Mutant("everything caught", "audit", '"caught" if row.caught else "missed"', '"caught"'),
-        Mutant("names of others", "audit", '\\n") for row in made])\n', '\\n") for row in made[::-1]])\n'),
+        Mutant("names of others", "audit", "set_yticks(places, names)", "set_yticks(places, names[::-1])"),
         Mutant("the least of the runs", "audit", "best = max(checks, key", "best = min(checks, key"),
         Mutant("bounds not counted", "audit", 'row.bounds * row.found["alpha"]', 'row.found["alpha"]'),
         Mutant("log axis lost", "audit", 'set_xscale("log")', 'set_xscale("linear")'),
@@ -307,8 +307,8 @@ MUTANTS = {
         Mutant(
             "factors at the wrong ticks",
             "calibrate.figure",
-            "[_power(value) for value in bonuses]",
-            "[_power(value) for value in reversed(bonuses)]",
+            "[thousands(value, None) for value in bonuses]",
+            "[thousands(value, None) for value in reversed(bonuses)]",
         ),
         Mutant(
             "choice and use swapped",
@@ -474,8 +474,8 @@ MUTANTS = {
         Mutant(
             "the names of two mechanisms swapped in the legend",
             "mechanisms.figure",
-            "handles = [Line2D([], [], **look(arm)) for arm in arms]",
-            "handles = [Line2D([], [], **{**look(a), 'label': b.label}) for a, b in "
+            "return [Line2D([], [], **look(arm)) for arm in arms]",
+            "return [Line2D([], [], **{**look(a), 'label': b.label}) for a, b in "
             "zip(arms, [arms[1], arms[0], *arms[2:]], strict=True)]",
         ),
         Mutant(
@@ -635,8 +635,12 @@ MUTANTS = {
         ),
     ],
     "horizon": [
+        Mutant("value doubled", "horizon", "axes.plot(H, mean, color", "axes.plot(H, 2.0 * mean, color"),
         Mutant(
-            "value doubled", "horizon", "axes.errorbar(H, mean, bars,", "axes.errorbar(H, 2.0 * mean, bars,"
+            "bars of others",
+            "horizon",
+            "axes.errorbar(beside, mean, bars,",
+            "axes.errorbar(beside, mean[::-1], bars,",
         ),
         Mutant(
             "bars missing",
@@ -715,8 +719,8 @@ MUTANTS = {
         Mutant(
             "mean curve missing",
             "literal_learns",
-            "left.plot(episodes, mean, zorder=4, **style)",
-            "pass",
+            "left.plot(episodes, mean, zorder=4,",
+            "left.plot([], [], zorder=4,",
         ),
         Mutant("band missing", "literal_learns", "if not np.isnan(half_width).any():", "if False:"),
         Mutant("greatest rate for the mean", "literal_learns", "rate.mean(axis=0)", "rate.max(axis=0)"),
