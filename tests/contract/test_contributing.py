@@ -198,7 +198,7 @@ def test_an_experiment_is_two_files(tmp_path):
     told = copy.run_py("+exp=states", "engine=reference", "env.S=3", "env.H=4")
     name, _, rest = told.partition(": ")
     assert re.fullmatch(r"states-[0-9a-f]{6}", name) and rest.startswith("4 runs computed")  # it was changed
-    assert re.search(r"^jdp_eps100 .* JDP +100 +200$", told, re.MULTILINE)
+    assert re.search(r"^jdp_eps100 .* JDP +0 +100 +200$", told, re.MULTILINE)
     assert copy.drawn(name)
     assert copy.touched() == FILES["An experiment"]
 

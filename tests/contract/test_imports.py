@@ -54,6 +54,7 @@ ON_DEMAND = {
     "lab": {"cvxpy", "pandas", "distributed"},
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
+    "dpucbvi.studies.artifact.figures": {"PIL"},
 }
 
 

@@ -4,8 +4,6 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PIL import Image
-
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import draw
 
@@ -24,6 +22,8 @@ def keep_figures(experiment: StoredExperiment, paper: Path) -> list[Path]:
 
 def _keep(png: Path, pdf: Path, folder: Path) -> list[Path]:
     """The PDF, and the PNG with a palette of 256 colours, a third of the size."""
+    from PIL import Image  # only who keeps figures needs it
+
     folder.mkdir(parents=True, exist_ok=True)
     with Image.open(png) as image:
         image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)
