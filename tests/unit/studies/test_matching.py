@@ -63,6 +63,7 @@ def test_the_interval_is_seeded_and_holds_the_answer():
     assert found == match(X, regret, 200.0) and found.low < found.x < found.high
 
 
+@pytest.mark.slow  # 200 bootstraps: 10 s
 def test_the_interval_covers():
     """With 20 runs the bootstrap is close to its level: P(fewer than 170 of 200 | 0.93) < 1e-4."""
     rng = np.random.default_rng(0)
