@@ -18,9 +18,8 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
 from dpucbvi.lab.run_files import PER_EPISODE
 from dpucbvi.lab.runner import audit_run
-from dpucbvi.lab.settings import run_settings
 from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import StoredRun, run_id
+from dpucbvi.lab.store import StoredRun, run_id, settings_of
 from dpucbvi.protocol import Floats
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
@@ -75,9 +74,7 @@ def share(took: Floats, seconds: float) -> float:
 
 def compare(task: Task) -> Answer:
     """Run it again as far as the task says."""
-    config, seed = dict(task.run.config), task.run.config["seed"]
-    config.pop("seed")
-    settings = run_settings(config)
+    settings, seed = settings_of(task.run.config), task.run.config["seed"]
     setup = assemble(settings)
     if settings.engine.name == "audit":
         wrong = _differing_checks(task.run.trace, audit_run(setup, seed, settings.engine))

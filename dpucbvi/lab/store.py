@@ -36,8 +36,10 @@ from dpucbvi.lab.run_files import (
     trace_of,
     verified,
 )
-from dpucbvi.lab.settings import RunSettings, to_dict
+from dpucbvi.lab.settings import RunSettings, run_settings, to_dict
+from dpucbvi.lab.strict import arguments
 from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.certificate import SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Trace
@@ -97,6 +99,17 @@ def identity(settings: RunSettings, mdp: TabularMDP, seed: int) -> dict[str, Any
     if tree["env"]["name"] in FROM_ELSEWHERE:
         tree["env"]["sha256"] = mdp.sha256
     return tree
+
+
+def settings_of(identity: dict[str, Any]) -> RunSettings:
+    """The settings that a run was made with: what `identity` left out had the value from before it was there.
+
+    That may be another than today's default of the part that takes it: Batches has tuned families by default.
+    """
+    tree = {key: value for key, value in identity.items() if key != "seed"}
+    taken = arguments(PRIVATIZERS[tree["privatizer"]["name"]])
+    before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
+    return run_settings({**tree, "privatizer": {**before, **tree["privatizer"]}})
 
 
 def run_id(identity: dict[str, Any]) -> str:

@@ -21,8 +21,9 @@ from dpucbvi.lab.settings import (
     PostprocessSettings,
     RunSettings,
     canonical,
+    run_settings,
 )
-from dpucbvi.lab.store import YOUNGER, Store, canonical_json, identity, run_id
+from dpucbvi.lab.store import YOUNGER, Store, canonical_json, identity, run_id, settings_of
 from dpucbvi.protocol import Setup
 from dpucbvi.trace import Trace
 
@@ -452,3 +453,13 @@ def test_an_edited_index_is_refused(store):
 def test_no_name_leads_out_of_the_folder(store, name):
     with pytest.raises(InputError, match="it must be letters"):
         store.load_experiment(name)
+
+
+@pytest.mark.parametrize("families", ["paper", "tuned"])
+def test_an_identity_gives_the_settings_back_that_made_it(families):
+    """Batches has tuned families by default, and an identity without families means the paper's."""
+    privatizer = {"name": "batches", "epsilon": 1.0, "families": families}
+    made = canonical(run_settings({"privatizer": privatizer, "postprocess": {"name": "closed_form"}}))
+    tree = identity(made, assemble(made).mdp, 3)
+    assert ("families" in tree["privatizer"]) == (families == "tuned")
+    assert canonical(settings_of(tree)) == made
