@@ -6,19 +6,24 @@ step that fails does not cost the others; it is named at the end.
 
 import argparse
 import re
+import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C before the first step ends without a traceback
 
+import numpy as np
+
 from dpucbvi.lab.compose import CONF, composed, experiments
 from dpucbvi.lab.experiment import experiment_from
 from dpucbvi.lab.runner import run_ids
 from dpucbvi.lab.store import Store
+from dpucbvi.protocol import Floats
 from dpucbvi.studies import names
 from dpucbvi.studies.shared.printed import printed_curves
 
@@ -64,6 +69,19 @@ def plan(todo: list[Step]) -> str:
     return "\n".join([*lines, f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"])
 
 
+def clock() -> Floats:
+    """Seconds so far: on the wall, and of processors in steps that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return np.array([time.monotonic(), used.ru_utime + used.ru_stime])
+
+
+def account(took: list[tuple[str, Floats]]) -> str:
+    """What every step took. Half its processor time is what two cores with nothing else to do would take."""
+    total = ("in all", sum((seconds for _, seconds in took), np.zeros(2)))
+    lines = [f"{wall / 60:7.1f} {used / 120:9.1f}  {name}" for name, (wall, used) in [*took, total]]
+    return "\n".join(["minutes  of 2 cores", *lines])
+
+
 def run(script: str, *arguments: str) -> int:
     """Run one of the scripts beside this one; its exit code."""
     print(f"\n$ python experiments/{script} {' '.join(arguments)}".rstrip(), flush=True)
@@ -92,13 +110,16 @@ def main() -> None:
         return
     runs = [("run.py", f"+exp={step.name}", f"runtime.results={arguments.results}") for step in todo]
     commands = [*runs, ("ship.py", f"--results={arguments.results}"), ("paper.py",)]
-    failed = []
+    failed, took = [], []
     for command in commands:
+        before = clock()
         code = run(*command)
         if code in INTERRUPTED:
             sys.exit(code if code > 0 else 128 - code)
+        took.append((" ".join(command[:2]), clock() - before))
         if code:
             failed.append(" ".join(command[:2]))
+    print(f"\n{account(took)}")
     if failed:
         print(f"error: {len(failed)} of {len(commands)} steps failed: {', '.join(failed)}", file=sys.stderr)
         sys.exit(1)

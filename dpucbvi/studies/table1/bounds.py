@@ -58,9 +58,9 @@ class Term(NamedTuple):
         return {**powers, "1/ε": Fraction(self.private)}
 
     def value(self, at: Sizes) -> float:
-        number = 1.0
+        number, exponents = 1.0, self.exponents
         for x in LETTERS:
-            number *= float(getattr(at, x)) ** float(self.exponents[x])
+            number *= float(getattr(at, x)) ** float(exponents[x])
         return number / at.epsilon**self.private
 
     def latex(self) -> str:

@@ -106,7 +106,9 @@ def tabulate(experiment: StoredExperiment) -> Table:
     first = experiment.arms[0]
     one_each = {config_of(arm)["env"]["name"]: arm for arm in experiment.arms}
     uniform = {env: _uniform_regret(arm, episodes_of(first)) for env, arm in one_each.items()}
-    return Table([_ranked(m, measured) for m in measured], uniform, episodes_of(first), len(first.runs))
+    bounds = [m.bound for m in measured]
+    ranked = [_ranked(m, measured, bounds) for m in measured]
+    return Table(ranked, uniform, episodes_of(first), len(first.runs))
 
 
 def disagreements(table: Table) -> list[Disagreement]:
@@ -158,12 +160,13 @@ def measure(arm: StoredArm) -> Measurement:
     return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
 
 
-def _ranked(m: Measurement, measured: list[Measurement]) -> Measurement:
-    peers = [other for other in measured if _same_contest(other, m)]
+def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:
+    own = m.bound
+    peers = [(other, bound) for other, bound in zip(measured, bounds, strict=True) if _same_contest(other, m)]
     return m._replace(
-        rank_bound=1 + sum(other.bound < m.bound for other in peers),
-        rank_measured=1 + sum(other.regret < m.regret for other in peers),
-        equals=sum(other.bound == m.bound for other in peers),
+        rank_bound=1 + sum(bound < own for _, bound in peers),
+        rank_measured=1 + sum(other.regret < m.regret for other, _ in peers),
+        equals=sum(bound == own for _, bound in peers),
     )
 
 

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpucbvi.lab import predict
@@ -87,6 +88,19 @@ def test_everything_is_run_and_then_the_paper_is_written(commands):
 def test_a_failed_step_is_named_and_does_not_cost_the_others(commands, capsys):
     assert commands({"+exp=a": 1}) == (ALL, 1)
     assert capsys.readouterr().err == "error: 1 of 4 steps failed: run.py +exp=a\n"
+
+
+def test_every_step_says_what_it_took(reproduce, commands, capsys):
+    commands({"+exp=b": 1})
+    head, *rows, total = capsys.readouterr().out.splitlines()[-6:]
+    assert head.split() == ["minutes", "of", "2", "cores"] and total.split()[2:] == ["in", "all"]
+    assert [row.split()[2:] for row in rows] == [list(command) for command in ALL]
+    made = reproduce.account([("a", np.array([60.0, 120.0])), ("b", np.array([30.0, 600.0]))])
+    assert [row.split()[:2] for row in made.splitlines()[1:]] == [
+        ["1.0", "1.0"],
+        ["0.5", "5.0"],
+        ["1.5", "6.0"],
+    ]
 
 
 def test_ctrl_c_ends_it(commands):
