@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed
@@ -93,6 +94,7 @@ def dask(jobs: list[Job], workers: int, address: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
+    resource_tracker.ensure_running()  # Python 3.11 lets SIGINT through again when it starts this process
     before = signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
     try:
         yield
