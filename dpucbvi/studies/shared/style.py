@@ -69,7 +69,7 @@ COLUMN_SIZES = {
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
 }
 # Ticks and lines as seaborn has them in print: its style "ticks" in the context "paper". They are written out,
-# and a test compares them with seaborn's, because importing it would take a fifth of a small run's time.
+# and a test compares them with seaborn's: importing it, and pandas with it, would slow the start of every run.
 SEABORN: dict[Any, Any] = {
     **dict.fromkeys(("axes.labelcolor", "text.color"), ".15"),
     "font.family": ["sans-serif"],
