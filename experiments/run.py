@@ -45,6 +45,7 @@ from dpucbvi.lab.config_store import offer_environments
 
 if TYPE_CHECKING:
     from dpucbvi.lab.experiment import Experiment
+    from dpucbvi.lab.store import StoredExperiment
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
@@ -67,7 +68,6 @@ def run(config: DictConfig) -> None:
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.tell import tell
     from dpucbvi.studies import names
-    from dpucbvi.studies.calibrate import save
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
@@ -79,7 +79,7 @@ def run(config: DictConfig) -> None:
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
         check_study(experiment.study, HydraConfig.get().runtime.choices.get("exp"))
         lines = check_effect(overrides, experiment)
-        paths = {} if saved_as is None else save.files(experiment, saved_as, CONF / "arm")
+        paths = {} if saved_as is None else _files_to_save(experiment, saved_as)
         if checking:
             return
         if certify or planning:
@@ -106,7 +106,6 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     from dpucbvi.lab.results import write_csv
     from dpucbvi.lab.store import Store
     from dpucbvi.studies import draw, table
-    from dpucbvi.studies.calibrate import save
 
     stored = Store(experiment.results).load_experiment(experiment.name)
     if sys.stdout.isatty():
@@ -122,8 +121,21 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     for line in learnt_nothing(stored):
         print(f"{line}\n")
     print(f"figure  {' and '.join(map(str, drawn))}\ntable   {write_csv(stored, experiment.results)}")
+    if paths:
+        _save_arms(experiment, stored, paths)
+
+
+def _files_to_save(experiment: "Experiment", name: str) -> dict[str, Path]:
+    from dpucbvi.studies.calibrate.save import files  # with a study that other runs do without
+
+    return files(experiment, name, CONF / "arm")
+
+
+def _save_arms(experiment: "Experiment", stored: "StoredExperiment", paths: dict[str, Path]) -> None:
+    from dpucbvi.studies.calibrate.save import save
+
     command = shlex.join(["python", "experiments/run.py", *same_problem(experiment.changed)])
-    for path in save.save(experiment, stored, paths) if paths else []:
+    for path in save(experiment, stored, paths):
         print(f"arm     {path}\n        {command} +arm@arms.{path.stem}={path.stem}")
 
 

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dpucbvi.files import clear_leftovers, own_name, write_private
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 POLL_SECONDS = 0.2
 LINE_SECONDS = 30.0  # without a terminal
@@ -100,10 +102,13 @@ def progress_board(
     path = own_name(wanted)
     write_private(path, bytes(8 * len(episodes)))
     try:
-        board, console = Board(path, episodes, seconds), Console()
+        board = Board(path, episodes, seconds)
         if not shown:
             yield board
         else:
+            from rich.console import Console  # no worker needs it
+
+            console = Console()
             with _bar(console, title, board) if console.is_terminal else _lines(title, board):
                 yield board
     finally:
@@ -142,7 +147,9 @@ def _lines(title: str, board: Board) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(console: Console, title: str, board: Board) -> Iterator[None]:
+def _bar(console: "Console", title: str, board: Board) -> Iterator[None]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn(title),
         BarColumn(bar_width=None),

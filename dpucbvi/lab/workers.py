@@ -3,6 +3,7 @@
 Each executor takes jobs and yields what each returned, as they end. Which one it is never changes a result.
 """
 
+import gc
 import logging
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed
@@ -92,6 +94,7 @@ def dask(jobs: list[Job], workers: int, address: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
+    resource_tracker.ensure_running()  # Python 3.11 lets SIGINT through again when it starts this process
     before = signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
     try:
         yield
@@ -102,9 +105,13 @@ def _signals_held() -> Iterator[None]:
 def _start_worker(parent: int, purpose: str) -> None:
     """Import what runs need: loky takes a worker that grows much after its first task for a leaking one."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    gc.disable()  # imports make no garbage
     import cvxpy  # noqa: F401
 
     import dpucbvi.engine.fast  # noqa: F401
+
+    gc.freeze()  # nor is any of it garbage later
+    gc.enable()
 
 
 def _end_with(parent: int) -> None:

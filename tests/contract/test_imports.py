@@ -13,6 +13,8 @@ left all the same.
 """
 
 import ast
+import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +37,7 @@ FOLDERS = {
 # Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
 SCIENCE = {"numpy", "scipy"}
 LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
-STUDIES = SCIENCE | {"matplotlib", "seaborn", "yaml"}
+STUDIES = SCIENCE | {"matplotlib", "yaml"}
 PACKAGES = {
     "door": set(),
     "core": SCIENCE,
@@ -52,6 +54,7 @@ ON_DEMAND = {
     "core": {"cvxpy"},
     "simulate": {"cvxpy"},
     "lab": {"cvxpy", "pandas", "distributed"},
+    "studies": {"seaborn"},
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
     "dpucbvi.studies.artifact.figures": {"PIL"},
@@ -220,6 +223,11 @@ WRONG = {
     "lab, cvxpy at once": ("dpucbvi.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
     "studies, experiments": ("dpucbvi.studies.regret", "import experiments.run", "studies imports experiments"),
     "studies, hydra": ("dpucbvi.studies.regret", "from hydra import compose", "studies imports hydra"),
+    "studies, seaborn at once": (
+        "dpucbvi.studies.regret",
+        "import seaborn",
+        "seaborn is imported outside a function",
+    ),
     "studies, PIL": ("dpucbvi.studies.regret", "from PIL import Image", "studies imports PIL"),
     "experiments, requests": ("experiments.run", "import requests", "experiments imports requests"),
 }
@@ -245,9 +253,10 @@ RIGHT = {
     "pandas late": ("dpucbvi.trace", "class T:\n    def to_frame(self):\n        from pandas import DataFrame"),
     "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.agents import DPUCBVI"),
     "the door from the lab": ("dpucbvi.lab.runner", "import dpucbvi as dp"),
+    "seaborn late": ("dpucbvi.studies.regret", "def f():\n    from seaborn import heatmap"),
     "the lab from a study": (
         "dpucbvi.studies.regret",
-        "from dpucbvi.lab.stats import summarise\nimport seaborn",
+        "from dpucbvi.lab.stats import summarise\nimport matplotlib",
     ),
     "everything from a script": (
         "experiments.bench",
@@ -264,3 +273,50 @@ def test_a_right_import_passes(module, source):
 def test_a_new_folder_needs_a_room():
     with pytest.raises(AssertionError, match="no room of the floor plan"):
         room_of("dpucbvi.utilities.strings")
+
+
+# --- what a small run imports, in processes of its own: a start is as slow as what it imports -----------------
+
+SMALL_RUN = """
+import json, sys
+sys.argv = ["run.py", "K=20", "runs=2", "runtime.workers=2", *sys.argv[1:]]
+import run
+run.main()
+here = list(sys.modules)
+from dpucbvi.lab.workers import Job, processes
+asked = Job(eval, ("list(__import__('sys').modules)",))
+print(json.dumps([here, *processes([asked, asked], 2)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The modules of the process that was started, and those of its workers after their runs."""
+    folder = tmp_path_factory.mktemp("small_run")
+    folders = [f"runtime.results={folder}", f"runtime.figures={folder}"]
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_RUN, *folders],
+        cwd=ROOT / "experiments",  # where a script's imports are looked for, as here
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (folder / "single.pdf").exists()
+    here, *workers = json.loads(done.stdout.splitlines()[-1])
+    return set(here), [set(worker) for worker in workers]
+
+
+def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
+    """seaborn draws the calibration alone, and brings pandas and scipy.stats; cvxpy is for its workers."""
+    here, _ = imported
+    assert {"matplotlib", "hydra", "dpucbvi.studies.regret"} <= here
+    unused = {"seaborn", "pandas", "scipy.stats", "cvxpy", "dpucbvi.studies.calibrate", "matplotlib.pyplot"}
+    assert here & unused == set()
+
+
+def test_a_worker_imports_what_runs_and_not_what_asks_or_draws(imported):
+    _, workers = imported
+    assert len(workers) == 2
+    for modules in workers:
+        assert {"numba", "cvxpy", "dpucbvi.lab.runner", "dpucbvi.engine.fast"} <= modules
+        assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "rich", "dpucbvi.studies"} == set()

@@ -296,7 +296,10 @@ MUTANTS = {
         Mutant("better called worse", "ablation", "if one.ratio < 1.0]", "if one.ratio > 1.0]"),
     ],
     "calibrate": [
-        Mutant("heat map upside down", "calibrate.figure", 'origin="lower"', 'origin="upper"'),
+        Mutant("heat map upside down", "calibrate.figure", "axes.invert_yaxis()", "pass"),
+        Mutant(
+            "cells with the numbers of others", "calibrate.figure", "_short)(values)", "_short)(values[::-1])"
+        ),
         Mutant(
             "heat map transposed",
             "calibrate.figure",

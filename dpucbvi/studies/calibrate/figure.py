@@ -46,24 +46,37 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE, shared: bool = True)
 
 
 def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm) -> None:
+    from seaborn import heatmap  # slow to import: other studies do without
+
     bonuses = sorted({factors[0] for factors in calibration.objective})
     confidences = sorted({factors[1] for factors in calibration.objective})
     values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
-    axes.imshow(np.maximum(values, norm.vmin or 1.0), origin="lower", cmap=COLOURS, norm=norm, aspect="auto")
-    for (i, j), value in np.ndenumerate(values):
-        dark = norm(value) > 0.5
-        axes.text(j, i, _short(value), ha="center", va="center", fontsize=7, color="white" if dark else "black")
+    heatmap(
+        np.maximum(values, norm.vmin or 1.0),
+        cmap=COLOURS,
+        norm=norm,
+        annot=np.vectorize(_short)(values),
+        fmt="",
+        annot_kws={"fontsize": SMALL},
+        linewidths=0.5,  # a PDF would show hairlines of its own
+        cbar=False,
+        xticklabels=False,
+        yticklabels=False,
+        ax=axes,
+    )
+    axes.invert_yaxis()  # seaborn begins at the top
+    for text, value in zip(axes.texts, values.flat, strict=True):  # seaborn has white on tan too
+        text.set_color("white" if norm(value) > 0.5 else BLACK)
     for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
-        at = confidences.index(factors[1]) - 0.5, bonuses.index(factors[0]) - 0.5
+        at = confidences.index(factors[1]), bonuses.index(factors[0])
         axes.add_patch(
             Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
         )
-    axes.set_xticks(range(len(confidences)), [thousands(value, None) for value in confidences])
-    axes.set_yticks(range(len(bonuses)), [thousands(value, None) for value in bonuses])
+    axes.set_xticks(np.arange(len(confidences)) + 0.5, [thousands(value, None) for value in confidences])
+    axes.set_yticks(np.arange(len(bonuses)) + 0.5, [thousands(value, None) for value in bonuses])
     axes.set_xlabel("factor on $E$")
     axes.set_ylabel("factor on the bonus", labelpad=1)
     axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
 
 
 def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:

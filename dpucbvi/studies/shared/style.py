@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
@@ -69,7 +68,26 @@ COLUMN_SIZES = {
     **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8.0),
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
 }
+# Ticks and lines as seaborn has them in print: its style "ticks" in the context "paper". They are written out,
+# and a test compares them with seaborn's: importing it, and pandas with it, would slow the start of every run.
+SEABORN: dict[Any, Any] = {
+    **dict.fromkeys(("axes.labelcolor", "text.color"), ".15"),
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif"],
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.8,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.8,
+    **dict.fromkeys(("xtick.major.width", "ytick.major.width"), 1.0),
+    **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), 0.8),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 4.8),
+    **dict.fromkeys(("xtick.minor.size", "ytick.minor.size"), 3.2),
+    "legend.title_fontsize": 9.6,
+}
 RC: dict[Any, Any] = {
+    **SEABORN,
     **PAGE_SIZES,
     "pdf.fonttype": 42,  # text stays text
     "axes.titley": 1.0,  # nothing stands above a panel but its title: matplotlib need not look
@@ -87,7 +105,7 @@ RC: dict[Any, Any] = {
 def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
     """The settings under which a figure is drawn and saved; the sizes of its type are those of its sheet."""
     settings = {**RC, **sizes}
-    with seaborn.axes_style("ticks"), seaborn.plotting_context("paper"), matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings):
         yield
 
 
@@ -96,7 +114,7 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height))
     axes = figure.add_subplot()
     axes.grid(True)
-    seaborn.despine(ax=axes)
+    axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
 
 

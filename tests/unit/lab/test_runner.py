@@ -360,3 +360,15 @@ def test_the_time_left_counts_work_not_episodes(monkeypatch, tmp_path):
             board.finish(slot)
             said.append(board.time_left())
     assert said == ["compiling or starting", "10 s left", "0 s left"]
+
+
+def test_workers_leave_ctrl_c_and_the_end_of_a_terminal_to_who_started_them():
+    """In a fresh process, whose first worker makes Python start a helper that would unblock SIGINT."""
+    asked = "set(__import__('signal').pthread_sigmask(0, ()))"  # SIG_BLOCK nothing: the mask as it is
+    code = (
+        "from dpucbvi.lab.workers import DEAF_TO, Job, processes\n"
+        f'masks = list(processes([Job(eval, ("{asked}",))] * 2, 2))\n'
+        "print(masks == [DEAF_TO] * 2, masks)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("True"), done.stdout

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
@@ -176,11 +178,18 @@ def ticks(axes: Axes) -> tuple[dict[float, str], dict[float, str]]:
 
 
 def cells(axes: Axes) -> dict[tuple[float, float], float]:
-    """The values of a heat map by the x and y at which they are shown."""
-    (image,) = axes.images
-    values = np.asarray(image.get_array())
-    left, right, bottom, top = image.get_extent()
-    first, last = (bottom, top) if image.origin == "lower" else (top, bottom)
+    """The values of a heat map, an image or a mesh of rectangles, by the x and y of their middles."""
+    shown = heat_map(axes)
+    if isinstance(shown, QuadMesh):
+        values, corners = shown.get_array(), shown.get_coordinates()
+        middles = (corners[:-1, :-1] + corners[1:, 1:]) / 2.0
+        return {
+            (round(x, 9), round(y, 9)): float(value)
+            for (x, y), value in zip(middles.reshape(-1, 2).tolist(), np.ravel(values), strict=True)
+        }
+    values = np.asarray(shown.get_array())
+    left, right, bottom, top = shown.get_extent()
+    first, last = (bottom, top) if shown.origin == "lower" else (top, bottom)
     rows, columns = values.shape
     return {
         (
@@ -189,6 +198,11 @@ def cells(axes: Axes) -> dict[tuple[float, float], float]:
         ): float(value)
         for (i, j), value in np.ndenumerate(values)
     }
+
+
+def heat_map(axes: Axes) -> AxesImage | QuadMesh:
+    (shown,) = [*axes.images, *(one for one in axes.collections if isinstance(one, QuadMesh))]
+    return shown
 
 
 def texts_at(axes: Axes) -> dict[tuple[float, float], str]:

@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import boxes, cells, is_log, lines, said, texts_at, ticks
+from drawn import boxes, cells, heat_map, is_log, lines, said, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 
 from dpucbvi.lab.calibration import Calibration, around, geometric_mean
@@ -116,7 +116,7 @@ def test_a_problem_with_small_regrets_is_written_and_has_ticks():
 
 
 def test_dark_is_much_regret(figure):
-    (image,) = figure.axes[0].images
+    image = heat_map(figure.axes[0])
     lightness = [sum(image.cmap(image.norm(value))[:3]) for value in (1_000.0, 10_000.0, 50_000.0)]
     assert lightness[0] > lightness[1] > lightness[2]
 

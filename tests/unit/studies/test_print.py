@@ -8,7 +8,9 @@ from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
+import matplotlib
 import pytest
+import seaborn
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -26,9 +28,12 @@ from dpucbvi.studies.shared.style import (
     PRIVACY,
     PRIVATIZERS,
     QUIET,
+    RC,
+    SEABORN,
     SECOND,
     TERMS,
     house_style,
+    new_figure,
 )
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
@@ -213,3 +218,24 @@ def test_a_page_takes_the_figure_and_a_long_title_moves_left():
     assert panels_of_many[0].get_position().height * many.get_figheight() == pytest.approx(1.7)
     write_title(panels[0], "words " * 9)
     assert box(panels[0]._left_title).x1 <= 3.3 * made.dpi
+
+
+def test_ticks_and_lines_are_seaborns():
+    """Its style "ticks" in the context "paper", but for what the house has otherwise."""
+    theirs = {**seaborn.axes_style("ticks"), **seaborn.plotting_context("paper")}
+    with house_style():
+        ours = dict(matplotlib.rcParams)
+    own = {key for key in RC if key not in SEABORN} | {"image.cmap"}  # every image names its colours
+    given = {key: value for key, value in theirs.items() if key not in own}
+    assert len(given) > 30 and {key: value for key, value in SEABORN.items() if key not in theirs} == {}
+    for key, value in given.items():
+        assert ours[key] == (pytest.approx(value) if isinstance(value, float) else value), key
+
+
+def test_the_spines_are_those_that_seaborn_leaves():
+    _, axes = new_figure(2.0, 1.0)
+    theirs = Figure().add_subplot()
+    seaborn.despine(ax=theirs)
+    assert {side: spine.get_visible() for side, spine in axes.spines.items()} == {
+        side: spine.get_visible() for side, spine in theirs.spines.items()
+    }
