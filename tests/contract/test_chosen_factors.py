@@ -187,7 +187,7 @@ def test_both_private_algorithms_have_the_same_budget():
         [(row["bonus_factor"], row["confidence_factor"]) for row in ROWS if row["algorithm"] == algorithm]
         for algorithm in ("DP-UCBVI", "Private-UCB-VI", POOLED)
     ]
-    assert budgets[0] == budgets[1] == budgets[2] and len(budgets[0]) == 25
+    assert budgets[0] == budgets[1] == budgets[2] and len(budgets[0]) == 16
 
 
 # --- the mechanisms ---------------------------------------------------------------------------------------
