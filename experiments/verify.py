@@ -2,11 +2,11 @@
 
     python experiments/verify.py [name ...] [--minutes 10] [--workers 2]
 
-All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is compared
-at the stored episodes up to there; the table says which was the last of them. How far that is follows from the
-seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the reference engine
-have no parts: they are computed if they took at most a hundredth of the time. The LPs that check a compiled run are
-not solved again, because no number of the trace depends on them.
+All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
+compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
+from the seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the
+reference engine have no parts: they are computed if they took at most a hundredth of the time. The LPs that
+check a compiled run are not solved again, because no number of the trace depends on them.
 """
 
 import argparse
@@ -74,10 +74,11 @@ def seconds_for_episodes(minutes: float, workers: int, runs: int) -> float:
 
 
 def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
-    """The last stored episode that each run is computed to, so that all take about so many seconds of one core."""
+    """The last stored episode that each run is computed to; all take about so many seconds of one core."""
     took = np.array([max(run.provenance["seconds"], 1e-9) for run in runs])
     bounds = np.array([_bounds(run, t, seconds) for run, t in zip(runs, took, strict=True)]).reshape(-1, 2)
-    given = np.clip(share(*bounds.T, seconds), *bounds.T)
+    least, most = bounds.T
+    given = np.clip(share(least, most, seconds), least, most)
     parts = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
     stored = [run.trace.episodes for run in runs]
     return [int(max(at[at <= part + 0.5], default=0)) for at, part in zip(stored, parts, strict=True)]
@@ -198,8 +199,8 @@ def verdict(answers: Sequence[Answer]) -> str:
     left = len(answers) - equal - different
     return (
         f"{equal:,} of {len(answers):,} runs are equal, bit for bit, up to the episode beside them; "
-        f"{different:,} differ; {left:,} not compared: their time ends before {POINTS} stored episodes after the "
-        f"first, or before the end of what has no parts; {numbers:,} numbers in all"
+        f"{different:,} differ; {left:,} not compared: their time ends before {POINTS} stored episodes after "
+        f"the first, or before the end of what has no parts; {numbers:,} numbers in all"
     )
 
 
