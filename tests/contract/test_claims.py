@@ -155,12 +155,12 @@ def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdic
 
 
 def test_the_setting_that_was_not_fitted_comes_first(tmp_path):
-    told = "matched, against UCBVI: does not; pooled, against itself: reproduces; certified, against itself: does not"
+    told = "matched, against UCBVI: does not; pooled, against itself: reproduces; certified, twice: does not"
     path = write(tmp_path, verdict="", judged="headline.verdict.x", note="More.")
     (claim,) = read(path, {"headline.verdict.x": told}, ["headline"])
     assert (claim.verdict, claim.measured) == ("holds in part", "certified: does not; fitted: 1 of 2 do")
     assert claim.note == (
-        "certified, against itself: does not; matched, against UCBVI (fitted): does not; "
+        "certified, twice: does not; matched, against UCBVI (fitted): does not; "
         "pooled, against itself (fitted): reproduces. More."
     )
     shown = [claim for claim in CLAIMS if claim.judged]
