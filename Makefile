@@ -29,7 +29,7 @@ reproduce: $(VENV) ## everything the report rests on
 figures: $(VENV) ## redraw the figures and rewrite the tables from the results that ship
 	$(BIN)/python experiments/paper.py
 
-verify: $(VENV) ## compute one seed of every arm afresh and compare it with what ships: 10 minutes
+verify: $(VENV) ## compute one seed of every arm afresh, as far as 10 minutes go, and compare it with what ships
 	$(BIN)/python experiments/verify.py
 
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/

@@ -2,12 +2,16 @@
 
     python experiments/verify.py [name ...] [--minutes 10] [--workers 2]
 
-A run that took longer than its share of the time is compared as far as its share goes: to the episode, so the
-same episodes are compared everywhere.
+All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
+compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
+from the seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the
+reference engine have no parts: they are computed if they took at most a hundredth of the time. The LPs that
+check a compiled run are not solved again, because no number of the trace depends on them.
 """
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,20 +20,27 @@ from joblib import Parallel, delayed
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.compiling import compile_first
 from dpucbvi.lab.run_files import PER_EPISODE
 from dpucbvi.lab.runner import audit_run
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import StoredRun, run_id, settings_of
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 
 ROOT = Path(__file__).resolve().parents[1]
-LEAST = 100  # episodes, or all if there are fewer
+NUMBERS = tuple(key for key in PER_EPISODE if key != "episodes")
+POINTS = 2  # stored episodes after the first: a run of which fewer are compared counts as not compared
+# Seconds of one core.
+WORKER = 10.0  # a worker takes to import the package and to load what is compiled
+RUN = 0.02  # a run takes besides its episodes: it is assembled, started, handed over
+CHEAP = 0.2  # a run may take in any case, if this brings it to as many points
+WHOLE = 0.01  # of all the time may go to a run that has no parts
 
 
 class Task(NamedTuple):
-    """An arm's first run, and how far it is compared."""
+    """An arm's first run, and the last stored episode that it is compared at; 0: it is not computed."""
 
     arms: str
     run: StoredRun
@@ -38,52 +49,79 @@ class Task(NamedTuple):
 
 class Answer(NamedTuple):
     arms: str
-    episodes: int
+    episodes: int  # the last one compared
     K: int
+    numbers: int  # how many were compared
+    compared: bool  # at enough episodes to say something
     wrong: str  # what differs, if anything
 
 
-def tasks(shipped: Shipped, names: list[str], seconds: float) -> list[Task]:
-    """The first run of every arm, each once; together they take about so many seconds of one core."""
+def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> list[Task]:
+    """The first run of every arm, each once."""
     first: dict[str, tuple[list[str], StoredRun]] = {}
     for name in names:
         for arm in shipped.load_experiment(name).arms:
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
-    took = np.array([run.provenance["seconds"] for _, run in first.values()])
-    most = share(took, seconds)
-    made = []
-    for arms, run in first.values():
-        K = run.config["K"]
-        part = K * min(1.0, most / max(run.provenance["seconds"], 1e-9))
-        whole = run.config["engine"]["name"] != "fast"
-        also = f" (and {len(arms) - 1} more)" if len(arms) > 1 else ""
-        made.append(Task(arms[0] + also, run, K if whole else min(K, max(LEAST, round(part)))))
-    return made
+    runs = [run for _, run in first.values()]
+    also = [f" (and {len(arms) - 1} more)" if len(arms) > 1 else "" for arms, _ in first.values()]
+    ends = reaches(runs, seconds_for_episodes(minutes, workers, len(runs)))
+    return [Task(arms[0] + a, run, end) for (arms, run), a, end in zip(first.values(), also, ends, strict=True)]
 
 
-def share(took: Floats, seconds: float) -> float:
-    """The longest that a run may take for all to take `seconds`: Σ min(took, share) = seconds."""
-    low, high = 0.0, float(took.max(initial=0.0))
-    if took.sum() <= seconds:
+def seconds_for_episodes(minutes: float, workers: int, runs: int) -> float:
+    """What is left of the cores' time for the episodes themselves."""
+    return max(60.0 * minutes * workers - WORKER * workers - RUN * runs, 0.0)
+
+
+def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
+    """The last stored episode that each run is computed to; all take about so many seconds of one core."""
+    took = np.array([max(run.provenance["seconds"], 1e-9) for run in runs])
+    bounds = np.array([_bounds(run, t, seconds) for run, t in zip(runs, took, strict=True)]).reshape(-1, 2)
+    least, most = bounds.T
+    given = np.clip(share(least, most, seconds), least, most)
+    parts = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
+    stored = [run.trace.episodes for run in runs]
+    return [int(max(at[at <= part + 0.5], default=0)) for at, part in zip(stored, parts, strict=True)]
+
+
+def _bounds(run: StoredRun, took: float, seconds: float) -> tuple[float, float]:
+    """The least and the most time that a run is given."""
+    if run.config["engine"]["name"] != "fast":
+        whole = took if took <= WHOLE * seconds else 0.0
+        return whole, whole
+    to_enough = took * run.trace.episodes[: POINTS + 1][-1] / run.config["K"]
+    return (to_enough if to_enough <= CHEAP else 0.0), took
+
+
+def share(least: Floats, most: Floats, seconds: float) -> float:
+    """The time of a run for all to take `seconds`, each between its least and its most."""
+    low, high = 0.0, float(most.max(initial=0.0))
+    if most.sum() <= seconds:
         return high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(took, middle).sum() <= seconds else (low, middle)
+        low, high = (middle, high) if np.clip(middle, least, most).sum() <= seconds else (low, middle)
     return low
 
 
 def compare(task: Task) -> Answer:
     """Run it again as far as the task says."""
-    settings, seed = settings_of(task.run.config), task.run.config["seed"]
+    settings, seed, stored = settings_of(task.run.config), task.run.config["seed"], task.run.trace
+    K = task.run.config["K"]
+    if task.episodes == 0:
+        return Answer(task.arms, 0, K, 0, False, "")
     setup = assemble(settings)
     if settings.engine.name == "audit":
-        wrong = _differing_checks(task.run.trace, audit_run(setup, seed, settings.engine))
-        return Answer(task.arms, setup.problem.K, setup.problem.K, wrong)
+        wrong = _differing_checks(stored, audit_run(setup, seed, settings.engine))
+        return Answer(task.arms, K, K, len(stored.checks), True, wrong)
     if settings.engine.name == "reference":
         fresh = run_setup(setup, seed, "reference")
     else:
-        fresh = _start_of(setup, seed, task.episodes)
-    return Answer(task.arms, task.episodes, setup.problem.K, differing(task.run.trace, fresh, task.episodes))
+        fresh = _start_of(setup._replace(lp_checks=0), seed, task.episodes)
+    points = int((stored.episodes <= task.episodes).sum())
+    enough = points >= min(POINTS + 1, len(stored.episodes))
+    wrong = differing(stored, fresh, task.episodes)
+    return Answer(task.arms, task.episodes, K, points * len(NUMBERS), enough, wrong)
 
 
 def differing(stored: Trace, fresh: Trace, episodes: int) -> str:
@@ -105,13 +143,13 @@ def _differing_checks(stored: Trace, fresh: Trace) -> str:
     )
 
 
-def _start_of(setup: object, seed: int, episodes: int) -> Trace:
-    """The first episodes of a compiled run."""
+def _start_of(setup: Setup, seed: int, episodes: int) -> Trace:
+    """The first episodes of a compiled run, in chunks of one size so that hardly more are computed."""
     from dpucbvi.engine import fast  # compiling is slow: only who runs pays
 
-    run = fast.start(setup, seed)  # type: ignore[arg-type]
-    done = 0
-    for count in fast.run_chunks(run, seed, most=episodes):
+    run, done = fast.start(setup, seed), 0
+    chunks = -(-episodes // fast.CHUNK_MOST)
+    for count in fast.run_chunks(run, seed, most=-(-episodes // chunks)):
         done += count
         if done >= episodes:
             break
@@ -130,24 +168,40 @@ def main() -> None:
     try:
         if not names:
             raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
-        todo = tasks(shipped, names, 60.0 * arguments.minutes * arguments.workers)
+        todo = tasks(shipped, names, arguments.minutes, arguments.workers)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+    print("compiling first, if it was not done before (up to 2 minutes more)", flush=True)
+    compile_first([settings_of(task.run.config) for task in todo if task.episodes])
     sys.exit(min(check(todo, arguments.workers), 1))
 
 
 def check(todo: list[Task], workers: int) -> int:
     """Print a line for every task; how many differ."""
     width = max(len(task.arms) for task in todo)
-    print(f"{'arm':{width}}  {'episodes':>11}  {'of':>11}  equal", flush=True)
-    wrong = 0
+    print(f"{'arm':{width}}  {'compared up to':>14}  {'of':>11}  {'numbers':>7}  equal", flush=True)
+    answers = []
     for answer in Parallel(workers, batch_size=1, return_as="generator")(delayed(compare)(t) for t in todo):
-        arms, episodes, K, difference = answer
-        print(f"{arms:{width}}  {episodes:>11,}  {K:>11,}  {difference or 'yes'}", flush=True)
-        wrong += bool(difference)
-    print(f"\n{len(todo) - wrong} of {len(todo)} runs are equal, bit for bit, as far as they were computed")
-    return wrong
+        arms, episodes, K, numbers, compared, wrong = answer
+        said = wrong or ("yes" if compared else "not compared")
+        print(f"{arms:{width}}  {episodes:>14,}  {K:>11,}  {numbers:>7,}  {said}", flush=True)
+        answers.append(answer)
+    print(f"\n{verdict(answers)}")
+    return sum(bool(answer.wrong) for answer in answers)
+
+
+def verdict(answers: Sequence[Answer]) -> str:
+    """The last line: how many runs are equal, how many differ, how many say nothing."""
+    different = sum(bool(answer.wrong) for answer in answers)
+    equal = sum(answer.compared and not answer.wrong for answer in answers)
+    numbers = sum(answer.numbers for answer in answers)
+    left = len(answers) - equal - different
+    return (
+        f"{equal:,} of {len(answers):,} runs are equal, bit for bit, up to the episode beside them; "
+        f"{different:,} differ; {left:,} not compared: their time ends before {POINTS} stored episodes after "
+        f"the first, or before the end of what has no parts; {numbers:,} numbers in all"
+    )
 
 
 if __name__ == "__main__":

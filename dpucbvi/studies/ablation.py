@@ -121,7 +121,7 @@ def verdict(found: list[Variant]) -> str:
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     """The ratio of every variant, a mark for each panel."""
     check_same_grid(experiment)
-    found, hues = variants(experiment), _hues(experiment)
+    found, hues = variants(experiment), panel_hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
     note = f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
     note += "ε: certified if a user is added or removed."
@@ -150,7 +150,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     return figure
 
 
-def _hues(experiment: StoredExperiment) -> dict[str, str]:
+def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
     """The colour of every panel: its privacy, and another one for a second ε."""
     hues: dict[str, str] = {}
     for arm in experiment.arms:

@@ -151,9 +151,36 @@ def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdic
     found, shipped = ({"headline.verdict.x": told}, ["headline"]) if told else ({}, [])
     (claim,) = read(path, found, shipped)
     assert claim.verdict == verdict
-    words = [part.partition(": ")[2] for part in told.split("; ")] if told else []
-    settings = f"in {words.count('reproduces')} of {len(words)} settings"
-    assert (claim.measured, claim.note) == ((settings, f"{told}.") if told else (NOT_SHIPPED, ""))
+    assert (claim.measured, claim.note) == ((told, f"{told}.") if told else (NOT_SHIPPED, ""))
+
+
+def test_the_setting_that_was_not_fitted_comes_first(tmp_path):
+    told = "matched, against UCBVI: does not; pooled, against itself: reproduces; certified, twice: does not"
+    path = write(tmp_path, verdict="", judged="headline.verdict.x", note="More.")
+    (claim,) = read(path, {"headline.verdict.x": told}, ["headline"])
+    assert (claim.verdict, claim.measured) == ("holds in part", "certified: does not; fitted: 1 of 2 do")
+    assert claim.note == (
+        "certified, twice: does not; matched, against UCBVI (fitted): does not; "
+        "pooled, against itself (fitted): reproduces. More."
+    )
+    shown = [claim for claim in CLAIMS if claim.judged]
+    assert len(shown) == 4 and all(claim.note.count("(fitted)") == 5 for claim in shown)
+    assert all(claim.measured.startswith("certified: ") for claim in shown)
+
+
+def test_a_claim_that_stands_on_another_has_its_verdict():
+    verdicts = {claim.statement: claim.verdict for claim in CLAIMS}
+    found = {claim.statement: re.match(r"as ((?:Def|Asm|Rem|Thm|Lem|Cor)\. [\w.]+\w)", claim.measured)
+             for claim in CLAIMS}  # fmt: skip
+    as_another = {statement: other[1] for statement, other in found.items() if other}
+    assert as_another == {"Lem. 6.1": "Lem. B.6"}
+    assert [name for name, other in as_another.items() if verdicts[name] != verdicts[other]] == []
+
+
+def test_a_bound_holds_no_words():
+    """Õ(x) under JDP, Õ(y) under LDP."""
+    bounds = [bound for claim in CLAIMS for bound in re.findall(r"Õ\((?:[^()]|\([^()]*\))*\)", claim.says)]
+    assert len(bounds) > 8 and [bound for bound in bounds if "under" in bound] == []
 
 
 def test_a_claim_with_a_mistake_is_named(tmp_path):

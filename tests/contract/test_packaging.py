@@ -106,9 +106,23 @@ def import_name(requirement: Requirement) -> str:
 
 
 def test_top_level_holds_the_promised_entries():
-    folders = {"paper", "experiments", "dpucbvi", "conf", "notebooks", "tests"}
-    present = {path.name for path in ROOT.iterdir()}
-    assert folders | {"environment.yml", "README.md"} <= present
+    """And nothing else: a stray file fails."""
+    folders = {"paper", "experiments", "dpucbvi", "conf", "notebooks", "tests", "docs", ".ci", ".github"}
+    prose = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARTIFACT-APPENDIX.md", "LICENSE", "CITATION.cff"}
+    made_of = {
+        "Makefile",
+        "Dockerfile",
+        "pyproject.toml",
+        "requirements.lock",
+        "environment.yml",
+        "codemeta.json",
+    }
+    dots = {".gitignore", ".gitattributes", ".dockerignore", ".pre-commit-config.yaml"}
+    assert {path.relative_to(ROOT).parts[0] for path in tracked_files()} == folders | prose | made_of | dots
+
+
+def test_the_results_that_ship_stay_small():
+    assert sum(path.stat().st_size for path in (ROOT / "paper" / "results").glob("*.npz")) < 10e6
 
 
 def test_environment_yml_installs_the_lock():

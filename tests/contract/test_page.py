@@ -14,7 +14,7 @@ import pytest
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.studies.artifact.formulas import with_formulas
 from dpucbvi.studies.shared.arms import mean_of
-from dpucbvi.studies.shared.style import PALETTE
+from dpucbvi.studies.shared.style import HUES, PALETTE, PRIVACY, PRIVATIZERS, SECOND
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")
@@ -26,7 +26,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 # Appended to the page: works it as a reader would, and leaves what it saw in the document.
 READER = """
 <script>
-const seen = {};
+(async () => {
+const seen = { refused: [] };
+document.addEventListener("securitypolicyviolation", (event) => seen.refused.push(event.blockedURI));
 seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 seen.claims = document.querySelectorAll("#claims tr").length - 1;
 const marked = [...document.querySelectorAll("#claims .word")];
@@ -35,6 +37,22 @@ document.querySelector("#bounds tr:first-child th:nth-child(6) button").click();
 const cells = [...document.querySelectorAll("#bounds tr td:nth-child(6)")];
 seen.sorted = cells.map((cell) => Number(cell.textContent));
 seen.canvas = document.querySelectorAll("#chart canvas").length;
+seen.curves = chart.series.length - 1;
+document.querySelector("#seeds").click();
+seen.runs = chart.series.length - 1;
+const range = () => document.querySelector("#range").textContent;
+const press = async (key) => {
+  document.querySelector("#chart").focus();
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  await new Promise((done) => setTimeout(done, 20));
+  return range();
+};
+seen.range = [range()];
+for (const key of ["+", "+", "ArrowRight", "-", "0"]) seen.range.push(await press(key));
+document.querySelector("#closer").click();
+await new Promise((done) => setTimeout(done, 20));
+seen.button = range();
+seen.dashes = chart.series.slice(1).filter((line) => line.width === 2).map((line) => line.stroke() + line.dash);
 for (const box of document.querySelectorAll("#arms input")) box.click();
 seen.empty = document.querySelectorAll("#chart canvas").length;
 const choose = (verdict) => {
@@ -53,8 +71,14 @@ seen.shown = document.querySelector("#experiment").value;
 const focusable = [...document.querySelectorAll("button, select, input, summary, a")];
 const deaf = (node) => { node.focus(); return document.activeElement !== node && !node.disabled; };
 seen.focus = focusable.filter(deaf).length;
+const named = (button) => button.textContent.trim().length > 1 || button.ariaLabel;
+seen.unnamed = [...document.querySelectorAll("button")].filter((button) => !named(button)).length;
+const printed = [...document.querySelectorAll("#exp-riverswim .few td:nth-child(3)")];
+seen.printed = printed.map((cell) => cell.textContent);
+seen.loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
 const note = { id: "seen", textContent: JSON.stringify(seen) };
 document.body.append(Object.assign(document.createElement("pre"), note));
+})();
 </script>
 """
 
@@ -87,11 +111,37 @@ def test_its_numbers_are_those_of_the_files(data):
     for name in {name for name, _ in arms}:
         for arm in shipped.load_experiment(name).arms:
             assert arms[name, arm.key] == pytest.approx(mean_of(arm), rel=1e-5)
-    assert any(f"{arms['riverswim', 'jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
-    assert data["palette"] == list(PALETTE)  # colours that colour-blind readers can tell apart
+    assert any(f"{arms['headline', 'certified_jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
     assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
         name: entry["sha256"] for name, entry in shipped.manifest().items()
     }
+
+
+def test_a_colour_is_that_of_the_figures(data):
+    """What shared/style.py says: the privacy of a curve, or the printed curve or privatizer that is meant."""
+    arms = {(e["name"], arm["key"]): arm for e in data["experiments"] for arm in e["arms"]}
+    hues = {place: arm["hue"] for place, arm in arms.items()}
+    assert set(hues.values()) <= {*PALETTE, *PRIVATIZERS.values()}  # colour-blind readers can tell them apart
+    assert {curve: hues["riverswim", curve] for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2")} == {
+        curve: HUES[curve] for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2")
+    }
+    assert hues["headline", "certified_ldp_eps2"] == PRIVACY["LDP"]
+    assert hues["mechanisms", "pooled_batches@privatizer.epsilon=1"] == PRIVATIZERS["batches"]
+    assert {hue for (name, _), hue in hues.items() if name == "ablation"} == {
+        PRIVACY["JDP"],
+        SECOND,
+        PRIVACY["LDP"],
+    }
+    for (name, key), arm in arms.items():
+        if name in ("epsilon", "privacy_for_free", "literal_learns", "table1"):
+            assert arm["hue"] == PRIVACY[arm["model"]], (name, key)
+
+
+def test_its_verdict_is_the_readmes(data):
+    readme = " ".join((ROOT / "README.md").read_text().replace("*", "").split())
+    assert len(data["summary"]) == 3 and "Lemmas B.4 and B.6" in data["summary"][0]
+    for point in data["summary"]:
+        assert point[:60] in readme and not re.search(r"\]\(|\*|\(\)", point)
 
 
 def test_every_deviation_and_experiment_is_on_it(data):
@@ -124,28 +174,68 @@ def test_a_text_cannot_end_the_data():
     assert "</" not in page.as_json({"note": "</script><script>"})
 
 
+def requested_by_pages(log: str) -> list[str]:
+    """What Chromium's log of the network has, but for what the browser asks for itself, without an origin."""
+    events = [event.get("params", {}) for event in json.loads(log)["events"]]
+    return [one["url"] for one in events if one.get("initiator", "not an origin") != "not an origin"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH (Debian: apt-get install chromium)")
+@pytest.mark.slow
+def test_a_page_that_asks_for_something_would_be_noticed(tmp_path):
+    file, log = tmp_path / "index.html", tmp_path / "requests.json"
+    file.write_text('<!doctype html><img src="http://example.org/a.png">')
+    browse(file, log, 375)
+    assert set(requested_by_pages(log.read_text())) == {"http://example.org/a.png"}
+
+
+def browse(file: Path, log: Path, width: int) -> subprocess.CompletedProcess:
+    """Open it in a browser that finds no other machine, and give back the document that comes of it."""
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--no-first-run",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--enable-logging=stderr",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--log-net-log={log}",
+        f"--user-data-dir={file.parent}",
+        f"--window-size={width},900",
+        "--virtual-time-budget=2000",
+        "--dump-dom",
+    ]
+    return subprocess.run([CHROMIUM, *flags, file.as_uri()], capture_output=True, text=True, timeout=120)
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH (Debian: apt-get install chromium)")
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [375, 1200], ids=["phone", "desk"])
 def test_it_works_in_a_browser(text, data, tmp_path, width):
     file = tmp_path / "index.html"
     file.write_text(text.replace("</html>", READER))
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--enable-logging=stderr",
-        f"--user-data-dir={tmp_path}",
-    ]
-    size = [f"--window-size={width},900", "--virtual-time-budget=2000", "--dump-dom"]
-    done = subprocess.run([CHROMIUM, *flags, *size, file.as_uri()], capture_output=True, text=True, timeout=120)
+    log = tmp_path / "requests.json"
+    done = browse(file, log, width)
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     seen = json.loads(html.unescape(re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)[1]))
     assert seen["wide"] <= 0  # nothing is wider than the window: tables scroll by themselves
     assert seen["claims"] == sum(claim["main"] for claim in data["claims"]) > 5 and seen["marks"]
     assert seen["sorted"] == sorted(float(row["regret"]) for row in data["table1"])
     assert (seen["canvas"], seen["empty"]) == (1, 0)
+    assert seen["loaded"] == [] and seen["refused"] == []  # nothing was requested, nothing had to be refused
+    assert requested_by_pages(log.read_text()) == []
+    arms = next(e["arms"] for e in data["experiments"] if e["name"] == "riverswim")
+    shown = [arm for arm in arms if arm["panel"] == arms[0]["panel"]]
+    assert seen["runs"] - seen["curves"] == sum(len(arm["seeds"]) for arm in shown) > 10
+    # Halved about the middle of log k, halved again, moved by a quarter of what is seen, doubled, all.
+    starts = (0.0, 1 / 4, 3 / 8, 3 / 8 + 1 / 16, 5 / 16, 0.0)
+    ends = [start + part for start, part in zip(starts, (1, 1 / 2, 1 / 4, 1 / 4, 1 / 2, 1), strict=True)]
+    told = [f"{50_000**a:,.0f} to {50_000**b:,.0f}" for a, b in zip(starts, ends, strict=True)]
+    assert seen["range"] == told
+    assert seen["button"] == seen["range"][1]
+    assert len(set(seen["dashes"])) == len(shown)  # no two curves look the same
+    assert seen["unnamed"] == 0
+    assert seen["printed"].count("5,970") == sum(arm["printed"] == 5970 for arm in arms) > 0
     assert seen["all"] == len(data["claims"])
     assert seen["chosen"] == sum(claim["verdict"] == "off by 2" for claim in data["claims"])
     assert seen["slider"] == "1" and float(seen["moved"]) < 1 and seen["shown"] == "riverswim"

@@ -19,8 +19,8 @@ QUOTED = {
     " the minimum of line 9",
     "audit": "{audit.honest} attacks on honest mechanisms stay below the certificate, {audit.broken} releases"
     " that are broken on purpose are caught",
-    "explain": "{explain.near} hypotheses come within 20% of the printed curves, the others are off by a factor"
-    " of {explain.off} or more; the nearest is {explain.nearest}",
+    "explain": "{explain.near} hypotheses are less than 20% off the printed curves in root mean square, the"
+    " others by a factor of {explain.off} or more; the nearest is {explain.nearest}",
     "literal_learns": "regret {literal_learns.ucbvi} (UCBVI), {literal_learns.jdp_eps100} (JDP ε = 100),"
     " {literal_learns.ldp_eps100} (LDP ε = 100; a user added or removed)",
     "mechanisms": "regret {mechanisms.pooled_batches@privatizer.epsilon=1} with batches at JDP ε = 1,"
@@ -68,7 +68,7 @@ def _size(manifest: dict[str, Any]) -> str:
     minutes = sum(experiment_data(name, None)["minutes"] for name in in_order())
     runs, size = (sum(entry[key] for entry in manifest.values()) for key in ("runs", "bytes"))
     return (
-        f"- **Time**: {minutes} compute minutes on 2 cores for all; none to redraw the figures.\n"
+        f"- **Time**: {minutes} compute minutes on 2 cores for all; under 1 to redraw the figures.\n"
         f"- **Storage**: 2 GB for the environment and 200 MB for all runs; the {runs:,} runs that ship have\n"
         f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, run ids, code and packages in\n"
         "  [manifest.json](paper/results/manifest.json)."

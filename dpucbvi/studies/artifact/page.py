@@ -10,27 +10,17 @@ import numpy as np
 from dpucbvi.lab.compose import CONF, experiments
 from dpucbvi.lab.shipped import Shipped, thinned
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies import study
+from dpucbvi.studies import ablation, horizon, study
 from dpucbvi.studies.artifact.claims import read
-from dpucbvi.studies.artifact.numbers import filled, numbers
-from dpucbvi.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of
+from dpucbvi.studies.artifact.numbers import numbers
+from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, regret_of
 from dpucbvi.studies.shared.printed import printed_beside
-from dpucbvi.studies.shared.style import PALETTE
+from dpucbvi.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
 
 POINTS = 40  # of every curve
 SEEDS = 5  # of every arm, where the arms are few
 FEW_ARMS, MOST_ARMS = 40, 200
 FIRST = "riverswim"
-# The whole in three sentences; {names} are those of numbers.py.
-SUMMARY = (
-    "The algorithm is as the paper says: its lemmas hold where we could test them, but for a factor 2 in the"
-    " privacy of Lemmas 5.1 and 5.6 and steps of the appendix.",
-    "Figure 1 does not follow from it: with the proven noise at JDP ε = 1 (a user added or removed) the regret"
-    " is {riverswim.jdp_eps1}, and {printed.jdp_eps1} is printed.",
-    "Other privatizers do it, certified for a user who is replaced, with pooled counts and factors chosen on"
-    " other seeds: {headline.certified_jdp_eps1} at pure JDP ε = 1, {headline.certified_ldp_eps2} at pure LDP"
-    " ε = 2 (printed: {printed.ldp_eps2}).",
-)
 MINUTES = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
 DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
 
@@ -44,8 +34,7 @@ def page_data(paper: Path) -> dict[str, Any]:
     found = numbers(loaded.get, names)
     claims = read(paper / "claims.yaml", found, names)
     return {
-        "palette": PALETTE,
-        "summary": [filled(sentence, found, names) for sentence in SUMMARY],
+        "summary": verdict((CONF.parent / "README.md").read_text()),
         "claims": [{**claim._asdict(), "main": claim.main} for claim in claims],
         "experiments": [experiment_data(name, loaded.get(name)) for name in in_order()],
         "table1": rows_of(paper / "tables" / "table1.csv"),
@@ -61,6 +50,14 @@ def page_data(paper: Path) -> dict[str, Any]:
             for name in names
         ],
     }
+
+
+def verdict(readme: str) -> list[str]:
+    """The README's verdict, a sentence or more each, without its links."""
+    told = readme.partition("**The verdict**\n")[2].partition("```")[0]
+    said = [" ".join(point.split()) for point in told.split("\n- ")[1:]]
+    said = [re.sub(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)", "", point) for point in said]  # ([a](b), [c](d))
+    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", point).replace("*", "") for point in said]
 
 
 def in_order() -> list[str]:
@@ -85,10 +82,22 @@ def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str,
     if experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
         return said
     seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
-    return {**said, "arms": [arm_data(arm, seeds) for arm in experiment.arms]}
+    return {**said, "arms": [arm_data(arm, seeds, hue_of(experiment, arm)) for arm in experiment.arms]}
 
 
-def arm_data(arm: StoredArm, seeds: int) -> dict[str, Any]:
+def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
+    """The colour that the arm has in the experiment's figure: shared/style.py says what colours mean."""
+    config, model = config_of(arm), certificate_of(arm).model
+    if experiment.study == "ablation":
+        return ablation.panel_hues(experiment)[str(arm.panel)]
+    if experiment.study == "mechanisms":
+        return PRIVATIZERS.get(config["privatizer"]["name"], PRIVACY[model])
+    if experiment.study == "horizon":
+        return horizon.LOOK[config["agent"]["name"], config["bonus"].get("without")][0]
+    return HUES.get(str(arm.printed), PRIVACY[model])
+
+
+def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
     mean, half_width = mean_and_half_width_of(arm)
     certificate, printed = certificate_of(arm), printed_beside(arm)
     few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
@@ -97,6 +106,7 @@ def arm_data(arm: StoredArm, seeds: int) -> dict[str, Any]:
         "key": arm.key,
         "of": arm.of,
         "label": arm.label,
+        "hue": hue,
         "panel": arm.panel or "",
         "runs": len(arm.runs),
         "epsilon": arm.point["privatizer.epsilon"] if list(arm.point) == ["privatizer.epsilon"] else None,

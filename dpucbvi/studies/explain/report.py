@@ -80,7 +80,8 @@ def verdict(found: list[Finding]) -> str:
     if near:
         names = "; ".join(f"{_name(one)} ({one.fit.distance:.2f})" for one in near)
         sentences.append(
-            f"Within {NEAR:.0%} of the printed curves come {len(near)} of {len(found)} hypotheses: {names}."
+            f"Less than {NEAR:.0%} off the printed curves, in root mean square, are {len(near)} of "
+            f"{len(found)} hypotheses: {names}."
         )
     if rest:
         sentences.append(

@@ -18,8 +18,8 @@ def finals(experiment: StoredExperiment) -> list[tuple[str, ...]]:
 
 
 def as_regret(value: float) -> str:
-    """A regret for a terminal: 167,666 or 22.5."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    """A regret, or a difference of two, for a terminal: 167,666 or 22.5."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:

@@ -70,11 +70,31 @@ def test_the_last_episode_and_those_around_the_half_are_kept():
     episodes = recorded_episodes(50_000, 2000)
     for points in (2, 50, 120):
         kept = episodes[kept_episodes(episodes, points)]
-        assert len(kept) <= points + 3 and kept[0] == 1 and kept[-1] == 50_000
+        assert len(kept) <= points + 7 and kept[0] == 1 and kept[-1] == 50_000
         half = np.searchsorted(episodes, 25_000)
         assert {episodes[half - 1], episodes[half]} <= set(kept)
         assert np.interp(25_000, kept, kept**2.0) == np.interp(25_000, episodes, episodes**2.0)
     assert np.array_equal(kept_episodes(episodes, 5000), np.arange(len(episodes)))
+
+
+@pytest.mark.parametrize("K", [30, 7_000, 50_000, 10**8])
+def test_a_start_of_a_run_has_something_to_compare(K):
+    episodes = recorded_episodes(K, 150)
+    kept = episodes[kept_episodes(episodes, 2)]
+    for early in (1, 10, 100, 1_000, 10_000):
+        after = episodes[episodes >= early]
+        assert not after.size or after[0] in kept
+    assert len(kept) <= 9
+
+
+def test_a_file_of_the_other_compression_is_read_too(experiment):
+    with np.load(io.BytesIO(pack(experiment, 50, True))) as data:
+        arrays = {key: data[key] for key in data.files}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    ours, theirs = unpack(buffer.getvalue()), unpack(pack(experiment, 50, True))
+    assert np.array_equal(ours.arms[0].runs[1].trace.regret, theirs.arms[0].runs[1].trace.regret)
+    assert len(pack(experiment, 50, True)) < len(buffer.getvalue())
 
 
 def test_the_same_results_give_the_same_file(experiment):

@@ -122,10 +122,8 @@ def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
 def test_the_report(experiment, tmp_path):
     text, table = STUDY.report(experiment, tmp_path, {}.get)
     said = text.read_text()
-    assert (
-        "Within 20% of the printed curves come 1 of 2 hypotheses: without all three, Lap(1/ε), counts per step"
-        in said
-    )
+    near = "Less than 20% off the printed curves, in root mean square, are 1 of 2 hypotheses: "
+    assert f"{near}without all three, Lap(1/ε), counts per step" in said
     assert "The other 1 are off by a factor of 1.4 or more" in said and "Chance explains what is left" in said
     assert "The nearest certifies ε = 960 where the legend says 1" in said
     assert "| " + " | ".join(in_words("step_bare")) + " | 960 | 0.01 | 0.0001 |" in said

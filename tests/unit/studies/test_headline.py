@@ -10,6 +10,7 @@ from scipy.stats import binomtest, trim_mean
 from dpucbvi.studies.headline import STUDY
 from dpucbvi.studies.headline.numbers import numbers, settled, tail
 from dpucbvi.studies.headline.report import columns, contrast_count
+from dpucbvi.studies.shared.finals import as_regret
 from dpucbvi.studies.shared.printed import printed_curves
 
 EPISODES = grid(50_000)
@@ -110,3 +111,12 @@ def test_the_figure_has_every_run_as_a_dot(experiment):
         np.testing.assert_allclose(line.get_xdata(), [run.trace.regret[-1] for run in arm.runs])
     printed = [float(x.get_xdata()[0]) for axes in figure.axes for x in axes.lines if x.get_marker() == "x"]
     assert printed == [printed_curves()[str(arm.printed)].regret[-1] for arm in experiment.arms]
+
+
+def test_a_cost_below_zero_has_its_thousands_told_too():
+    assert [as_regret(x) for x in (-2_130.4, 167_666.2, -22.51, 22.51)] == [
+        "-2,130",
+        "167,666",
+        "-22.5",
+        "22.5",
+    ]

@@ -22,10 +22,52 @@ spec.loader.exec_module(verify)
 
 
 def test_the_share_fills_the_time_and_cuts_only_the_long_runs():
-    took = np.array([1.0, 2.0, 30.0, 50.0])
-    assert verify.share(took, 100.0) == 50.0
-    assert verify.share(took, 23.0) == pytest.approx(10.0)
-    assert verify.share(took, 4.0) == pytest.approx(1.0)
+    took, none = np.array([1.0, 2.0, 30.0, 50.0]), np.zeros(4)
+    assert verify.share(none, took, 100.0) == 50.0
+    assert verify.share(none, took, 23.0) == pytest.approx(10.0)
+    assert verify.share(none, took, 4.0) == pytest.approx(1.0)
+    least = np.array([0.0, 0.0, 0.0, 3.0])  # one run is given 3 in any case: 1 is left for three
+    assert verify.share(least, took, 4.0) == pytest.approx(1 / 3)
+
+
+def made_up(seconds: float, episodes: list[int], engine: str = "fast", K: int = 50_000) -> StoredRun:
+    """A run that was never made: how long it took, and where it is stored."""
+    trace = Trace(np.array(episodes), *[None] * 9)
+    return StoredRun({"K": K, "engine": {"name": engine}}, {"seconds": seconds}, trace)
+
+
+def test_a_run_goes_as_far_as_its_share_and_ends_at_a_stored_episode():
+    early, late = [1, 10, 100, 1_000, 10_000, 50_000], [1, 24_873, 25_008, 50_000]
+    runs = [made_up(1.0, early), made_up(100.0, early), made_up(100.0, late)]
+    assert verify.reaches(runs, 1_000.0) == [50_000, 50_000, 50_000]
+    assert verify.reaches(runs, 121.0) == [50_000, 10_000, 25_008]  # 60 seconds each: 30,000 episodes
+    assert verify.reaches(runs, 5.0) == [50_000, 1_000, 1]  # 2 seconds each: 1,000 episodes
+    assert verify.reaches(runs, 0.0) == [100, 100, 0]  # to two points where that takes 0.2 seconds or less
+    assert verify.reaches([], 1.0) == []
+
+
+def test_what_has_no_parts_is_run_if_it_takes_a_hundredth_of_the_time():
+    audits = [made_up(seconds, [4], "audit", K=4) for seconds in (9.9, 10.1)]
+    assert verify.reaches([*audits, made_up(2.0, [1, 2, 3], "reference", K=3)], 1_000.0) == [4, 0, 3]
+    long = made_up(2_000.0, [1, 10, 100, 50_000])  # what the audit takes is not given to others: 990.1 s
+    assert verify.reaches([audits[0], long, long], 1_000.0) == [4, 100, 100]
+
+
+def test_runs_and_workers_cost_something_besides_their_episodes():
+    seconds = verify.seconds_for_episodes(10.0, 2, 2_800)
+    assert seconds == 1_200 - 2 * verify.WORKER - 2_800 * verify.RUN and 1_000 < seconds < 1_200
+    assert verify.seconds_for_episodes(0.1, 2, 2_800) == 0.0
+
+
+def test_the_last_line_counts_what_says_nothing():
+    def answer(compared: bool, wrong: str = ""):
+        return verify.Answer("a", 1, 9, 3, compared, wrong)
+
+    said = verify.verdict([answer(True), answer(False), answer(False, "regret"), answer(True)])
+    assert said.startswith(
+        "2 of 4 runs are equal, bit for bit, up to the episode beside them; 1 differ; 1 not "
+    )
+    assert said.endswith("; 12 numbers in all")
 
 
 def made(seed: int, K: int = 60) -> StoredRun:
@@ -65,10 +107,12 @@ def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys
     ship(tmp_path / "good", good, made(1))
     code, out, err = press(monkeypatch, capsys, tmp_path / "good")
     assert (code, err) == (0, "")
-    rows = [line.split() for line in out.splitlines()]
+    rows = [line.split() for line in out.splitlines()][1:]
+    points = len(Shipped(tmp_path / "good" / "results").load_experiment("mine").arms[0].runs[0].trace.episodes)
+    numbers = str(3 * points)  # regret, policy changes, fallbacks
     assert rows[:3] == [
-        ["arm", "episodes", "of", "equal"],
-        *(["mine/arm0", "60", "60", "yes"], ["mine/arm1", "60", "60", "yes"]),
+        ["arm", "compared", "up", "to", "of", "numbers", "equal"],
+        *(["mine/arm0", "60", "60", numbers, "yes"], ["mine/arm1", "60", "60", numbers, "yes"]),
     ]
     assert rows[-1][:3] == ["2", "of", "2"]
     ship(tmp_path / "wrong", good._replace(trace=wrong))
@@ -81,6 +125,17 @@ def test_only_what_was_computed_is_compared():
     cut = fresh._replace(regret=np.where(fresh.episodes <= 30, fresh.regret, np.nan))
     assert isinstance(stored, Trace) and verify.differing(stored, cut, 30) == ""
     assert verify.differing(stored, cut, 60).startswith("regret after episode ")
+
+
+def test_a_compiled_run_is_computed_to_its_part_without_its_lps():
+    stored = made(0)
+    tree = {**stored.config, "engine": {"name": "fast", "lp_checks": 200}}
+    fast = stored._replace(config=tree)
+    at = int(stored.trace.episodes[5])
+    answer = verify.compare(verify.Task("a", fast, at))
+    assert answer[:6] == ("a", at, 60, 18, True, "")
+    assert verify.compare(verify.Task("a", fast, 1))[3:] == (3, False, "")
+    assert verify.compare(verify.Task("a", fast, 0))[3:] == (0, False, "")
 
 
 def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):

@@ -65,21 +65,21 @@ showClaims();
 
 // --- curves
 const drawn = data.experiments.filter((experiment) => experiment.arms.length && experiment.arms[0].episodes.length > 5);
-const dashes = [[], [8, 4], [2, 3], [12, 3, 2, 3]];
+// A colour says what it says in the figures (studies/shared/style.py); arms of one colour differ in their dashes.
+const dashes = [[], [10, 4], [14, 3, 3, 3], [5, 4], [18, 4, 3, 4, 3, 4], [24, 6], [8, 2, 2, 2]], dotted = [1.5, 3];
 const short = (tick) => tick === null ? "" : tick >= 1e6 ? tick / 1e6 + "M" : tick >= 1000 ? tick / 1000 + "k" : tick;
 let chart = null, hidden = new Set();
 const current = () => drawn.find((experiment) => experiment.name === $("experiment").value);
 const inPanel = () => current().arms.filter((arm) => arm.panel === $("panel").value);
-const colour = (i) => data.palette[i % data.palette.length];
-const dash = (i) => dashes[Math.floor(i / data.palette.length) % dashes.length];
+const dash = (arms, i) => dashes[arms.slice(0, i).filter((arm) => arm.hue === arms[i].hue).length % dashes.length];
 
 function showChart() {
   const arms = inPanel(), tables = [], series = [{ label: "episode" }], log = $("log").checked ? 3 : 1;
   arms.forEach((arm, i) => {
     if (hidden.has(arm.key)) return;
-    const look = { stroke: colour(i), dash: dash(i), spanGaps: true, points: { show: false } };
+    const look = { stroke: arm.hue, dash: dash(arms, i), spanGaps: true, points: { show: false } };
     if ($("seeds").checked) for (const seed of arm.seeds) { tables.push([arm.episodes, seed]); series.push({ ...look, label: arm.key, width: 0.6 }); }
-    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "printed", width: 1.5, dash: [2, 4] }); }
+    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "printed", width: 1.5, dash: dotted }); }
     tables.push([arm.episodes, arm.mean]); series.push({ ...look, label: arm.key, width: 2 });
   });
   chart?.destroy();
@@ -89,17 +89,50 @@ function showChart() {
   const axis = { values: (_, ticks) => ticks.map(short), grid: { stroke: "#eee", width: 1 } };
   const asItIs = (_, low, high) => [low, high];
   chart = new uPlot({ ...box, series, legend: { show: false }, scales: { x: { time: false, distr: log, range: asItIs }, y: { distr: log } },
-    axes: [{ ...axis, label: "episode" }, { ...axis, label: "cumulative regret", size: 70 }] }, uPlot.join(tables), $("chart"));
+    axes: [{ ...axis, label: "episode" }, { ...axis, label: "cumulative regret", size: 70 }],
+    hooks: { setScale: [(_, key) => key === "x" && sayRange()], ready: [sayRange] } }, uPlot.join(tables), $("chart"));
+}
+// --- zoom by keys and buttons, as by dragging
+function sayRange() {
+  if (chart) $("range").textContent = [chart.scales.x.min, chart.scales.x.max].map((x) => Math.round(x).toLocaleString("en")).join(" to ");
+}
+function zoom(factor, shift) {
+  if (!chart) return;
+  const log = $("log").checked, to = log ? Math.log10 : Number, from = log ? (x) => 10 ** x : Number;
+  const all = chart.data[0], [first, last] = [to(all[0]), to(all[all.length - 1])];
+  const low = to(chart.scales.x.min ?? all[0]), high = to(chart.scales.x.max ?? all[all.length - 1]); // not there before the first drawing
+  const width = Math.min((high - low) * factor, last - first), middle = (low + high) / 2 + shift * (high - low);
+  const start = Math.max(first, Math.min(middle - width / 2, last - width));
+  chart.setScale("x", { min: from(start), max: from(start + width) });
+}
+const keys = { "+": () => zoom(0.5, 0), "=": () => zoom(0.5, 0), "-": () => zoom(2, 0), "0": () => showChart(),
+  "ArrowLeft": () => zoom(1, -0.25), "ArrowRight": () => zoom(1, 0.25) };
+$("chart").addEventListener("keydown", (event) => {
+  if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+// The line of an arm as it is in the chart.
+function swatch(hue, pattern) {
+  const svg = (tag, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  const box = svg("svg", { class: "swatch", width: 44, height: 6, "aria-hidden": "true" });
+  box.append(svg("line", { x1: 0, x2: 44, y1: 3, y2: 3, stroke: hue, "stroke-width": 2.5, "stroke-dasharray": pattern.join(" ") }));
+  return box;
 }
 function showArms() {
   hidden = new Set();
   const boxes = inPanel().map((arm, i) => {
     const label = make("label"), box = make("input", undefined, { type: "checkbox", checked: "" });
     box.addEventListener("change", () => { box.checked ? hidden.delete(arm.key) : hidden.add(arm.key); showChart(); });
-    label.append(box, make("span", "", { class: "swatch", style: `border-color:${colour(i)};border-top-style:${["solid", "dashed", "dotted", "double"][Math.floor(i / data.palette.length) % 4]}` }), arm.label + " (" + arm.key + ")");
+    label.append(box, swatch(arm.hue, dash(inPanel(), i)), arm.label + " (" + arm.key + ")");
     return label;
   });
   $("arms").replaceChildren(make("legend", "Arms"), ...boxes);
+  $("seeds").disabled = inPanel().every((arm) => !arm.seeds.length);
   fill($("finals"), ["Arm", "Ours", "Printed", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
     [arm.key, regret(arm), number(arm.printed), arm.label, privacy(arm), String(arm.runs)]));
   showChart();
@@ -115,7 +148,7 @@ if (drawn.length) {
   $("experiment").addEventListener("change", showPanels);
   $("panel").addEventListener("change", showArms);
   for (const id of ["seeds", "log"]) $(id).addEventListener("change", showChart);
-  $("reset").addEventListener("click", showChart);
+  for (const [id, key] of [["closer", "+"], ["wider", "-"], ["back", "ArrowLeft"], ["on", "ArrowRight"], ["reset", "0"]]) $(id).addEventListener("click", keys[key]);
   addEventListener("resize", showChart);
   showPanels();
 } else $("chart").replaceWith(make("p", "No experiment with curves has shipped yet."));
@@ -183,6 +216,13 @@ for (const experiment of data.experiments) {
     command.append(" ", link);
   }
   card.append(command);
+  const beside = experiment.arms.filter((arm) => arm.printed !== null);
+  if (beside.length) {
+    const box = make("div", undefined, { class: "scroll few", tabindex: "0", role: "region", "aria-label": "Ours and printed, " + experiment.name });
+    const table = make("table");
+    fill(table, ["Arm", "Ours", "Printed", "Privacy"], beside.map((arm) => [arm.key, regret(arm), number(arm.printed), privacy(arm)]));
+    box.append(table); card.append(box);
+  }
   if (experiment.figure) {
     const box = make("div", undefined, { class: "scroll" });
     box.append(make("img", undefined, { src: experiment.figure, alt: "Figure of the experiment " + experiment.name, loading: "lazy" }));
