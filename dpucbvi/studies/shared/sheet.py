@@ -17,7 +17,7 @@ from matplotlib.text import Text
 
 from dpucbvi.studies.shared.style import COLUMN_SIZES, PAGE_SIZES, QUIET, SMALL
 
-HEAD = 0.17  # above all panels, for what every figure says in its corner
+HEAD = 0.22  # above all panels, for what every figure says in its corner
 EDGE = 0.08  # kept free around the sheet
 TALLEST = 9.2  # what a page takes
 LOWEST = 0.2  # of the height asked for; a figure whose panels would be lower keeps its own, and is for no page
