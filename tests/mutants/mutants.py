@@ -635,7 +635,8 @@ MUTANTS = {
         ),
     ],
     "horizon": [
-        Mutant("value doubled", "horizon", "axes.plot(H, mean, color", "axes.plot(H, 2.0 * mean, color"),
+        Mutant("value doubled", "horizon", "mean, color=hue, marker", "2.0 * mean, color=hue, marker"),
+        Mutant("lines of others", "horizon", "mean, color=hue, linestyle", "mean[::-1], color=hue, linestyle"),
         Mutant(
             "bars of others",
             "horizon",
@@ -645,10 +646,11 @@ MUTANTS = {
         Mutant(
             "bars missing",
             "horizon",
-            "bars = None if np.isnan(half_width).any() else half_width",
-            "bars = None",
+            "bars = None if len(regret) == 1 else",
+            "bars = None if True else",
         ),
-        Mutant("bars doubled", "horizon", "else half_width\n", "else 2 * half_width\n"),
+        Mutant("bars doubled", "horizon", "(mean - low, high - mean)", "(mean - low, 2 * (high - mean))"),
+        Mutant("arms at other horizons", "horizon", "beside = H * BESIDE", "beside = H[::-1] * BESIDE"),
         Mutant("exponents of something else", "horizon", "exponent(H, regret)", "exponent(H, regret**2)"),
         Mutant(
             "exponent of the mean alone",
@@ -669,7 +671,7 @@ MUTANTS = {
             "horizons = sorted({arm.point[HORIZON] for arm in group}, reverse=True)",
         ),
         Mutant("the best gap", "horizon", "worst = [max((arm", "worst = [min((arm"),
-        Mutant("another guide", "horizon", '(1.5, "$H^{3/2}$")', '(1.0, "$H^{3/2}$")'),
+        Mutant("another guide", "horizon", '1.5: "$H^{3/2}$"', '1.0: "$H^{3/2}$"'),
         Mutant("log axis lost", "horizon", 'xscale="log", yscale="log"', 'xscale="log", yscale="linear"'),
     ],
     "literal": [
