@@ -732,6 +732,7 @@ MUTANTS = {
             "tail(episodes, regret, LAST)",
             "tail(episodes, regret, 1e6)",
         ),
+        Mutant("filled where pooled", "literal_learns", " if hollow else {}", " if not hollow else {}"),
         Mutant("ticks missing", "literal_learns", "    if K is not None:\n", "    if K is None:\n"),
         Mutant(
             "ticks of per-step counts",
