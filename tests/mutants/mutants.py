@@ -273,6 +273,8 @@ MUTANTS = {
         Mutant("figures of one run", "explain.distance", "PRINTED_RUNS = 5", "PRINTED_RUNS = 1"),
         Mutant("verdicts swapped", "explain.findings", "self.p < LEVEL", "self.p > LEVEL"),
         Mutant("the farthest hypothesis", "explain.findings", "return min(found, key", "return max(found, key"),
+        Mutant("the kept noise of others", "explain.figure", '}_bare"]', '}_redrawn"]'),
+        Mutant("all said to be ruled out", "explain.figure", "if ruled_out else", "if True else"),
         Mutant("nothing filled", "explain.figure", '"full" if one', '"none" if one'),
     ],
     "explain_fit": [
