@@ -138,6 +138,7 @@ MUTANTS = {
             'draw_all(axes, experiment, "b", (PER_STEP,))',
             'draw_all(axes, experiment, "matched", (PER_STEP,))',
         ),
+        Mutant("any noise named Lap(1/ε)", "riverswim.explained", " * bare}", " * 1}"),
         Mutant(
             "factor on E shown for the bonus",
             "riverswim.explained",

@@ -13,6 +13,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from dpucbvi.studies.shared.style import COLUMN_SIZES, PAGE_SIZES, QUIET, SMALL
@@ -161,7 +162,7 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
         "borderaxespad": 0.0,
         "columnspacing": 1.2,
         "handletextpad": 0.5,
-        "handlelength": 1.7,
+        "handlelength": 3.0 if _dashed(handles) else 1.7,
     }
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(handles=list(handles), loc="upper left", ncols=columns, **style)
@@ -170,6 +171,11 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
             break
         legend.remove()
     return Note(legend, extent.height / figure.dpi + 0.05)
+
+
+def _dashed(handles: Handles) -> bool:
+    """Whether some are told apart by their dashes: then these must be seen."""
+    return any(isinstance(one, Line2D) and one.is_dashed() for one in handles)
 
 
 def _caption(figure: Figure, words: str, width: float) -> Note:
