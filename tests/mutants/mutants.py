@@ -596,7 +596,7 @@ MUTANTS = {
             'x, regret = series(experiment.arms, f"{curve}_jdp"',
         ),
         Mutant(
-            "rings elsewhere",
+            "crosses elsewhere",
             "epsilon.figure",
             "at = crossing(x, runs.mean(axis=1), regret)",
             "at = crossing(x, runs.mean(axis=1), 2 * regret)",
