@@ -174,8 +174,9 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
 
 
 def _dashed(handles: Handles) -> bool:
-    """Whether some are told apart by their dashes: then these must be seen."""
-    return any(isinstance(one, Line2D) and one.is_dashed() for one in handles)
+    """Whether some are told apart by their dashes alone: then these must be seen."""
+    lines = [one for one in handles if isinstance(one, Line2D)]
+    return any(one.is_dashed() and one.get_marker() == "None" for one in lines)
 
 
 def _caption(figure: Figure, words: str, width: float) -> Note:
