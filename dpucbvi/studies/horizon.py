@@ -132,8 +132,8 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     axes.grid(True)
     axes.spines[["top", "right"]].set_visible(False)
     means = np.array([line.regret.mean(axis=0) for line in lines])
-    low = _draw_guides(axes, H, np.maximum(means.min(axis=0), 1e-3))
-    axes.set_ylim(low / 2.0, 3.0 * max(means.max(), 1e-3))
+    lowest = _draw_guides(axes, H, np.maximum(means.min(axis=0), 1e-3))
+    axes.set_ylim(lowest / 2.0, 3.0 * max(means.max(), 1e-3))
     axes.set_ylabel("cumulative regret", labelpad=1)
     draw_end_labels(axes, labels, tied=False)
 
@@ -166,9 +166,9 @@ def _epsilon(experiment: StoredExperiment) -> float:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% bootstrap interval of "
-        f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis goes "
-        "on below it. Beside the names: the exponent in $H$, fitted to every run, then mean "
-        "and 95% interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
+        f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis "
+        "goes on below it. Beside the names: the exponent in $H$, fitted to every run, then mean and 95% "
+        "interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
         f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )

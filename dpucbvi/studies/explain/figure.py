@@ -37,7 +37,7 @@ def _caption(experiment: StoredExperiment, found: list[Finding]) -> str:
 
 
 def _kept(found: list[Finding]) -> str:
-    """Why the nearest certifies so large an ε, if its noise is redrawn: riverswim (b) has the same noise, kept."""
+    """Why the nearest certifies so large an ε, if its noise is redrawn: riverswim (b) has the same, kept."""
     nearest = best(found)
     counts, _, noise = nearest.hypothesis.partition("_")
     kept = [one for one in found if one.hypothesis == f"{counts}_bare"]

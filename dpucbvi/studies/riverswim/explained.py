@@ -37,7 +37,7 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
 
 
 def _noise(experiment: StoredExperiment) -> str:
-    """What the title calls it: Lap(1/ε), for the printed ε, if both JDP arms have it in the nodes of the tree."""
+    """What the title calls it: Lap(1/ε), for the printed ε, if both JDP arms have it in their nodes."""
     arms = [find(experiment, "b", PER_STEP, curve) for curve in BARE]
     scales = [arm.runs[0].trace.noise_scale for arm in arms if arm is not None]
     bare = len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
