@@ -86,6 +86,7 @@ def draw(experiment: StoredExperiment, folder: Path, column: bool = False) -> li
 
 def drawn(experiment: StoredExperiment, column: bool = False) -> "Figure":
     """The figure with what every figure says in its corner; the sizes of its type are those of the moment."""
+    from dpucbvi.studies.shared.sheet import EDGE
     from dpucbvi.studies.shared.style import QUIET, SMALL, write_plain_ticks
 
     made = study(experiment.study)
@@ -93,7 +94,9 @@ def drawn(experiment: StoredExperiment, column: bool = False) -> "Figure":
     write_plain_ticks(figure)
     said = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)
     corner = "\n".join(wrap(said, 70 if column else 160))
-    figure.text(0.995, 0.997, corner, ha="right", va="top", fontsize=SMALL, color=QUIET)
+    width, height = figure.get_size_inches()
+    at = (1.0 - EDGE / width, 1.0 - EDGE / height)  # as far in as all that stands at an edge
+    figure.text(*at, corner, ha="right", va="top", fontsize=SMALL, color=QUIET)
     return figure
 
 

@@ -21,6 +21,7 @@ TITLES = {
     "broken": "Broken on purpose",
     "actions": "What the other users are shown",
 }
+LOGARITHMIC = " (log axis)"
 A_LINE = 0.15  # inches
 LETTERS = 30  # of a name: then it has two lines
 ADDED = " · user added or not"
@@ -108,13 +109,11 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
     heights = [A_LINE * sheet.scale * _places(_names(panels[panel]))[1] for panel in TITLES]
-    last = Margins(left=1.92, right=0.5)
-    margins = [last if sheet.across > 1 else last._replace(bottom=0.3)] * 2 + [last]
+    margins = Margins(left=1.92, right=0.5, bottom=0.45)
     figure, axes = lay_out(sheet, heights, 2, margins, _caption(made), [_handles()])
     for one, panel in zip(axes, TITLES, strict=True):
         _draw_panel(one, TITLES[panel], panels[panel])
-    for one in axes if sheet.across > 1 else axes[-1:]:
-        one.set_xlabel("ε if a user is replaced, or as said")
+        one.set_xlabel(f"ε, a user replaced{LOGARITHMIC * (panel == 'broken')}", labelpad=2)
     axes[1].set_xscale("log")
     return figure
 
@@ -170,9 +169,10 @@ def _handles() -> list[Line2D]:
     bare: dict[str, Any] = {"linestyle": ""}
     return [
         Line2D([], [], marker="o", color=BLACK, markerfacecolor="white", label="claimed", **bare),
-        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified or pretended", **bare),
+        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified", **bare),
         Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP", **bare),
         Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP", **bare),
+        Line2D([], [], marker="o", color=PRIVACY["none"], label="audited, broken", **bare),
         Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="through μ", **bare),
     ]
 
@@ -182,7 +182,9 @@ def _caption(made: list[Row]) -> str:
     gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
     return (
         f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
-        "calibrated for a user who is added or removed, all others for one who is replaced. "
+        "calibrated for a user who is added or removed, all others for one who is replaced; certified and "
+        "audited: if she is replaced, or as the name says. Broken on purpose: what it would certify if it were "
+        "not broken. "
         f"Audited: ε is at least this, through μ if the noise is Gaussian, with probability "
         f"{_confidence(made)} each. The bound is that of one attack: what an attack does not find may still "
         "be there."

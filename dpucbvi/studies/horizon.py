@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from dpucbvi.lab.fits import as_text, exponent
-from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.stats import bootstrap
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
 from dpucbvi.studies import Rows, Stored, Study
@@ -45,7 +45,8 @@ bonus; near 0 the algorithm has settled, and the exponent in H only says how lon
 learnt nothing.
 """
 HORIZON, GAP = "env.H", "env.gap"
-BESIDE = 1.025  # from one interval to the next, as a factor in H
+BESIDE = 1.07  # from one arm to the next, as a factor in H: a slope stays what it is
+MARK = {**MARKER, "markersize": 4.2}
 NAMES = {
     "ucbvi_bf": "UCBVI, Bernstein",
     "ucbvi_ch": "UCBVI, Hoeffding",
@@ -88,7 +89,9 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_same_grid(experiment)
     panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
     margins = Margins(left=0.6, right=1.62)
-    figure, grid = lay_out(sheet, [2.75] * len(panels), len(panels), margins, _caption(experiment))
+    arms = [len({arm.of for arm in experiment.arms if (arm.panel or "") == panel}) for panel in panels]
+    heights, words = [2.75] * len(panels), _caption(experiment)
+    figure, grid = lay_out(sheet, heights, len(panels), margins, words, ratios=[n + 1 for n in arms])
     for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
         axes.set_title(panel, loc="left")
@@ -114,24 +117,25 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     for i, line in enumerate(lines):
         arm, H, regret = line.arms[-1], line.H, line.regret
         name, (hue, mark, dashes) = _name_and_look(config_of(arm))
-        mean, half_width = summarise(regret)
-        bars = None if np.isnan(half_width).any() else half_width
-        axes.plot(H, mean, color=hue, marker=mark, linestyle=dashes, linewidth=1.3, zorder=4, **MARKER)
-        beside = H * BESIDE ** (i - (len(lines) - 1) / 2)  # a bar behind another one could not be read
-        axes.errorbar(beside, mean, bars, fmt="none", ecolor=(hue, 0.6), elinewidth=1.2, zorder=3)
+        mean, low, high = bootstrap(regret)
+        bars = None if len(regret) == 1 else (mean - low, high - mean)
+        beside = H * BESIDE ** (i - (len(lines) - 1) / 2)  # an arm behind another one could not be read
+        axes.plot(beside, mean, color=hue, linestyle=dashes, linewidth=0.8, alpha=0.6, zorder=2)
+        axes.errorbar(beside, mean, bars, fmt="none", ecolor=hue, elinewidth=0.9, zorder=3)
+        axes.plot(beside, mean, color=hue, marker=mark, linestyle="", zorder=4, **MARK)
         fit = f"{as_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
         labels.append(EndLabel(name, fit, hue, mark, float(H[-1]), float(mean[-1])))
-    axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.15, H[-1] * 1.15))
+    axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.4, H[-1] * 1.5))
     axes.set_xticks(H)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(True)
     axes.spines[["top", "right"]].set_visible(False)
-    _draw_guides(axes, H, min(line.regret.mean(axis=0)[0] for line in lines))
-    means = np.concatenate([line.regret.mean(axis=0) for line in lines])
-    axes.set_ylim(max(means.min(), 1e-3) / 5.0, 3.0 * max(means.max(), 1e-3))  # a bar may reach below 0
+    means = np.array([line.regret.mean(axis=0) for line in lines])
+    lowest = _draw_guides(axes, H, np.maximum(means.min(axis=0), 1e-3))
+    axes.set_ylim(lowest / 2.0, 3.0 * max(means.max(), 1e-3))
     axes.set_ylabel("cumulative regret", labelpad=1)
-    draw_end_labels(axes, labels)
+    draw_end_labels(axes, labels, tied=False)
 
 
 def _name_and_look(config: dict[str, Any]) -> tuple[str, tuple[str, str, Line]]:
@@ -140,15 +144,16 @@ def _name_and_look(config: dict[str, Any]) -> tuple[str, tuple[str, str, Line]]:
     return name, LOOK[agent, without]
 
 
-def _draw_guides(axes: Axes, H: Floats, low: float) -> None:
-    """Dotted lines with the exponents of the bounds, from a common point."""
-    start = max(low, 1e-3) / 3.0
-    for power, name in ((1.5, "$H^{3/2}$"), (2.0, "$H^2$")):
+def _draw_guides(axes: Axes, H: Floats, least: Floats) -> float:
+    """Dotted lines with the exponents of the bounds, below the least mean at every H, from a common point."""
+    powers = {1.5: "$H^{3/2}$", 2.0: "$H^2$"}
+    start = float(np.min(least / (H / H[0]) ** max(powers))) / 3.0
+    for power, name in powers.items():
         y = start * (H / H[0]) ** power
         axes.plot(H, y, color=QUIET, linewidth=0.8, linestyle=DOTTED, zorder=1)
-        middle = np.sqrt(H[-2:].prod()) if len(H) > 1 else H[0]
-        at = (middle, start * (middle / H[0]) ** power)
-        axes.annotate(name, at, (3, 0), textcoords="offset points", va="top", fontsize=SMALL, color=QUIET)
+        at = (H[-1], y[-1])
+        axes.annotate(name, at, (2, 0), textcoords="offset points", va="center", fontsize=SMALL, color=QUIET)
+    return start
 
 
 def _epsilon(experiment: StoredExperiment) -> float:
@@ -160,9 +165,10 @@ def _epsilon(experiment: StoredExperiment) -> float:
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% interval of "
-        f"{runs_text(experiment)}. Beside the names: the exponent in $H$, fitted to every run, then mean "
-        "and 95% interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
+        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% bootstrap interval of "
+        f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis "
+        "goes on below it. Beside the names: the exponent in $H$, fitted to every run, then mean and 95% "
+        "interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
         f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )

@@ -59,7 +59,8 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
     shares = np.array([learned(arm) for arm in arms])
     H = shares.shape[1]
     steps = (0.5, H + 0.5)
-    axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, extent=(*steps, len(arms) - 0.5, -0.5))
+    # Grey, for no privacy is meant; the palest is for 0, so that a row is seen.
+    axes.imshow(shares, aspect="auto", cmap="Greys", vmin=-0.08, vmax=1, extent=(*steps, len(arms) - 0.5, -0.5))
     for y in np.arange(len(arms) - 1) + 0.5:
         axes.axhline(y, color="white", linewidth=3)
     for row, share in enumerate(shares):

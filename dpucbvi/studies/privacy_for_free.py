@@ -33,6 +33,7 @@ from dpucbvi.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, 
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
+ROOM = 2.0  # above the curves, as a factor in regret, for the words at each threshold
 GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": DOTTED, "zorder": 1}
 
 
@@ -49,18 +50,17 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_same_grid(experiment)
     check_certified(experiment)
     rows = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    heights = [2.0, 2.0] if sheet.across > 1 else [1.6, 2.3]  # of two labels one has two lines
-    margins = [Margins(right=0.95), Margins(right=1.2)] * len(rows)
+    heights = [2.25, 2.25] if sheet.across > 1 else [1.7, 2.4]  # of two labels one has two lines
+    margins = [Margins(right=1.02), Margins(right=1.2)] * len(rows)
     figure, panels = lay_out(sheet, heights * len(rows), 2, margins, _caption(experiment))
     for left, right, row in zip(panels[::2], panels[1::2], rows, strict=True):
         arms = [arm for arm in experiment.arms if (arm.panel or "") == row]
-        _draw_longest(left, arms)
+        _draw_longest(left, arms, thresholds=row == rows[0])
         _draw_costs(right, costs(arms))
         left.set_ylabel("cumulative regret", labelpad=1)
         right.set_ylabel("regret beyond UCBVI's", labelpad=1)
         write_title(left, f"Regret, {row}")
         write_title(right, f"At the end, {row}")
-    _draw_thresholds(panels[0], experiment.arms)
     return figure
 
 
@@ -96,7 +96,7 @@ def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
     return baseline
 
 
-def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
+def _draw_longest(axes: Axes, arms: list[StoredArm], thresholds: bool) -> None:
     K = max(episodes_of(arm) for arm in arms)
     labels = []
     for arm in arms:
@@ -109,7 +109,9 @@ def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
     axes.set_xlabel("episode")
-    draw_end_labels(axes, labels, points=11.0)
+    if thresholds:
+        _draw_thresholds(axes, arms)
+    draw_end_labels(axes, labels, _apart(axes, len(labels), 10.5, 12.0))
 
 
 def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
@@ -132,7 +134,14 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
     if len(K) > 1 and labels:
         _draw_guide(axes, K, max(label.y for label in labels))
     if labels:
-        draw_end_labels(axes, labels, points=18.5)
+        draw_end_labels(axes, labels, _apart(axes, len(labels), 18.5, 22.0))
+
+
+def _apart(axes: Axes, labels: int, least: float, most: float) -> float:
+    """From label to label in points, as far as the height of the axes goes."""
+    figure = axes.get_figure()
+    assert figure is not None
+    return float(np.clip(axes.get_window_extent().height * 72.0 / figure.dpi / labels, least, most))
 
 
 def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
@@ -162,7 +171,9 @@ def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
             "fontsize": SMALL,
             "color": QUIET,
         }
-        axes.annotate(f"ε = {epsilon:g}", at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
+        text = f"free if\nε = {epsilon:g}"
+        axes.annotate(text, at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
+        axes.set_ylim(top=axes.get_ylim()[1] * ROOM)
 
 
 def _band(axes: Axes, x: Floats | Ints, mean: Floats, half_width: Floats, hue: str, mark: str = "") -> None:
@@ -204,9 +215,9 @@ def _caption(experiment: StoredExperiment) -> str:
     return (
         f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)} at every K "
         f"({_values_text(experiment)}); JDP and LDP: "
-        "DP-UCBVI. Upright dotted lines: the episode from which ε exceeds "
+        "DP-UCBVI. Upright dotted lines: the episode from which privacy is free by the bound, for ε exceeds "
         r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). At the end: seeds paired with UCBVI's; "
-        f"slope of log regret against log $K$ over the last factor of {LAST:g}. "
+        f"slope of log regret against log $K$ over the last factor of {LAST:g}, at most. "
         "ε: if a user is added or removed."
     )
 

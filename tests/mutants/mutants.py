@@ -138,6 +138,7 @@ MUTANTS = {
             'draw_all(axes, experiment, "b", (PER_STEP,))',
             'draw_all(axes, experiment, "matched", (PER_STEP,))',
         ),
+        Mutant("any noise named Lap(1/ε)", "riverswim.explained", " * bare}", " * 1}"),
         Mutant(
             "factor on E shown for the bonus",
             "riverswim.explained",
@@ -273,6 +274,8 @@ MUTANTS = {
         Mutant("figures of one run", "explain.distance", "PRINTED_RUNS = 5", "PRINTED_RUNS = 1"),
         Mutant("verdicts swapped", "explain.findings", "self.p < LEVEL", "self.p > LEVEL"),
         Mutant("the farthest hypothesis", "explain.findings", "return min(found, key", "return max(found, key"),
+        Mutant("the kept noise of others", "explain.figure", '}_bare"]', '}_redrawn"]'),
+        Mutant("all said to be ruled out", "explain.figure", "if ruled_out else", "if True else"),
         Mutant("nothing filled", "explain.figure", '"full" if one', '"none" if one'),
     ],
     "explain_fit": [
@@ -596,7 +599,7 @@ MUTANTS = {
             'x, regret = series(experiment.arms, f"{curve}_jdp"',
         ),
         Mutant(
-            "rings elsewhere",
+            "crosses elsewhere",
             "epsilon.figure",
             "at = crossing(x, runs.mean(axis=1), regret)",
             "at = crossing(x, runs.mean(axis=1), 2 * regret)",
@@ -638,7 +641,8 @@ MUTANTS = {
         ),
     ],
     "horizon": [
-        Mutant("value doubled", "horizon", "axes.plot(H, mean, color", "axes.plot(H, 2.0 * mean, color"),
+        Mutant("value doubled", "horizon", "mean, color=hue, marker", "2.0 * mean, color=hue, marker"),
+        Mutant("lines of others", "horizon", "mean, color=hue, linestyle", "mean[::-1], color=hue, linestyle"),
         Mutant(
             "bars of others",
             "horizon",
@@ -648,10 +652,11 @@ MUTANTS = {
         Mutant(
             "bars missing",
             "horizon",
-            "bars = None if np.isnan(half_width).any() else half_width",
-            "bars = None",
+            "bars = None if len(regret) == 1 else",
+            "bars = None if True else",
         ),
-        Mutant("bars doubled", "horizon", "else half_width\n", "else 2 * half_width\n"),
+        Mutant("bars doubled", "horizon", "(mean - low, high - mean)", "(mean - low, 2 * (high - mean))"),
+        Mutant("arms at other horizons", "horizon", "beside = H * BESIDE", "beside = H[::-1] * BESIDE"),
         Mutant("exponents of something else", "horizon", "exponent(H, regret)", "exponent(H, regret**2)"),
         Mutant(
             "exponent of the mean alone",
@@ -672,7 +677,7 @@ MUTANTS = {
             "horizons = sorted({arm.point[HORIZON] for arm in group}, reverse=True)",
         ),
         Mutant("the best gap", "horizon", "worst = [max((arm", "worst = [min((arm"),
-        Mutant("another guide", "horizon", '(1.5, "$H^{3/2}$")', '(1.0, "$H^{3/2}$")'),
+        Mutant("another guide", "horizon", '1.5: "$H^{3/2}$"', '1.0: "$H^{3/2}$"'),
         Mutant("log axis lost", "horizon", 'xscale="log", yscale="log"', 'xscale="log", yscale="linear"'),
     ],
     "literal": [
@@ -733,6 +738,7 @@ MUTANTS = {
             "tail(episodes, regret, LAST)",
             "tail(episodes, regret, 1e6)",
         ),
+        Mutant("filled where pooled", "literal_learns", " if hollow else {}", " if not hollow else {}"),
         Mutant("ticks missing", "literal_learns", "    if K is not None:\n", "    if K is None:\n"),
         Mutant(
             "ticks of per-step counts",

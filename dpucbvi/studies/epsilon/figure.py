@@ -31,7 +31,8 @@ CURVES = {  # the arms are <curve>_<model>
     "private_ucb_vi": "Private-UCB-VI",
     "pooled": "DP-UCBVI, pooled",
 }
-RING: dict[str, Any] = {"markersize": 8, "markerfacecolor": "none", "color": BLACK, "zorder": 6}
+CROSS: dict[str, Any] = {"marker": "x", "markersize": 4.5, "markeredgewidth": 1.2, "color": BLACK, "zorder": 6}
+ABOVE_BELOW = {"jdp_eps1": ("bottom", 1), "jdp_eps2": ("top", -1)}  # two names that would touch: points between
 
 
 class Threshold(NamedTuple):
@@ -113,12 +114,12 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
     axes.annotate(
         f"{arm.label}, not private",
         (0.015, mean),
-        (0, -3),
+        (0, -4),
         va="top",
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
-        fontsize=SMALL + 0.5,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        fontsize=SMALL,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.0},
     )
 
 
@@ -141,26 +142,29 @@ def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> Non
 
 
 def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
-    """A tick for every printed final regret of this model, a ring where a curve has it."""
+    """A tick for every printed final regret of this model, a cross where a curve has it."""
     for name, regret in final_regrets(config_of(_reference(experiment))).items():
         if not name.startswith(MODELS[model]):
             continue
         axes.plot(
             [0.985, 1.015], [regret] * 2, transform=axes.get_yaxis_transform(), color="black", clip_on=False
         )
+        side, offset = ABOVE_BELOW.get(name, ("center", 0))
         axes.annotate(
             f"ε = {name[-1]}",
             (1.02, regret),
+            (1, offset),
             xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
             fontsize=SMALL,
-            va="bottom" if name == "jdp_eps1" else "top" if name == "jdp_eps2" else "center",
+            va=side,
             annotation_clip=False,
         )
         for curve in CURVES:
             x, runs = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
             at = crossing(x, runs.mean(axis=1), regret)
             if at is not None:
-                axes.plot(at, regret, marker="o", **RING)
+                axes.plot(at, regret, **CROSS)
 
 
 def _doubled(x: Any) -> Any:
@@ -182,6 +186,6 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
-        "final regret printed in Figure 1, with the ε of its legend; rings: where ours is the same. Dotted: "
+        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Dotted: "
         "above this ε the bound's term without ε is the larger one."
     )

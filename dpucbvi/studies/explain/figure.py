@@ -5,9 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.lab.stats import three_digits
-from dpucbvi.lab.store import StoredExperiment
-from dpucbvi.studies.explain.findings import POSSIBLE, Finding, best, best_local, findings, in_words
-from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, regret_of, runs_text
+from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, Finding, best, best_local, findings, in_words
+from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, mean_of, regret_of, runs_text
+from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.printed import printed_beside
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, set_ticks
@@ -18,46 +19,70 @@ FIRST = 1000  # episode
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_same_grid(experiment)
     found = findings(experiment)
-    margins = [Margins(left=0.55, right=1.05), Margins(left=2.15)]
-    figure, (left, right) = lay_out(sheet, [3.2, 3.2], 2, margins, _caption(experiment), ratios=(1, 0.8))
+    margins = [Margins(left=0.55, right=1.28), Margins(left=2.15, right=0.2)]
+    words = _caption(experiment, found)
+    figure, (left, right) = lay_out(sheet, [3.2, 3.2], 2, margins, words, ratios=(1, 0.8))
     _draw_curves(left, experiment, best(found))
     _draw_distances(right, found)
     return figure
 
 
-def _caption(experiment: StoredExperiment) -> str:
+def _caption(experiment: StoredExperiment, found: list[Finding]) -> str:
+    ruled_out = all(one.verdict == RULED_OUT for one in found)
+    dots = "hollow: ruled out, as all are" if ruled_out else "filled: not ruled out"
     return (
         f"(a): means of {runs_text(experiment)}, dashed: printed; ε: certified if a user is added or removed. "
-        "(b): dot: distance; bar: 95% of figures by chance; filled: not ruled out."
+        f"{_kept(found)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
+    )
+
+
+def _kept(found: list[Finding]) -> str:
+    """Why the nearest certifies so large an ε, if its noise is redrawn: riverswim (b) has the same, kept."""
+    nearest = best(found)
+    counts, _, noise = nearest.hypothesis.partition("_")
+    kept = [one for one in found if one.hypothesis == f"{counts}_bare"]
+    if noise != "redrawn" or not kept:
+        return ""
+    return (
+        "Every release has new noise, and all of them add up; where a node keeps its noise, as in (b) of the "
+        f"figure riverswim, the same Lap(1/ε) certifies ε = {_short(kept[0].certified[0])} and not "
+        f"{_short(nearest.certified[0])}. "
     )
 
 
 def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> None:
     bonus, confidence = found.factors
-    write_title(axes, f"(a) bonus × {bonus:g}, $E$ × {confidence:g}")
+    noise, _ = in_words(found.hypothesis)
+    write_title(axes, f"(a) nearest: {noise}")
+    factors = f"bonus × {bonus:g}, $E$ × {confidence:g}"
+    axes.text(0.985, 0.02, factors, transform=axes.transAxes, ha="right", fontsize=SMALL, color=QUIET)
     local = best_local(experiment)
-    arms = [*found.arms.values(), *([] if local is None else [local])]
-    for arm in arms:
+    labels = []
+    for arm in [*found.arms.values(), *([] if local is None else [local])]:
         hue, episodes = HUES[str(arm.printed)], arm.runs[0].trace.episodes
         shown = episodes >= min(FIRST, episodes[-1] / 50)
         axes.plot(episodes[shown], regret_of(arm).mean(axis=0)[shown], color=hue, linewidth=1.6)
         printed = printed_beside(arm)
         if printed is not None:
             axes.plot(*printed, color=hue, linestyle=DASHED, linewidth=1.3)
-        certificate = certificate_of(arm)
-        name = "not private"
-        if certificate.model != "none":
-            name = f"{certificate.model} ε = {_short(certificate.add_remove)}"
-        at = (episodes[-1], regret_of(arm)[:, -1].mean())
-        offset = {"jdp_eps1": 4, "jdp_eps2": -1, "non_private": -7}.get(str(arm.printed), 0)
-        axes.annotate(name, at, (4, offset), textcoords="offset points", fontsize=SMALL, color=hue, va="center")
+        labels.append(EndLabel(*_names(arm), hue, "", float(episodes[-1]), mean_of(arm)))
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.margins(y=0.08)  # the highest label stays below the title
     set_ticks(axes)
     axes.grid(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel("episode", labelpad=1)
     axes.set_ylabel("cumulative regret", labelpad=1)
+    draw_end_labels(axes, labels)
+
+
+def _names(arm: StoredArm) -> tuple[str, str]:
+    """What the arm certifies; below, the printed ε, as in the figure riverswim."""
+    certificate = certificate_of(arm)
+    if certificate.model == "none":
+        return "DP-UCBVI", "not private"
+    return f"{certificate.model} ε = {_short(certificate.add_remove)}", f"printed as ε = {str(arm.printed)[-1]}"
 
 
 def _short(epsilon: float) -> str:

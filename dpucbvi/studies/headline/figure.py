@@ -22,17 +22,18 @@ TITLES = {
     "explained": "Lap(1/ε) on every node, fitted to the figure",
     "certified": "ε as printed, certified, other privatizers",
 }
-ROW = 0.23  # inches
+ROW = 0.24  # inches
 LONG = 26  # letters of a name: then it has two lines
 JITTER = 0.28
+BELOW = 0.3  # the printed regret, below the arm's own numbers: it often is the mean
 
 
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     check_same_grid(experiment)
     panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
     panels = [(name, arms) for name, arms in panels if arms]
-    heights = [ROW * len(arms) for _, arms in panels]
-    margins = [Margins(left=1.72, right=0.58, bottom=0.25)] * len(panels)
+    heights = [ROW * (len(arms) + (i == 0)) for i, (_, arms) in enumerate(panels)]  # the first has a heading
+    margins = [Margins(left=1.72, right=0.64, bottom=0.25)] * len(panels)
     margins[-1] = margins[-1]._replace(bottom=0.45)
     figure, grid = lay_out(sheet, heights, 1, margins, _caption(experiment), [_legend()])
     for axes, (name, arms) in zip(grid, panels, strict=True):
@@ -41,6 +42,8 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
         for y, arm in enumerate(arms):
             _draw_arm(axes, arm, y)
         _finish(axes, arms, (1.0, 3.0) if sheet.across > 1 else (1.0,))
+    grid[0].set_ylim(top=-1.5)
+    _write_beside(grid[0], -1.0, "unsettled")
     grid[-1].set_xlabel("cumulative regret")
     return figure
 
@@ -48,8 +51,8 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Cumulative regret after 50,000 episodes, {runs_text(experiment)} each, every run a dot. ε: certified "
-        "if a user is added or removed; in the last panel, if she is replaced. At the right: runs that never "
-        "settle."
+        "if a user is added or removed; in the last panel, if she is replaced. Unsettled: the runs that never "
+        "settle. ×: printed, below the row of its arm."
     )
 
 
@@ -64,11 +67,13 @@ def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
     axes.plot(found.middle.mean, y, "d", color="white", markeredgecolor=hue, markersize=4, markeredgewidth=0.9)
     printed = final_regrets(arm.runs[0].config).get(str(arm.printed))
     if printed is not None:
-        axes.plot(printed, y, "x", color=BLACK, markersize=4.5, markeredgewidth=1.1)
-    share = f"{found.tail.unsettled} of {found.tail.runs}"
-    axes.annotate(
-        share, (1.01, y), xycoords=("axes fraction", "data"), fontsize=SMALL, va="center", color=QUIET
-    )
+        axes.plot(printed, y + BELOW, "x", color=BLACK, markersize=3.2, markeredgewidth=1.0)
+    _write_beside(axes, y, f"{found.tail.unsettled} of {found.tail.runs}")
+
+
+def _write_beside(axes: Axes, y: float, text: str) -> None:
+    at = ("axes fraction", "data")
+    axes.annotate(text, (1.01, y), xycoords=at, fontsize=SMALL, va="center", color=QUIET, annotation_clip=False)
 
 
 def _finish(axes: Axes, arms: list[StoredArm], ticks: tuple[float, ...]) -> None:
@@ -100,5 +105,5 @@ def _legend() -> list[Line2D]:
         Line2D([], [], marker="o", markersize=4.5, color=QUIET, linewidth=2.2, label="mean, 95%"),
         Line2D([], [], marker="|", markersize=9, markeredgewidth=1.3, label="median", **dot),
         Line2D([], [], marker="d", markersize=4, markerfacecolor="white", label="interquartile mean", **dot),
-        Line2D([], [], marker="x", markersize=4.5, color=BLACK, linestyle="", label="printed"),
+        Line2D([], [], marker="x", markersize=3.2, color=BLACK, linestyle="", label="printed"),
     ]

@@ -22,10 +22,10 @@ from dpucbvi.studies.shared.style import DASHED, HUES
 
 LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
     PER_STEP.private: (1.6, "-"),
-    POOLED.private: (1.1, (0, (4, 1.2, 1, 1.2))),
-    PRIVATE_UCB_VI.private: (1.1, (0, (1, 1))),
+    POOLED.private: (1.1, (0, (6, 1.5, 1.2, 1.5))),
+    PRIVATE_UCB_VI.private: (1.3, (0, (1, 1.3))),
     LITERAL.private: (0.6, "-"),
-    OTHERS.private: (1.6, (0, (7, 1))),
+    OTHERS.private: (1.9, (0, (6, 1.2, 1.2, 1.2))),
 }
 
 

@@ -1,5 +1,8 @@
 """Panel b: one set of constants and the noise that explain the printed curves, which are dashed beside ours."""
 
+from typing import Any
+
+import numpy as np
 from matplotlib.axes import Axes
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
@@ -8,13 +11,16 @@ from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, 
 from dpucbvi.studies.shared.arms import config_of, episodes_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.sheet import write_title
-from dpucbvi.studies.shared.style import HUES, set_ticks
+from dpucbvi.studies.shared.style import HUES, QUIET, SMALL, set_ticks
 
 POINTS_A_LABEL = 27.0  # two lines of text and some air
+BARE = {"jdp_eps1": 1.0, "jdp_eps2": 0.5}  # b of Lap(b) in a node, if it is 1/ε for the printed ε
 
 
 def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
-    write_title(axes, f"(b) {_factors(experiment)} for all curves")
+    write_title(axes, f"(b) {_noise(experiment)}")
+    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": SMALL, "color": QUIET}
+    axes.text(0.985, 0.03, _factors(experiment), ha="right", **style)
     draw_all(axes, experiment, "b", (PER_STEP,))
     labels = []
     for curve, hue in HUES.items():
@@ -28,6 +34,14 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
     axes.set_ylabel("cumulative regret", labelpad=1)
     if labels:
         draw_end_labels(axes, labels, POINTS_A_LABEL)
+
+
+def _noise(experiment: StoredExperiment) -> str:
+    """What the title calls it: Lap(1/ε), for the printed ε, if both JDP arms have it in their nodes."""
+    arms = [find(experiment, "b", PER_STEP, curve) for curve in BARE]
+    scales = [arm.runs[0].trace.noise_scale for arm in arms if arm is not None]
+    bare = len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
+    return f"{'Lap(1/ε) on every node, ' * bare}fitted to the figure"
 
 
 def _factors(experiment: StoredExperiment) -> str:

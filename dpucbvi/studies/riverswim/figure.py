@@ -46,5 +46,5 @@ def _caption(experiment: StoredExperiment) -> str:
         f"ε in (c): certified if a user is replaced{'; pure' * is_pure(experiment)}. "
         "At the right of (b) and (c): the certified ε. "
         "Factors on bonus and $E$ in (a) and (c): calibrated; "
-        "literal: 1; in (b): fitted to the printed curves."
+        "literal: 1; in (b): fitted to the printed curves, the same for all."
     )

@@ -53,7 +53,7 @@ def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
     _write_finals(axes, experiment, step)
     _name_those_apart(axes, experiment)
     if nothing_learnt(experiment):
-        text = "per-step counts, and the literal\nconstants: linear, nothing learnt"
+        text = "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI"
         at = (0.03, TOP - 5.5 * step)
         axes.text(*at, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
 

@@ -23,6 +23,7 @@ class EndLabel(NamedTuple):
     marker: str
     x: float
     y: float
+    hollow: bool = False  # its marker
 
 
 def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
@@ -39,8 +40,14 @@ def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
     return placed
 
 
-def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL) -> None:
-    """Write the labels right of the axes, `points` apart, with a thin line from each to its curve."""
+def draw_end_labels(
+    axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL, tied: bool = True
+) -> None:
+    """Write the labels right of the axes, `points` apart, with a thin line from each to its curve.
+
+    Where the ends of the curves are a crowd that such lines would only cross, the labels are not tied to them:
+    colour and marker say whose they are.
+    """
     to_axes = axes.transAxes.inverted()
     ends = to_axes.transform(axes.transData.transform([(label.x, label.y) for label in labels]))
     figure = axes.get_figure()
@@ -49,18 +56,20 @@ def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A
     gap = points / height
     size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
     for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3), strict=True):
+        look = {**MARKER, "markerfacecolor": "white", "markeredgecolor": label.colour}
+        first = 0 if tied else 2
         axes.plot(
-            [end[0] + 0.005, 1.035, 1.055],
-            [end[1], y, y],
+            [end[0] + 0.005, 1.035, 1.055][first:],
+            [end[1], y, y][first:],
             transform=axes.transAxes,
             color=label.colour,
             linewidth=0.6,
             clip_on=False,
             marker=label.marker,
-            markevery=[2],
-            **MARKER,
+            markevery=[2 - first],
+            **(look if label.hollow else MARKER),
         )
-        at = (1.075, y)
+        at, beside = (1.055, y), 5 if label.marker else 3  # points: a narrow panel would have no air
         style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-        axes.annotate(label.name, at, (0, 1), color=label.colour, fontsize=size, va="bottom", **style)
-        axes.annotate(label.detail, at, (0, -1), color=QUIET, fontsize=SMALL, va="top", **style)
+        axes.annotate(label.name, at, (beside, 1), color=label.colour, fontsize=size, va="bottom", **style)
+        axes.annotate(label.detail, at, (beside, -1), color=QUIET, fontsize=SMALL, va="top", **style)

@@ -13,11 +13,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from dpucbvi.studies.shared.style import COLUMN_SIZES, PAGE_SIZES, QUIET, SMALL
 
-HEAD = 0.17  # above all panels, for what every figure says in its corner
+HEAD = 0.22  # above all panels, for what every figure says in its corner
 EDGE = 0.08  # kept free around the sheet
 TALLEST = 9.2  # what a page takes
 LOWEST = 0.2  # of the height asked for; a figure whose panels would be lower keeps its own, and is for no page
@@ -161,7 +162,7 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
         "borderaxespad": 0.0,
         "columnspacing": 1.2,
         "handletextpad": 0.5,
-        "handlelength": 1.7,
+        "handlelength": 3.0 if _dashed(handles) else 1.7,
     }
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(handles=list(handles), loc="upper left", ncols=columns, **style)
@@ -170,6 +171,12 @@ def _legend(figure: Figure, handles: Handles, width: float) -> Note:
             break
         legend.remove()
     return Note(legend, extent.height / figure.dpi + 0.05)
+
+
+def _dashed(handles: Handles) -> bool:
+    """Whether some are told apart by their dashes alone: then these must be seen."""
+    lines = [one for one in handles if isinstance(one, Line2D)]
+    return any(one.is_dashed() and one.get_marker() == "None" for one in lines)
 
 
 def _caption(figure: Figure, words: str, width: float) -> Note:

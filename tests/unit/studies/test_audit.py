@@ -94,7 +94,10 @@ def test_what_was_caught_and_what_was_missed(figure):
 
 def test_the_words_name_relation_delta_and_confidence(figure):
     words = said(figure)
-    assert "ε if a user is replaced" in words and "δ = 1e-06" in words and "1 - 1e-09" in words
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels == ["ε, a user replaced", "ε, a user replaced (log axis)", "ε, a user replaced"]
+    assert "if she is replaced, or as the name says" in words and "if it were not broken" in words
+    assert "δ = 1e-06" in words and "1 - 1e-09" in words
     assert "what an attack does not find may still be there" in words
 
 

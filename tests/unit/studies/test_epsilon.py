@@ -101,19 +101,19 @@ def test_the_reference_and_the_threshold(figure, panel, model):
 
 
 @pytest.mark.parametrize(("panel", "model"), PANELS)
-def test_printed_regrets_are_ticks_with_rings_where_ours_is_the_same(figure, panel, model):
+def test_printed_regrets_are_ticks_with_crosses_where_ours_is_the_same(figure, panel, model):
     axes = figure.axes[panel]
     assert sorted(float(y[0]) for _, y, _ in at_edge(axes)) == sorted(PRINTED[model].values())
     beside = {text.xy[1]: text.get_text() for text in axes.texts if text.get_text().startswith("ε = ")}
     assert beside == {regret: f"ε = {name[-1]}" for name, regret in PRINTED[model].items()}
-    rings = {(round(float(line.x[0]), 6), float(line.y[0])) for line in lines(axes) if len(line.x) == 1}
+    crosses = {(round(float(line.x[0]), 6), float(line.y[0])) for line in lines(axes) if len(line.x) == 1}
     wanted = {
         (round(level * 1.01 / regret, 6), regret)  # 1.01: what the runs are spread about
         for (_, of), level in LEVELS.items()
         for regret in PRINTED[model].values()
         if of == model and 1.0 <= level * 1.01 / regret <= 1000.0
     }
-    assert rings == wanted and len(wanted) == (6 if model == "jdp" else 2)
+    assert crosses == wanted and len(wanted) == (6 if model == "jdp" else 2)
 
 
 def test_both_relations_stand_at_the_axes(figure):

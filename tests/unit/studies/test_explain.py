@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from drawn import end_labels, labelled, lines, said, texts
 from made_up import grid, stored_arm, stored_experiment
 
 from dpucbvi.studies.explain import STUDY
@@ -136,14 +137,37 @@ def test_the_report(experiment, tmp_path):
 
 
 def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
-    left, right = STUDY.draw(experiment).axes
-    assert "bonus × 0.01, $E$ × 0.0001" in left.get_title(loc="left")
-    dashed = [line for line in left.lines if line.get_linestyle() == "--"]
-    assert len(dashed) == 4 and len(left.lines) == 8
+    figure = STUDY.draw(experiment)
+    left, right = figure.axes
+    assert left.get_title(loc="left") == "(a) nearest: without all three, Lap(1/ε)"
+    assert "bonus × 0.01, $E$ × 0.0001" in texts(left)
+    dashed = [line for line in lines(left) if line.look[0] == "--"]
+    assert len(dashed) == 4 and len(lines(left)) == 8
+    details = {name: label.detail for name, label in end_labels(left).items()}
+    assert details == {
+        "DP-UCBVI": "not private",
+        "JDP ε = 960": "printed as ε = 1",
+        "JDP ε = 1,920": "printed as ε = 2",
+        "LDP ε = 1": "printed as ε = 2",
+    }
+    ends = dict(zip(("non_private", *JDP, "ldp_eps2"), labelled(left).values(), strict=True))
+    for curve, line in ends.items():  # 1.5%: what the runs are spread about
+        level = 0.99 if curve == "ldp_eps2" else 0.985
+        assert line.y[-1] == pytest.approx(1.015 * level * printed_curves()[curve].regret[-1])
+    assert "filled: not ruled out" in said(figure) and "as all are" not in said(figure)
     dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]
     assert dots == [one.fit.distance for one in findings(experiment)]
     styles = [line.get_fillstyle() for line in right.lines if line.get_marker() == "o"]
     assert styles == ["full", "none"]
+
+
+def test_the_caption_says_what_the_figure_has():
+    """None is filled if all are ruled out; redrawn noise certifies more than noise that is kept."""
+    far = [*arms("step_bare", 1.5), *arms("step_redrawn", 1.4, epsilon=3e6), local("right", 0.99, 0.06)]
+    words = said(STUDY.draw(stored_experiment("explain", far)))
+    assert "(a) nearest: Lap(1/ε), redrawn in every release" in words
+    assert "as in (b) of the figure riverswim, the same Lap(1/ε) certifies ε = 960 and not 3 million" in words
+    assert "hollow: ruled out, as all are" in words and "filled" not in words
 
 
 def fitted(of: str, curve: str, bonus: float, confidence: float | None, level: float):

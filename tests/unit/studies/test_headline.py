@@ -109,6 +109,9 @@ def test_the_figure_has_every_run_as_a_dot(experiment):
     assert len(dots) == len(experiment.arms)
     for line, arm in zip(dots, experiment.arms, strict=True):
         np.testing.assert_allclose(line.get_xdata(), [run.trace.regret[-1] for run in arm.runs])
+    beside = [[t.get_text() for t in axes.texts if t.xy[0] > 1] for axes in figure.axes]
+    assert [column.count("unsettled") for column in beside] == [1, 0]  # the heading, over the first column
+    assert sum(column.count(f"0 of {RUNS}") for column in beside) == len(experiment.arms)
     printed = [float(x.get_xdata()[0]) for axes in figure.axes for x in axes.lines if x.get_marker() == "x"]
     assert printed == [printed_curves()[str(arm.printed)].regret[-1] for arm in experiment.arms]
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from drawn import end_labels, error_bars, is_log, labelled, lines, said, ticks
-from made_up import RIVER, end, stored_arm, stored_experiment
+from drawn import Line, end_labels, error_bars, is_log, lines, said, ticks
+from made_up import RIVER, stored_arm, stored_experiment
 
+from dpucbvi.lab.stats import bootstrap
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.horizon import STUDY, scalings
 
@@ -36,20 +37,35 @@ def figure():
     return STUDY.draw(experiment())
 
 
+def curves(axes) -> dict[str, tuple[Line, Line]]:
+    """Every label with the points of its colour and marker, and the line through them."""
+    drawn, made = lines(axes, 2), {}
+    for name, label in end_labels(axes).items():
+        (points,) = [one for one in drawn if (one.colour, one.marker) == (label.colour, label.marker)]
+        (line,) = [one for one in drawn if one.marker == "None" and np.array_equal(one.x, points.x)]
+        made[name] = points, line
+    return made
+
+
 @pytest.mark.parametrize("panel", [0, 1])
 def test_every_algorithm_has_its_means_and_its_intervals(figure, panel):
     axes = figure.axes[panel]
     title = list(PANELS)[panel]
     assert axes.get_title("left") == title and is_log(axes) == (True, True)
-    curves, bars = labelled(axes), error_bars(axes)  # in the order of drawing
-    assert list(curves) == PANELS[title]
-    for (name, line), bar in zip(curves.items(), bars, strict=True):
-        ends = np.array([end(made(title, name, H)) for H in sorted(HORIZONS)])
-        np.testing.assert_array_equal(line.x, sorted(HORIZONS))
-        np.testing.assert_allclose(line.y, ends[:, 0], rtol=1e-12)
-        np.testing.assert_allclose(bar.low, ends[:, 0] - ends[:, 1], rtol=1e-9)
-        np.testing.assert_allclose(bar.high, ends[:, 0] + ends[:, 1], rtol=1e-9)
-        assert bar.colour == line.colour
+    found, bars = curves(axes), error_bars(axes)  # in the order of drawing
+    assert list(found) == PANELS[title]
+    for (name, (points, line)), bar in zip(found.items(), bars, strict=True):
+        arms = [made(title, name, H) for H in sorted(HORIZONS)]
+        mean, low, high = bootstrap(np.array([[run.trace.regret[-1] for run in arm.runs] for arm in arms]).T)
+        for x in (points.x, line.x, bar.x):  # beside H, by the same factor: nearer to it than to another
+            np.testing.assert_allclose(x / np.sort(HORIZONS), x[0] / 5, rtol=1e-12)
+            assert abs(np.log2(x[0] / 5)) < 0.4
+        np.testing.assert_allclose(points.y, mean, rtol=1e-12)
+        np.testing.assert_allclose(line.y, mean, rtol=1e-12)
+        np.testing.assert_allclose(bar.low, low, rtol=1e-9)
+        np.testing.assert_allclose(bar.high, high, rtol=1e-9)
+        assert bar.colour == line.colour == points.colour
+    assert len({points.x[0] for points, _ in found.values()}) == len(found)  # none is behind another
 
 
 @pytest.mark.parametrize("panel", [0, 1])
@@ -83,20 +99,22 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
 @pytest.mark.parametrize("panel", [0, 1])
 def test_the_guides_have_the_exponents_of_the_bounds(figure, panel):
     axes = figure.axes[panel]
-    named = {line.colour for line in labelled(axes).values()}
+    named = {line.colour for line, _ in curves(axes).values()}
     guides = [line for line in lines(axes, 3) if line.colour not in named]
     slopes = [np.polyfit(np.log(line.x), np.log(line.y), 1)[0] for line in guides]
     assert slopes == pytest.approx([1.5, 2.0])
     named_at = {text.get_text(): text.xy for text in axes.texts if text.get_text().startswith("$H^")}
     assert list(named_at) == ["$H^{3/2}$", "$H^2$"]
+    lowest = np.min([points.y for points, _ in curves(axes).values()], axis=0)
     for line, (x, y) in zip(guides, named_at.values(), strict=True):
+        assert (line.y < lowest).all()  # below all that was measured
         assert np.interp(np.log(x), np.log(line.x), np.log(line.y)) == pytest.approx(np.log(y))
 
 
 def test_ticks_and_words(figure):
     words = said(figure)
     assert (
-        "50,000 episodes, mean and 95% interval of 3 runs" in words
+        "50,000 episodes, mean and 95% bootstrap interval of 3 runs" in words
         and "Factors are the same at all $H$" in words
     )
     assert "ε = 2000 if a user is added or removed" in words

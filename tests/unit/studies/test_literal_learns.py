@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from drawn import at_edge, bands, end_labels, is_log, labelled, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
+from matplotlib.colors import to_hex
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.literal_learns import STUDY, per_episode
@@ -73,12 +74,17 @@ def test_a_linear_and_a_flattening_curve_are_told_apart(figure):
         assert label.detail == f"slope {np.mean(fits):.2f} ± {half:.2f}"
 
 
-def test_a_tick_marks_the_K_from_which_the_bonus_is_below_H(figure):
+def test_a_pin_marks_the_K_from_which_the_bonus_is_below_H(figure):
     right = figure.axes[1]
     colours = {name: label.colour for name, label in end_labels(right).items()}
     found = [(colour, float(x[0])) for x, _, colour in at_edge(right)]
     wanted = {"JDP ε = 10": ("central", 10.0, False), "LDP ε = 3": ("local", 3.0, False)}
     wanted["JDP ε = 40, pooled"] = ("central", 40.0, True)
+    pins = [line for line in right.lines if line.get_transform() == right.get_xaxis_transform()]
+    labels = end_labels(right)
+    assert [pin.get_marker() for pin in pins] == [labels[name].marker for name in wanted]
+    hollow = [to_hex(pin.get_markerfacecolor()) == "#ffffff" for pin in pins]
+    assert hollow == [name.endswith("pooled") for name in wanted]  # as in all other figures
     assert found == [
         (
             colours[name],
@@ -91,7 +97,9 @@ def test_a_tick_marks_the_K_from_which_the_bonus_is_below_H(figure):
 def test_the_words(figure):
     words = " ".join(said(figure).split())
     for part in (
-        "Bars at the foot, in the colour of their arm: from this $K$ on DP-UCBVI's bonus can be below $H$",
+        "Pins at its foot, with the marker of their arm: from this $K$ on DP-UCBVI's bonus can be below $H$",
+        "(a) paid so far",
+        "(b) still paid in an episode",
         "Dips: at first $\\tilde Q=H$ everywhere and the tie goes to the first action",
         "$S=2$, $A=2$, $H=2$",
         "mean of 3 runs",

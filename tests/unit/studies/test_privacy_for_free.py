@@ -111,7 +111,21 @@ def test_thresholds_stand_where_the_bound_has_them(figure):
     assert across(figure.axes[0])["x"] == pytest.approx(shown) and len(shown) == 1
     assert across(figure.axes[2])["x"] == []
     beside = {text.get_text(): text.xy[0] for text in figure.axes[0].texts if text.get_rotation() == 90}
-    assert beside == {"ε = 100": pytest.approx(wanted[100.0])}
+    assert beside == {"free if\nε = 100": pytest.approx(wanted[100.0])}
+
+
+def test_fewer_arms_of_other_epsilons_in_one_row_can_be_drawn():
+    """Counts per step without LDP ε = 10: every row names what it has."""
+    missing = ("local", 10.0)
+    arms = [
+        own(panel, K, which)
+        for panel, Ks in STEPS.items()
+        for which in (None, *ADDED)
+        for K in Ks
+        if (panel, which) != ("counts per step", missing)
+    ]
+    step, pooled = STUDY.draw(stored_experiment("privacy_for_free", arms)).axes[1::2]
+    assert set(end_labels(pooled)) - set(end_labels(step)) == {NAMES[missing]}
 
 
 def test_the_words(figure):
