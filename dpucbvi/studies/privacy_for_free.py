@@ -58,7 +58,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
         _draw_longest(left, arms, thresholds=row == rows[0])
         _draw_costs(right, costs(arms))
         left.set_ylabel("cumulative regret", labelpad=1)
-        right.set_ylabel("regret beyond UCBVI's", labelpad=1)
+        right.set_ylabel("regret beyond UCBVI's", labelpad=3)
         write_title(left, f"Regret, {row}")
         write_title(right, f"At the end, {row}")
     return figure
