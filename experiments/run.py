@@ -63,7 +63,8 @@ class Ended(KeyboardInterrupt):
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.experiment import check_effect, check_study, experiment_from
+    from dpucbvi.lab.effect import check_effect
+    from dpucbvi.lab.experiment import check_study, experiment_from
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.tell import tell
     from dpucbvi.studies import names
@@ -82,11 +83,11 @@ def run(config: DictConfig) -> None:
         paths = {} if saved_as is None else save.files(experiment, saved_as, CONF / "arm")
         if checking:
             return
+        for line in lines:
+            tell(line)
         if certify or planning:
             print(aligned(certified(experiment) if certify else plan(experiment)))
             return
-        for line in lines:
-            tell(line)
         tally = run_experiment(experiment)
         _show(experiment, f"{tally}, {perf_counter() - start:.0f} s", paths)
     except (WorkerDied, LpError) as error:
@@ -113,8 +114,8 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
         print("drawing the figure ...", end="\r", flush=True)
     try:
         drawn, rows = draw(stored, experiment.figures), table(stored)
-    except (KeyError, IndexError, ValueError) as error:
-        if isinstance(error, InputError) or not stored.changed:  # else it is a mistake in the code
+    except Exception as error:  # of an arm that it looks for, or finds twice
+        if isinstance(error, InputError | OSError) or not stored.changed:  # else it is a mistake in the code
             raise
         cannot = f"study: {stored.study} cannot draw the experiment as it was changed ({error!r})"
         stop(f"{cannot}; its runs are stored, study=regret draws them", 1)

@@ -118,7 +118,8 @@ BAD = {
     # settings that change nothing
     "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon: has no effect, every arm",
     "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent.name: has no effect, every arm",
-    "+grid={K:[5,6]} K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
+    "+grid={K:[5,6]} K=5": "K: has no effect, every arm that reads it takes it from a grid; write grid.K=[5]",
+    "+arms={a:{grid:{K:[7]}}} K=5,6": "grid.K: has no effect, every arm that reads it takes it from a grid",
     "~privatizer": "~privatizer: has no effect, a run without it takes the default",
     "~bonus.scale": "~bonus.scale: has no effect, a run without it takes the default",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
@@ -160,7 +161,8 @@ BAD_EXPERIMENTS = {  # dozens of arms: seconds each
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilon=0": "arms.jdp_eps1.privatizer.epsilon: 0.0 is not",
     "+exp=riverswim K=0": "K: 0 is not accepted",
     "+exp=riverswim study=epsilon": "study: epsilon draws +exp=epsilon and no other arms",
-    "+exp=privacy_for_free K=5": "K: has no effect, every arm takes it from a grid; set grid.K=[...] instead",
+    "+exp=privacy_for_free K=5": "K: has no effect, every arm that reads it takes it from a grid; write grid.K",
+    "+exp=riverswim postprocess=cvxpy": "and none of them can take it: engine.name: fast has no compiled twin",
     "+exp=horizon ++env.H=5": "env.H: has no effect",
     "-m K=0,5": "K: 0 is not accepted",
 }
@@ -279,16 +281,11 @@ def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path,
     assert "+exp=calibrate chooses them" in out
 
 
-def test_the_advice_for_a_grid_works_when_typed(cli, tmp_path):
-    """What the message of +exp=privacy_for_free K=5 says to write."""
-    code, out, _ = cli("--certify", "+exp=privacy_for_free", "grid.K=[3]", f"runtime.results={tmp_path}")
-    assert code == 0 and "@K=3" in out
-
-
-def test_a_setting_that_only_some_arms_take_is_told(cli, tmp_path):
+@pytest.mark.parametrize("flag", [(), ("--plan",), ("--certify",)], ids=["run", "plan", "certify"])
+def test_a_setting_that_only_some_arms_take_is_told(cli, tmp_path, flag):
     arms = "+arms={own: {privatizer: {epsilon: 3}}, taken: {}}"
-    code, _, err = cli(*TINY, arms, "privatizer.epsilon=7", f"runtime.results={tmp_path}")
-    assert code == 0
+    code, out, err = cli(*flag, *TINY, arms, "privatizer.epsilon=7", f"runtime.results={tmp_path}")
+    assert code == 0 and "note" not in out
     told = "privatizer.epsilon=7 changes 1 of 2 arms; not own, which have their own value or do not read it"
     assert err == f"note: {told}\n"
 
@@ -356,20 +353,21 @@ def test_cfg_job_shows_the_settings_and_runs_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-def test_an_experiment_that_was_changed_until_its_study_cannot_draw_it(cli, monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize("error", [KeyError("ucbvi"), AssertionError("UCBVI twice")], ids=["missing", "twice"])
+def test_a_changed_experiment_that_its_study_cannot_draw(cli, monkeypatch, capsys, tmp_path, error):
     """Then the runs are stored and one line says so; unchanged, it would be a mistake in the code."""
 
-    def no_such_arm(*_):
-        raise KeyError("ucbvi")
+    def cannot(*_):
+        raise error
 
-    monkeypatch.setattr("dpucbvi.studies.draw", no_such_arm)
-    with pytest.raises(KeyError):
+    monkeypatch.setattr("dpucbvi.studies.draw", cannot)
+    with pytest.raises(type(error)):
         cli(*TINY, f"runtime.results={tmp_path}")
     capsys.readouterr()  # with a traceback
     whole = Store.load_experiment
     monkeypatch.setattr(Store, "load_experiment", lambda *of: whole(*of)._replace(changed=("~arms.ucbvi",)))
     code, _, err = cli(*TINY, f"runtime.results={tmp_path}")
-    told = "study: regret cannot draw the experiment as it was changed (KeyError('ucbvi')); its runs are stored"
+    told = f"study: regret cannot draw the experiment as it was changed ({error!r}); its runs are stored"
     assert code == 1 and err == f"error: {told}, study=regret draws them\n"
 
 
