@@ -85,8 +85,14 @@ def run(config: DictConfig) -> None:
             return
         for line in lines:
             tell(line)
-        if certify or planning:
-            print(aligned(certified(experiment) if certify else plan(experiment)))
+        if certify:
+            print(aligned(certified(experiment)))
+            return
+        if planning:
+            rows, refused = plan(experiment)
+            print(aligned(rows), flush=True)
+            if refused:
+                raise refused
             return
         tally = run_experiment(experiment)
         _show(experiment, f"{tally}, {perf_counter() - start:.0f} s", paths)

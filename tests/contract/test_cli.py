@@ -100,7 +100,7 @@ BAD = {
     "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
     "env=hard_tree env.depth=30 env.H=100": "env: hard_tree of this size takes",
     "env=hard_tree env.depth=1000000 env.H=9000000": "env: hard_tree of this size takes inf GB",
-    "engine.lp_checks=1e9": "runtime.gigabytes: 2 workers are predicted to take",
+    "engine.lp_checks=1e9 runtime.gigabytes=8": "runtime.gigabytes: 2 workers are predicted to take",
     "K=1e9 runs=50": "runtime.hours: this job is predicted to take",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runs=0": "runs: 0 is not accepted; it must be an integer from 1 to 1000000",
@@ -304,6 +304,22 @@ def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
     assert (code, err) == (0, "") and rows["runs to compute"] == "300" and rows["runs stored"] == "0"
     assert 0 < float(rows["minutes, 2 workers"]) < 60 and 0.3 < float(rows["memory, GB, all workers"]) < 5
     assert not (tmp_path / "results").exists()
+
+
+TOO_MUCH = {
+    "engine.lp_checks=1e9 runtime.gigabytes=8": "runtime.gigabytes: 2 workers are predicted to take",
+    "K=1e9 runs=50": "runtime.hours: this job is predicted to take",
+}
+
+
+@pytest.mark.parametrize("command", TOO_MUCH)
+def test_plan_shows_what_a_job_would_take_and_refuses_it_as_a_run_would(cli, tmp_path, command):
+    arguments = (*command.split(), f"runtime.results={tmp_path / 'results'}")
+    code, out, err = cli("--plan", *arguments)
+    assert code == 2 and re.search(r"^memory, GB, all workers +[\d.,]+$", out, re.MULTILINE)
+    assert re.fullmatch(rf"error: {re.escape(TOO_MUCH[command])}[^\n]+\n", err)
+    refused = cli(*arguments)
+    assert (refused[0], refused[1], err.split("take")[0]) == (2, "", refused[2].split("take")[0])
 
 
 FEW = [
