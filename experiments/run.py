@@ -101,7 +101,7 @@ def run(config: DictConfig) -> None:
     except BrokenPipeError:
         nobody_reads()  # here, as below
     except OSError as error:
-        stop(f"cannot read or write in {config.runtime.results} ({error.strerror}); {GO_ON}", 1)
+        stop(f"{unwritten(error)}; {GO_ON}", 1)
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own
         raise
@@ -172,7 +172,7 @@ def main() -> None:
     except Exception as error:
         stop_if_bad_input(error)
         if isinstance(error, OSError):  # a folder of Hydra's
-            stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
+            stop(unwritten(error), 1)
         raise
     except Ended as end:
         number = end.args[0]
@@ -258,6 +258,11 @@ def nobody_reads() -> NoReturn:
 def stop_if_bad_input(error: Exception) -> None:
     if is_bad_input(error):
         stop(one_line(error), 2)
+
+
+def unwritten(error: OSError) -> str:
+    """Of an error that names no file, nobody knows more: it may be the output."""
+    return f"{error.filename or 'a file, or the output'}: cannot be read or written ({error.strerror or error})"
 
 
 def stop(message: str, code: int) -> NoReturn:

@@ -181,13 +181,6 @@ def test_bad_input_is_one_line_and_exit_code_2(cli, tmp_path, command):
     assert files == [] and list((tmp_path / "here").iterdir()) == []  # nothing was written
 
 
-def test_results_that_cannot_be_written(cli, tmp_path):
-    (tmp_path / "taken").write_text("a file")
-    code, _, err = cli(*TINY, f"runtime.results={tmp_path / 'taken'}")
-    assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith("error: runtime.results: cannot write in ")
-
-
 def test_a_folder_of_hydras_that_cannot_be_made_is_one_line(cli, tmp_path):
     (tmp_path / "taken").write_text("a file")
     folder = tmp_path / "taken" / "x"
