@@ -390,7 +390,7 @@ def test_help_names_the_groups_and_a_command(cli):
 # --- --certify: what the runs would certify -----------------------------------------------------------------
 
 CERTIFY = (
-    *("env.H=3", "env.S=3", "K=200", "runs=2", "confidence.scale=1"),
+    *("env.H=3", "env.S=3", "K=200", "runs=2"),
     "+arms={paper: {}, replaced: {privatizer: {sensitivity: replace_one}, confidence: {scale: 0.01}},"
     " stream: {privatizer: {name: toeplitz, epsilon: 0.5, delta: 1e-5}},"
     " own: {privatizer: {name: one_question}}, open: {privatizer: {name: non_private}}}",
