@@ -30,12 +30,18 @@ def own_name(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Write a file or folder under the name that this gives; it takes the path's place if nothing is raised."""
+    """Write a file or folder under the name that this gives; it takes the path's place if nothing is raised.
+
+    An error names the path that could not be written: that of a full disk names none, others the passing name.
+    """
     clear_leftovers(path)
     partial = own_name(path)
     try:
         yield partial
         _put(partial, path)
+    except OSError as error:
+        error.filename = str(error.filename or path).replace(str(partial), str(path))
+        raise
     finally:
         remove(partial)
 

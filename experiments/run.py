@@ -64,7 +64,8 @@ class Ended(KeyboardInterrupt):
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
     from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.experiment import check_effect, check_study, experiment_from
+    from dpucbvi.lab.effect import check_effect
+    from dpucbvi.lab.experiment import check_study, experiment_from
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.tell import tell
     from dpucbvi.studies import names
@@ -82,11 +83,17 @@ def run(config: DictConfig) -> None:
         paths = {} if saved_as is None else _files_to_save(experiment, saved_as)
         if checking:
             return
-        if certify or planning:
-            print(aligned(certified(experiment) if certify else plan(experiment)))
-            return
         for line in lines:
             tell(line)
+        if certify:
+            print(aligned(certified(experiment)))
+            return
+        if planning:
+            rows, refused = plan(experiment)
+            print(aligned(rows), flush=True)
+            if refused:
+                raise refused
+            return
         tally = run_experiment(experiment)
         _show(experiment, f"{tally}, {perf_counter() - start:.0f} s", paths)
     except (WorkerDied, LpError) as error:
@@ -94,7 +101,7 @@ def run(config: DictConfig) -> None:
     except BrokenPipeError:
         nobody_reads()  # here, as below
     except OSError as error:
-        stop(f"cannot read or write in {config.runtime.results} ({error.strerror}); {GO_ON}", 1)
+        stop(f"{unwritten(error)}; {GO_ON}", 1)
     except Exception as error:
         stop_if_bad_input(error)  # here, or Hydra would say a line of its own
         raise
@@ -112,8 +119,8 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
         print("drawing the figure ...", end="\r", flush=True)
     try:
         drawn, rows = draw(stored, experiment.figures), table(stored)
-    except (KeyError, IndexError, ValueError) as error:
-        if isinstance(error, InputError) or not stored.changed:  # else it is a mistake in the code
+    except Exception as error:  # of an arm that it looks for, or finds twice
+        if isinstance(error, InputError | OSError) or not stored.changed:  # else it is a mistake in the code
             raise
         cannot = f"study: {stored.study} cannot draw the experiment as it was changed ({error!r})"
         stop(f"{cannot}; its runs are stored, study=regret draws them", 1)
@@ -177,7 +184,7 @@ def main() -> None:
     except Exception as error:
         stop_if_bad_input(error)
         if isinstance(error, OSError):  # a folder of Hydra's
-            stop(f"{error.filename}: cannot be read or written ({error.strerror})", 1)
+            stop(unwritten(error), 1)
         raise
     except Ended as end:
         number = end.args[0]
@@ -263,6 +270,11 @@ def nobody_reads() -> NoReturn:
 def stop_if_bad_input(error: Exception) -> None:
     if is_bad_input(error):
         stop(one_line(error), 2)
+
+
+def unwritten(error: OSError) -> str:
+    """Of an error that names no file, nobody knows more: it may be the output."""
+    return f"{error.filename or 'a file, or the output'}: cannot be read or written ({error.strerror or error})"
 
 
 def stop(message: str, code: int) -> NoReturn:

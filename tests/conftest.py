@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+DISKS = "full disks, unwritable folders, long paths"
 # A test of these is one fault each; a test that tries several counts them itself, with the fixture `faults`.
 KINDS = {
     "contract/test_cli.py::test_bad_input": "malformed command lines",
@@ -23,10 +24,14 @@ KINDS = {
     "unit/core/test_environments.py::test_a_file_that_holds_no_mdp": "malformed MDP files",
     "reliability/test_fuzz.py::test_a_malformed": "malformed MDP files",
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
+    "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
     "reliability/test_surroundings.py": "odd terminals, variables and folders",
     "reliability/test_dask.py": "killed workers of a cluster",
+    "reliability/test_full_disks.py": DISKS,
+    "contract/test_cli.py::test_a_folder_of_hydras": DISKS,
+    "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
 
 

@@ -13,10 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 from dpucbvi.errors import InputError
 from dpucbvi.lab.assemble import assemble
 from dpucbvi.lab.predict import check_environment
-from dpucbvi.lab.settings import RUN_KEYS, RunSettings, canonical, run_settings, to_dict
+from dpucbvi.lab.settings import RUN_KEYS, RunSettings, canonical, run_settings
 from dpucbvi.lab.store import FILE_NAME
 from dpucbvi.lab.strict import build, check_keys, join, nearest, show
-from dpucbvi.lab.tell import few
 from dpucbvi.protocol import Setup
 
 COMPUTERS = ("processes", "dask")
@@ -85,10 +84,15 @@ class Arm:
     settings: RunSettings  # in canonical form
     setup: Setup
     own: dict[str, Any] = field(default_factory=dict)  # the settings of a run that the arm itself makes
+    own_grid: dict[str, Any] = field(default_factory=dict)  # the part of its grid that is the arm's own
 
     @property
     def key(self) -> str:
-        return "@".join([self.of, *(f"{name}={value}" for name, value in self.point.items())])
+        return self.name()
+
+    def name(self, but: str = "") -> str:
+        """Its key without one of the grid's settings."""
+        return "@".join([self.of, *(f"{name}={value}" for name, value in self.point.items() if name != but)])
 
 
 @dataclass
@@ -104,6 +108,7 @@ class Experiment:
     figures: Path
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
+    run: dict[str, Any] = field(default_factory=dict)  # the settings of a run that arms differ from
 
 
 def experiment_from(
@@ -138,27 +143,8 @@ def experiment_from(
         root / Path(settings.runtime.figures).expanduser(),
         settings.runtime,
         changed,
+        run,
     )
-
-
-def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
-    """Refuse a setting of the command line (`key=value`) that no arm takes; a line for each that some take."""
-    lines = []
-    for override in overrides:
-        path = _setting(override)
-        if path is None:
-            continue
-        if override.startswith("~"):
-            raise InputError(f"{override}: has no effect, a run without it takes the default; name another one")
-        key, deaf = ".".join(path), [arm for arm in experiment.arms if not _takes(arm, path)]
-        if len(deaf) == len(experiment.arms):
-            raise InputError(f"{key}: has no effect, {_why(key, deaf)}")
-        if deaf:
-            lines.append(
-                f"{override} changes {len(experiment.arms) - len(deaf)} of {len(experiment.arms)} arms; not "
-                f"{few([arm.key for arm in deaf])}, which have their own value or do not read it"
-            )
-    return lines
 
 
 def check_study(study: str, chosen: str | None) -> None:
@@ -166,43 +152,6 @@ def check_study(study: str, chosen: str | None) -> None:
     any_arms = ExperimentSettings().study
     if study not in (any_arms, chosen):
         raise InputError(f"study: {study} draws +exp={study} and no other arms; {any_arms} draws any")
-
-
-def _setting(override: str) -> list[str] | None:
-    """The path of the setting of a run that an override makes; what a group is chosen for is its name."""
-    key = override.lstrip("+~").partition("=")[0]
-    path = key.replace("/", ".").split(".")
-    if path[0] not in RUN_KEYS:
-        return None
-    group = getattr(RunSettings(), path[0])
-    if len(path) == 1 and not isinstance(group, int | float):
-        return [path[0], "scale" if path[0] == "bonus" else "name"]
-    return path
-
-
-def _takes(arm: Arm, path: list[str]) -> bool:
-    """Whether a setting of the experiment reaches the arm: the arm reads it and has no value of its own."""
-    return ".".join(path) not in arm.point and not _has(arm.own, path) and _has(to_dict(arm.settings), path)
-
-
-def _has(tree: Any, path: list[str]) -> bool:
-    for name in path:
-        if not isinstance(tree, dict) or name not in tree:
-            return False
-        tree = tree[name]
-    return True
-
-
-def _why(key: str, deaf: list[Arm]) -> str:
-    if all(key in arm.point for arm in deaf):
-        return (
-            f"every arm takes it from a grid; set grid.{key}=[...] instead, "
-            f"and arms.NAME.grid.{key}=[...] where an arm has its own"
-        )
-    setting = [arm.of for arm in deaf if _has(arm.own, key.split("."))]
-    if not setting:
-        return "nothing that was chosen reads it"
-    return f"every arm that reads it sets it itself; write arms.{setting[0]}.{key}=... for one of them"
 
 
 def _check(c: ExperimentSettings, studies: list[str]) -> None:
@@ -266,12 +215,13 @@ def _arm(
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if printed is not None and not (isinstance(printed, str) and printed in curves):
         raise InputError(f"{at}.printed: {show(printed)} is no printed curve; {nearest(str(printed), curves)}")
-    points, merged, made = _points(grid, arm.get("grid") or {}, at), OmegaConf.merge(run, own), []
+    own_grid = arm.get("grid") or {}
+    points, merged, made = _points(grid, own_grid, at), OmegaConf.merge(run, own), []
     for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
         if any(isinstance(value, dict) for value in point.values()):
             merged = OmegaConf.merge(run, own)
-        settings, setup = _at_point(merged, own, point, at, limits)
-        made.append(Arm(key, point, label, printed, panel, settings, setup, own))
+        settings, setup = at_point(merged, own, point, at, limits)
+        made.append(Arm(key, point, label, printed, panel, settings, setup, own, flat(own_grid)))
     return made
 
 
@@ -281,25 +231,25 @@ def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
     The arm's own grid adds settings, replaces their values, or takes them out (null).
     """
     for place, tree in (("grid", grid), (f"{at}.grid", own)):
-        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in _flat(tree).values()):
+        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in flat(tree).values()):
             raise InputError(f"{place}: {show(tree)} is not accepted; it must be settings with lists of values")
-    axes = {name: values for name, values in {**_flat(grid), **_flat(own)}.items() if values is not None}
+    axes = {name: values for name, values in {**flat(grid), **flat(own)}.items() if values is not None}
     count = prod(len(values) for values in axes.values())
     if not 0 < count <= MOST_POINTS:
         raise InputError(f"{at}.grid: {count:,} points are not accepted; it must be 1 to {MOST_POINTS:,}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
-def _flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
+def flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
     """{a: {b: [1]}} as {"a.b": [1]}, as the command line and a file may spell a grid; the later one counts."""
-    flat: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for key, value in tree.items():
         name = join(at, str(key))
-        flat |= _flat(value, name) if isinstance(value, dict) else {name: value}
-    return flat
+        found |= flat(value, name) if isinstance(value, dict) else {name: value}
+    return found
 
 
-def _at_point(
+def at_point(
     merged: Any, own: dict[str, Any], point: dict[str, Any], at: str, limits: RuntimeSettings
 ) -> tuple[RunSettings, Setup]:
     """The settings of one point of the grid, which it writes into `merged`."""

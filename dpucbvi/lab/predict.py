@@ -6,7 +6,9 @@ episode than one that does not.
 
     compiled episode   40, 0.14 per counter of all steps, to plan, and 0.4 per counter that gets noise
     audit              90 per user of a trial, whose problem is tiny; 100 times that if the noise is exact
-    memory             the MDP and what is made of it, the counters, and log2 K nodes for each that a tree keeps
+    LP checks          n numbers in all LPs of a run that cvxpy solves again, at once: 2,000 n + 0.035 n²
+    memory             the MDP and what is made of it, the counters, log2 K nodes for each that a tree keeps,
+                       and 5,000 bytes for each of the n numbers that cvxpy gets
 """
 
 import math
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dpucbvi.counts import counters
+from dpucbvi.engine.lp_check import most_checked
 from dpucbvi.errors import InputError
 from dpucbvi.lab.settings import RunSettings
 from dpucbvi.privatizers.release_mode import is_exact
@@ -28,6 +31,11 @@ EPISODE = 40.0  # of a numpy draw; seen only where the problem is tiny
 PLANNING, NOISE = 0.14, 0.4  # of a numpy draw, per counter and episode
 REFERENCE, CVXPY = 200.0, 2158.0  # times the compiled engine
 AUDIT, EXACT_AUDIT = 90.0, 9_000.0  # of a numpy draw, per user and trial: exact noise is not compiled
+CHECK, CHECK_MORE = (
+    2_000.0,
+    0.035,
+)  # of a numpy draw, per number in the LPs that are checked, and per its square
+CHECK_BYTES = 5_000.0
 PROCESS_BYTES = 350e6  # of a worker with everything imported
 GIGABYTE = 1e9
 DRAWS = 200_000
@@ -77,10 +85,20 @@ def of_run(setup: Setup, settings: RunSettings) -> Prediction:
         episode = draw_seconds() * (EXACT_AUDIT if is_exact(setup.privatizer) else AUDIT)
     if engine == "reference":
         episode *= REFERENCE if isinstance(setup.postprocess, str) else CVXPY
-    state = 8.0 * (6 * planned + (6 + math.log2(K + 1)) * noisy + 3 * S * setup.lp_checks)
+    checked = _checked(setup) if engine == "fast" else 0
+    checking = draw_seconds() * (CHECK * checked + CHECK_MORE * checked**2)
+    state = 8.0 * (6 * planned + (6 + math.log2(K + 1)) * noisy) + CHECK_BYTES * checked
     points = min(K, setup.trace_points)
     memory = PROCESS_BYTES + 24.0 * H * S * A * S + state
-    return Prediction(episode * episodes(settings), memory, 12_000 + 10.0 * points + 16.0 * H * S * A)
+    disk = 12_000 + 10.0 * points + 16.0 * H * S * A
+    return Prediction(episode * episodes(settings) + checking, memory, disk)
+
+
+def _checked(setup: Setup) -> int:
+    """How many numbers are in the LPs of a compiled run that cvxpy solves again, at most."""
+    if setup.postprocess != "closed_form":
+        return 0
+    return most_checked(setup.lp_checks, setup.problem.K) * setup.problem.next_states
 
 
 def of_job(runs: list[Prediction]) -> Prediction:

@@ -65,15 +65,20 @@ class Tally(NamedTuple):
         return f"{counted} ({self.by_other_code} made by other code)" if self.by_other_code else counted
 
 
+class Planned(NamedTuple):
+    """What a job would take, as rows of a table, and why it would be refused, if it would be."""
+
+    rows: list[tuple[str, str]]
+    refused: InputError | None
+
+
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
     store, tasks = Store(experiment.results), _tasks(experiment)
     made_by = _stored(store, tasks)
     missing = [task for id, task in tasks.items() if id not in made_by]
     predicted = _predicted(experiment, missing)
-    if missing and experiment.runtime.name == "processes":
-        runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(missing))
-        check_job(of_job(predicted), workers, runtime)
+    _check(experiment, predicted)
     _make_folders(experiment)
     computed = _compute(experiment, missing, [run.seconds for run in predicted])
     for id in tasks:
@@ -89,15 +94,13 @@ def run_ids(experiment: Experiment) -> list[str]:
     return list(_tasks(experiment))
 
 
-def plan(experiment: Experiment) -> list[tuple[str, str]]:
-    """What is stored and what the rest is predicted to take, as rows of a table; nothing is written."""
+def plan(experiment: Experiment) -> Planned:
+    """What is stored and what the rest is predicted to take; nothing is written."""
     store, tasks = Store(experiment.results), _tasks(experiment)
     missing = [task for id, task in tasks.items() if not store.seems_stored(id)]
-    job, workers = (
-        of_job(_predicted(experiment, missing)),
-        max(1, min(experiment.runtime.workers, len(missing))),
-    )
-    return [
+    predicted, workers = _predicted(experiment, missing), max(1, _workers(experiment, len(missing)))
+    job = of_job(predicted)
+    rows = [
         ("runs stored", f"{len(tasks) - len(missing):,}"),
         ("runs to compute", f"{len(missing):,}"),
         (f"minutes, {workers} workers", f"{job.seconds / workers / 60:,.1f}"),
@@ -105,6 +108,21 @@ def plan(experiment: Experiment) -> list[tuple[str, str]]:
         ("memory, GB, all workers", f"{workers * job.memory / 1e9:,.1f}"),
         ("disk, MB", f"{job.disk / 1e6:,.1f}"),
     ]
+    try:
+        _check(experiment, predicted)
+    except InputError as error:
+        return Planned(rows, error)
+    return Planned(rows, None)
+
+
+def _check(experiment: Experiment, predicted: list[Prediction]) -> None:
+    """Refuse what is predicted to be too much for this machine; a cluster is not ours to judge."""
+    if predicted and experiment.runtime.name == "processes":
+        check_job(of_job(predicted), _workers(experiment, len(predicted)), experiment.runtime)
+
+
+def _workers(experiment: Experiment, jobs: int) -> int:
+    return min(experiment.runtime.workers, jobs)
 
 
 def _predicted(experiment: Experiment, tasks: list[Task]) -> list[Prediction]:
@@ -199,8 +217,7 @@ def _compute(experiment: Experiment, tasks: list[Task], seconds: list[float]) ->
 
 
 def _execute(experiment: Experiment, jobs: list[Job]) -> Iterator[tuple[int, str]]:
-    runtime = experiment.runtime
-    workers = min(runtime.workers, len(jobs))
+    runtime, workers = experiment.runtime, _workers(experiment, len(jobs))
     if runtime.name == "dask":
         return dask(jobs, workers, runtime.address)
     return processes(jobs, workers) if workers > 1 else here(jobs)
