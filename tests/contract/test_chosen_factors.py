@@ -83,12 +83,14 @@ def test_grids_are_longer_only_where_the_choice_lay_at_their_edge():
 
 
 def test_grids_of_table_1_are_longer_only_where_a_choice_lay_at_their_edge():
-    """12 points for all who have two factors; further decades of a system until no choice of its lies at an edge.
+    """12 points for all who have two factors; a system has further decades until no choice lies at an edge.
 
     Every step beyond the 12 is needed: without it the choice would lie at the edge, in this environment or,
     where a system has a longer grid everywhere, in another one.
     """
-    base = [[float(x) for x in exp("calibrate_table1").grid[key]] for key in ("bonus.scale", "confidence.scale")]
+    base = [
+        [float(x) for x in exp("calibrate_table1").grid[key]] for key in ("bonus.scale", "confidence.scale")
+    ]
     assert [len(axis) for axis in base] == [4, 3]
     needed: dict[tuple[str, int, int], list[bool]] = {}
     for algorithm, points in calibrated("tables/calibrate_table1").items():
