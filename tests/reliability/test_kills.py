@@ -104,14 +104,16 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
 def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rng: random.Random) -> bool:
     """Whether the kill hit: at a random moment of a random stage, unless the job has ended by then.
 
-    SIGKILL to the job itself comes after a checkpoint, so that every series goes on from one.
+    SIGKILL to the job itself comes at once after a checkpoint, so that every series goes on from one: a while
+    later its run may be finished, and the checkpoint gone.
     """
     stage = rng.choice(["start", "workers", "runs"] if who == "parent" else ["workers", "runs"])
     if (who, how) == ("parent", signal.SIGKILL):
         stage = "checkpoint"
     if not reach(stage, job, results):
         return False
-    time.sleep(rng.uniform(0, seconds[stage]))
+    if stage != "checkpoint":
+        time.sleep(rng.uniform(0, seconds[stage]))
     victims = [job.pid] if who == "parent" else workers_of(job.pid)
     return job.poll() is None and bool(victims) and kill(rng.choice(victims), how)
 
