@@ -48,7 +48,7 @@ def alone(tmp_path_factory) -> Alone:
     found = content(results)
     assert len(found) == 4
     stages = {"start": at["runs"], "workers": at["runs"] - at["workers"], "runs": end - at["runs"]}
-    return Alone(found, {**stages, "checkpoint": 0.5})
+    return Alone(found, stages)
 
 
 def reach(stage: str, job, results: Path) -> bool:
