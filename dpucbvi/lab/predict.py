@@ -31,10 +31,8 @@ EPISODE = 40.0  # of a numpy draw; seen only where the problem is tiny
 PLANNING, NOISE = 0.14, 0.4  # of a numpy draw, per counter and episode
 REFERENCE, CVXPY = 200.0, 2158.0  # times the compiled engine
 AUDIT, EXACT_AUDIT = 90.0, 9_000.0  # of a numpy draw, per user and trial: exact noise is not compiled
-CHECK, CHECK_MORE = (
-    2_000.0,
-    0.035,
-)  # of a numpy draw, per number in the LPs that are checked, and per its square
+# Of a numpy draw, per number in the LPs that are checked, and per its square.
+CHECK, CHECK_MORE = 2_000.0, 0.035
 CHECK_BYTES = 5_000.0
 PROCESS_BYTES = 350e6  # of a worker with everything imported
 GIGABYTE = 1e9

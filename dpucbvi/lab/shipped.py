@@ -30,13 +30,8 @@ from dpucbvi.protocol import Ints
 from dpucbvi.trace import Trace
 
 ORIGIN = ("code", "commit", "dirty", "versions", "platform")
-EARLY = (
-    1,
-    10,
-    100,
-    1_000,
-    10_000,
-)  # a trace keeps the episodes next after these: whoever verifies a part needs some
+# A trace keeps the episodes next after these: whoever verifies a part of it needs some.
+EARLY = (1, 10, 100, 1_000, 10_000)
 
 
 class Shipped:
