@@ -54,7 +54,7 @@ test: lint types ## lint, types and the quick tests
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test-all: lint types ## lint, types and every test, slow ones too
-	$(BIN)/python -m pytest -n 2 --reliability paper/results/reliability.md
+	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
 
 lint: $(VENV) ## style and formatting, nothing rewritten
 	$(BIN)/ruff check .
