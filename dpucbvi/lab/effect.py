@@ -1,7 +1,7 @@
 """What a setting of the command line changes: which arms take it, and what to write if none does."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,13 +14,13 @@ from dpucbvi.lab.settings import RUN_KEYS, RunSettings, to_dict
 from dpucbvi.lab.tell import few
 
 
-def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
+def check_effect(overrides: Sequence[str], experiment: Experiment) -> list[str]:
     """Refuse a setting or a grid of the command line that no arm takes; a line for each that some take.
 
     Of a setting (`key=value`) an arm's own value goes before, of a grid (`grid.key=[values]`) its own grid. A
     grid goes before the arm's own value.
     """
-    lines = []
+    lines = _fewer_runs(overrides, experiment)
     for override in overrides:
         for asked in _asked(override, experiment.run):
             if override.startswith("~"):
@@ -39,6 +39,18 @@ def check_effect(overrides: Iterable[str], experiment: Experiment) -> list[str]:
                     f"{few(others)}, which have their own {'grid' if asked.grid else 'value'} or do not read it"
                 )
     return lines
+
+
+def _fewer_runs(overrides: Sequence[str], experiment: Experiment) -> list[str]:
+    """Which arms have fewer runs than the command line asks for."""
+    runs = len(experiment.seeds)
+    own = {arm.of: arm.runs for arm in experiment.arms if arm.runs is not None and arm.runs < runs}
+    if not own or f"runs={runs}" not in overrides:
+        return []
+    if len(own) == len({arm.of for arm in experiment.arms}):
+        first = next(iter(own))
+        raise InputError(f"runs: has no effect, every arm has fewer; write arms.{first}.runs={runs} instead")
+    return [f"runs={runs}: {few([f'{key} has {number}' for key, number in own.items()])}"]
 
 
 class _Asked(NamedTuple):

@@ -21,6 +21,7 @@ from dpucbvi.protocol import Setup
 COMPUTERS = ("processes", "dask")
 AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
+RUNS = f"an integer from 1 to {MOST_RUNS}"
 MOST_POINTS = 10_000  # of the grid of one arm
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 
@@ -65,7 +66,7 @@ class ExperimentSettings:
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
-ARM_KEYS = ["label", "printed", "panel", "grid", *RUN_KEYS]
+ARM_KEYS = ["label", "printed", "panel", "grid", "runs", *RUN_KEYS]
 TOP_KEYS = ["arms", "grid", *(f.name for f in fields(ExperimentSettings)), *RUN_KEYS]
 
 
@@ -73,7 +74,8 @@ TOP_KEYS = ["arms", "grid", *(f.name for f in fields(ExperimentSettings)), *RUN_
 class Arm:
     """One curve, or one point of one: an arm of the config at one point of its grid.
 
-    `printed` is a published curve that it stands for, `panel` where it is drawn.
+    `printed` is a published curve that it stands for, `panel` where it is drawn. `runs` is for an arm that
+    needs fewer of them than the experiment has.
     """
 
     of: str  # the arm's key in the config
@@ -85,6 +87,7 @@ class Arm:
     setup: Setup
     own: dict[str, Any] = field(default_factory=dict)  # the settings of a run that the arm itself makes
     own_grid: dict[str, Any] = field(default_factory=dict)  # the part of its grid that is the arm's own
+    runs: int | None = None
 
     @property
     def key(self) -> str:
@@ -109,6 +112,9 @@ class Experiment:
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
     run: dict[str, Any] = field(default_factory=dict)  # the settings of a run that arms differ from
+
+    def seeds_of(self, arm: Arm) -> list[int]:
+        return self.seeds[: arm.runs]
 
 
 def experiment_from(
@@ -162,7 +168,7 @@ def _check(c: ExperimentSettings, studies: list[str]) -> None:
             FILE_NAME.fullmatch(c.name),
             "at most 100 letters, digits, '_', '-' and '.' (it names files)",
         ),
-        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, f"an integer from 1 to {MOST_RUNS}"),
+        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
         ("runtime.workers", c.runtime.workers, c.runtime.workers >= 1, "an integer >= 1, or auto"),
         ("runtime.hours", c.runtime.hours, c.runtime.hours > 0, "a number > 0"),
@@ -209,19 +215,21 @@ def _arm(
     at = f"arms.{key}"
     check_keys(arm, ARM_KEYS, at)
     own = {name: value for name, value in arm.items() if name in RUN_KEYS}
-    label, printed, panel = arm.get("label", key), arm.get("printed"), arm.get("panel")
+    label, printed, panel, runs = arm.get("label", key), arm.get("printed"), arm.get("panel"), arm.get("runs")
     for name, text in (("label", label), ("panel", panel or "")):
         if not isinstance(text, str):
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if printed is not None and not (isinstance(printed, str) and printed in curves):
         raise InputError(f"{at}.printed: {show(printed)} is no printed curve; {nearest(str(printed), curves)}")
+    if runs is not None and not (type(runs) is int and 1 <= runs <= MOST_RUNS):
+        raise InputError(f"{at}.runs: {show(runs)} is not accepted; it must be {RUNS}")
     own_grid = arm.get("grid") or {}
     points, merged, made = _points(grid, own_grid, at), OmegaConf.merge(run, own), []
     for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
         if any(isinstance(value, dict) for value in point.values()):
             merged = OmegaConf.merge(run, own)
         settings, setup = at_point(merged, own, point, at, limits)
-        made.append(Arm(key, point, label, printed, panel, settings, setup, own, flat(own_grid)))
+        made.append(Arm(key, point, label, printed, panel, settings, setup, own, flat(own_grid), runs))
     return made
 
 

@@ -140,7 +140,7 @@ def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
             "label": arm.label,
             "printed": arm.printed,
             "panel": arm.panel,
-            "runs": [_id(arm, seed) for seed in experiment.seeds],
+            "runs": [_id(arm, seed) for seed in experiment.seeds_of(arm)],
         }
         for arm in experiment.arms
     }
@@ -166,10 +166,11 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
     Every arm's first run comes before any second one, so that the time left is estimated from all arms.
     """
     tasks = {}
-    for seed in experiment.seeds:
+    for i, seed in enumerate(experiment.seeds):
         for arm in experiment.arms:
-            id = _id(arm, seed)
-            tasks[id] = Task(id, arm.settings, seed)
+            if arm.runs is None or i < arm.runs:
+                id = _id(arm, seed)
+                tasks[id] = Task(id, arm.settings, seed)
     return tasks
 
 

@@ -75,6 +75,7 @@ SETTINGS = {  # key: values that are not accepted
     "runtime.progress": (None, 1, TEXT, LIST),
     "runtime.name": (None, "", "cloud", *NO_TEXT),
     "arms": (3, TEXT, LIST, {"a": 3}, {"a": None}, {"a": {"printed": [1]}}, {"a": {"seed": 3}}, {5: {"K": 0}}),
+    "arms.a.runs": (TEXT, True, LIST, 2.5, 0, -1, 10**9),
     "grid": (3, TEXT, LIST, {5: [1]}, {"K": 5}, {"K": []}, {"K": {"a": 1}}, {"runs": [1, 2]}),
 }
 CASES = [(key, value) for key, values in SETTINGS.items() for value in values]

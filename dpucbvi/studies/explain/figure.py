@@ -29,9 +29,10 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
 
 def _caption(experiment: StoredExperiment, found: list[Finding]) -> str:
     ruled_out = all(one.verdict == RULED_OUT for one in found)
+    nearest = experiment._replace(arms=list(best(found).arms.values()))
     dots = "hollow: ruled out, as all are" if ruled_out else "filled: not ruled out"
     return (
-        f"(a): means of {runs_text(experiment)}, dashed: printed; ε: certified if a user is added or removed. "
+        f"(a): means of {runs_text(nearest)}, dashed: printed; ε: certified if a user is added or removed. "
         f"{_kept(found)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
     )
 

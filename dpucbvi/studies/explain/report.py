@@ -45,7 +45,8 @@ legend says ε = 1 and ε = 2. The factors were fitted to the printed curves on 
 episodes, 0.1 being about 10%; "by chance": what 95% of figures of 5 runs of the hypothesis itself, read off
 as badly as the bitmap, stay below; p: the share of them at least as far off as the printed figure, Holm's
 correction over the table. Small p: these settings did not print this figure. Large p: they may have, and so may
-others that were not tried. Means of {runs}, whose own error is in p.
+others that were not tried. Means of {runs} (5 where the fit was off by a factor of 3 or more), whose
+own error is in p.
 """
 
 

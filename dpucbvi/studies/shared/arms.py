@@ -100,6 +100,6 @@ def learnt(arm: StoredArm) -> bool:
 
 
 def runs_text(experiment: StoredExperiment) -> str:
-    """`5 runs`, or `1 run`."""
-    runs = len(experiment.arms[0].runs)
-    return f"{runs} run{'s' * (runs != 1)}"
+    """`5 runs`, or `1 run`; `5 or 20 runs` where arms have different numbers of them."""
+    numbers = sorted({len(arm.runs) for arm in experiment.arms})
+    return f"{' or '.join(map(str, numbers))} run{'s' * (numbers != [1])}"

@@ -116,3 +116,21 @@ def test_where_no_arm_can_take_the_value_none_is_named():
         "of them can take it: engine.name: fast has no compiled twin of the post-processing by cvx" in message
     )
     assert "write" not in message
+
+
+SOME = "+arms={a: {runs: 3}, b: {K: 9}, c: {runs: 8}}"
+
+
+def test_runs_that_an_arm_does_not_have_are_told():
+    assert told(SOME, "runs=5") == ["runs=5: a has 3"]
+    assert told(SOME, "runs=9") == ["runs=9: a has 3, c has 8"]
+    assert told(SOME, "runs=2") == told(SOME) == []
+    experiment = made(SOME, "runs=5")[1]
+    assert [len(experiment.seeds_of(arm)) for arm in experiment.arms] == [3, 5, 5]
+
+
+def test_runs_that_no_arm_has_are_refused():
+    every = "+arms={a: {runs: 3}, b: {runs: 4}}"
+    assert refused(every, "runs=5") == ("runs: has no effect, every arm has fewer; write arms.a.runs=5 instead")
+    assert told(every, "runs=5", "arms.a.runs=5") == ["runs=5: b has 4"]
+    assert told(every, "runs=4") == ["runs=4: a has 3"]

@@ -102,6 +102,15 @@ def test_arms_with_equal_settings_share_their_runs(tmp_path):
     assert [run.config for run in a.runs] == [run.config for run in b.runs]
 
 
+def test_an_arm_may_have_fewer_runs(tmp_path):
+    few = experiment(tmp_path, seeds=(4, 5, 6))
+    few.arms[0].runs, few.arms[1].runs = 2, 9  # more than there are seeds: all of them
+    assert len(runner.run_ids(few)) == 5
+    assert runner.run_experiment(few) == (5, 0, 0)
+    stored = Store(tmp_path).load_experiment("small")
+    assert [[run.config["seed"] for run in arm.runs] for arm in stored.arms] == [[4, 5], [4, 5, 6]]
+
+
 def test_arms_meet_the_same_environment(tmp_path):
     """With one action there is one policy: only the environment can differ, and it must not."""
     base = replace(BASE, env={**ENV, "A": 1})
