@@ -170,7 +170,7 @@ def test_an_agent_and_a_privatizer_run_on_both_engines_and_by_name(tmp_path):
     copy.python("-c", textwrap.dedent(TWINS), str(copy.folder))
     told = copy.run_py("agent=mbie", "privatizer=fresh", "privatizer.epsilon=7", "env.S=3", "env.H=4")
     assert told.startswith("single: 2 runs computed")
-    assert re.search(r"^mbie .* JDP +7 +14$", told, re.MULTILINE)
+    assert re.search(r"^mbie .* JDP +0 +7 +14$", told, re.MULTILINE)
     assert copy.drawn("single")
     assert copy.touched() == FILES["An agent"] | FILES["A privatizer"]
 
