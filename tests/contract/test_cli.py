@@ -291,6 +291,14 @@ def test_without_true_counts_only_the_regret_is_stored(cli, tmp_path):
     assert np.isfinite(arm.runs[0].trace.regret).all()
 
 
+@pytest.mark.parametrize("flag", [(), ("--plan",)], ids=["run", "plan"])
+def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path, flag):
+    code, out, err = cli(*flag, "--no-true-counts", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
+    assert not (tmp_path / "results").exists()
+
+
 def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
     code, out, err = cli("--plan", "runs=300", f"runtime.results={tmp_path / 'results'}")
     rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
