@@ -1,5 +1,6 @@
 """What a run leaves behind: its regret along the way, the state it ended in, and what is certified."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,13 @@ class Trace(NamedTuple):
     E: float
 
     @property
-    def learnt(self) -> bool:
-        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with."""
+    def learnt(self) -> bool | None:
+        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with.
+
+        None if it is not known: results that ship, and runs stored without true counts, have a Q of nan.
+        """
+        if np.isnan(self.Q).any():
+            return None
         H = len(self.Q)
         steps_left = np.arange(H, 0, -1.0)[:, None, None]
         return bool((self.Q != H).any() and (self.Q != steps_left).any())
@@ -72,6 +78,11 @@ class Traces(NamedTuple):
 
         frames = [run.to_frame(seed) for seed, run in zip(self.seeds, self.runs, strict=True)]
         return concat(frames, ignore_index=True)
+
+
+def none_learnt(runs: Sequence[Trace]) -> bool:
+    """Whether it is known of every run that it learnt nothing."""
+    return bool(runs) and all(run.learnt is False for run in runs)
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

@@ -82,8 +82,8 @@ def run(config: DictConfig) -> None:
         lines = check_effect(overrides, experiment)
         if not experiment.runtime.true_counts and study(experiment.study).ships_state:
             raise InputError(
-                f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are not "
-                "stored without the true counts (study=regret does without)"
+                f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are "
+                "then not stored (study=regret does without)"
             )
         paths = {} if saved_as is None else _files_to_save(experiment, saved_as)
         if checking:

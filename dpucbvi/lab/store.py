@@ -241,7 +241,7 @@ class Store:
 
 
 def serves(provenance: dict[str, Any], true_counts: bool) -> bool:
-    """Whether a run has its true counts, if they are wanted; one that nobody can repeat is kept without them."""
+    """Whether a run has its true counts, if they are wanted; what nobody can repeat is kept without them."""
     repeatable = provenance["certificate"].get("noise") != RELEASE
     return not (true_counts and repeatable) or bool(provenance.get("true_counts", True))
 
