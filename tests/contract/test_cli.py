@@ -335,13 +335,13 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     arms.mkdir()
     monkeypatch.setattr(save, "files", lambda experiment, name, _: whole(experiment, name, arms))
     results = f"runtime.results={tmp_path / 'results'}", f"runtime.figures={tmp_path}", "runtime.progress=false"
-    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, *results, "--save-arms=mine")
+    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, "beta=0.2", *results, "--save-arms=mine")
     code, out, err = cli(*command)
     assert code == 0, err
     assert sorted(path.name for path in arms.iterdir()) == ["mine_dp_ucbvi.yaml", "mine_ucbvi.yaml"]
     saved = {name: OmegaConf.load(arms / f"mine_{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
     assert "privatizer" not in saved["dp_ucbvi"] and saved["ucbvi"].privatizer.name == "non_private"
-    assert saved["dp_ucbvi"].confidence.scale == 0.5
+    assert saved["dp_ucbvi"].confidence.scale == 0.5 and saved["ucbvi"].beta == saved["dp_ucbvi"].beta == 0.2
     first_line = (arms / "mine_ucbvi.yaml").read_text().splitlines()[0]
     assert first_line == "# Factors chosen on RiverSwim, H = 3, K = 8, seeds 1000 to 1001."
     advice = [shlex.split(line) for line in re.findall(r"python experiments/run.py (.+)", out)]
@@ -352,6 +352,7 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     used = {arm.of: arm.runs[0].config for arm in Store(tmp_path / "results").load_experiment("single").arms}
     for name, arm in saved.items():
         assert used[f"mine_{name}"]["bonus"]["scale"] == arm.bonus.scale
+        assert used[f"mine_{name}"]["beta"] == 0.2
     assert used["mine_dp_ucbvi"]["privatizer"] == {
         **used["mine_dp_ucbvi"]["privatizer"],
         "name": "central",
