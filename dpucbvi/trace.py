@@ -17,7 +17,7 @@ class Trace(NamedTuple):
 
     `N_sa` are the true visits (for analysis; a private release never shows them), `Q` the last optimistic
     values. `checks` holds what the engine verified about the run; `noise_scale` and `E` say how large the
-    noise was.
+    noise was. `earlier_seconds` went by before the checkpoint that the run went on from, if it did.
     """
 
     episodes: Ints
@@ -30,6 +30,7 @@ class Trace(NamedTuple):
     certificate: Certificate
     noise_scale: float
     E: float
+    earlier_seconds: float = 0.0
 
     @property
     def learnt(self) -> bool | None:

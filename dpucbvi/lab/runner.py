@@ -284,7 +284,8 @@ def run_one(
         start = time.perf_counter()
         trace = _run(setup, task, store.checkpoint(task.id), counter(board, place))
         tree = identity(task.settings, setup.mdp, task.seed)
-        store.save(tree, trace, time.perf_counter() - start, origin, true_counts)
+        seconds = trace.earlier_seconds + time.perf_counter() - start
+        store.save(tree, trace, seconds, origin, true_counts)
     return place, COMPUTED
 
 

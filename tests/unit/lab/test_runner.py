@@ -200,6 +200,14 @@ def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypat
     assert Store(tmp_path).experiments() == []
 
 
+def test_the_seconds_before_a_checkpoint_are_stored_too(tmp_path, monkeypatch):
+    engine = runner.run_setup
+    monkeypatch.setattr(runner, "run_setup", lambda *a, **b: engine(*a, **b)._replace(earlier_seconds=5_000.0))
+    runner.run_experiment(experiment(tmp_path, seeds=[0], a=BASE))
+    (run,) = runs_in(tmp_path)
+    assert 5_000.0 < run.provenance["seconds"] < 5_100.0
+
+
 def test_the_engine_gets_a_checkpoint_and_it_goes_when_the_run_is_stored(tmp_path, monkeypatch):
     engine, seen = runner.run_setup, []
 
