@@ -1,5 +1,6 @@
 """What a run leaves behind: its regret along the way, the state it ended in, and what is certified."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ class Trace(NamedTuple):
 
     `N_sa` are the true visits (for analysis; a private release never shows them), `Q` the last optimistic
     values. `checks` holds what the engine verified about the run; `noise_scale` and `E` say how large the
-    noise was.
+    noise was. `earlier_seconds` went by before the checkpoint that the run went on from, if it did.
     """
 
     episodes: Ints
@@ -29,10 +30,16 @@ class Trace(NamedTuple):
     certificate: Certificate
     noise_scale: float
     E: float
+    earlier_seconds: float = 0.0
 
     @property
-    def learnt(self) -> bool:
-        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with."""
+    def learnt(self) -> bool | None:
+        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with.
+
+        None if it is not known: results that ship, and runs stored without true counts, have a Q of nan.
+        """
+        if np.isnan(self.Q).any():
+            return None
         H = len(self.Q)
         steps_left = np.arange(H, 0, -1.0)[:, None, None]
         return bool((self.Q != H).any() and (self.Q != steps_left).any())
@@ -72,6 +79,11 @@ class Traces(NamedTuple):
 
         frames = [run.to_frame(seed) for seed, run in zip(self.seeds, self.runs, strict=True)]
         return concat(frames, ignore_index=True)
+
+
+def none_learnt(runs: Sequence[Trace]) -> bool:
+    """Whether it is known of every run that it learnt nothing."""
+    return bool(runs) and all(run.learnt is False for run in runs)
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

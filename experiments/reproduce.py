@@ -58,7 +58,7 @@ def _step(name: str, store: Store) -> Step:
     stated = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
     assert stated is not None, f"conf/exp/{name}.yaml: its second line must state its minutes"
     ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, int(stated[1]), sum(not store.seems_stored(id) for id in ids), len(ids))
+    return Step(name, int(stated[1]), sum(not store.seems_stored(id, true_counts=True) for id in ids), len(ids))
 
 
 def plan(todo: list[Step]) -> str:

@@ -68,7 +68,7 @@ def run(config: DictConfig) -> None:
     from dpucbvi.lab.experiment import check_study, experiment_from
     from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
     from dpucbvi.lab.tell import tell
-    from dpucbvi.studies import names
+    from dpucbvi.studies import names, study
     from dpucbvi.studies.shared.files import aligned
     from dpucbvi.studies.shared.printed import printed_curves
 
@@ -80,6 +80,11 @@ def run(config: DictConfig) -> None:
         experiment = experiment_from(named, ROOT, names(), printed_curves(), changed)
         check_study(experiment.study, HydraConfig.get().runtime.choices.get("exp"))
         lines = check_effect(overrides, experiment)
+        if not experiment.runtime.true_counts and study(experiment.study).ships_state:
+            raise InputError(
+                f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are "
+                "then not stored (study=regret does without)"
+            )
         paths = {} if saved_as is None else _files_to_save(experiment, saved_as)
         if checking:
             return

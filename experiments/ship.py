@@ -12,7 +12,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.lab.compose import composed, experiments, fingerprint
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import Store
-from dpucbvi.studies import study
+from dpucbvi.studies import check_state, study
 from dpucbvi.studies.artifact.expected import check_ids
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +25,7 @@ def ship(name: str, store: Store, shipped: Shipped) -> str:
     found = json.loads(store.index(name).read_text())["arms"]
     check_ids(name, {key: arm["runs"] for key, arm in found.items()})
     experiment = store.load_experiment(name)
+    check_state(experiment)
     made = study(experiment.study)
     file = shipped.ship(experiment, made.points, made.ships_state, fingerprint(composed(name)))
     entry = shipped.manifest()[name]

@@ -35,7 +35,7 @@ from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.projection import band
-from dpucbvi.protocol import Counts, Episode, Ints, Plan, Setup
+from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace, recorded_episodes
 
@@ -55,6 +55,7 @@ class FastRun(NamedTuple):
     scratch: Any  # of the plan
     record: Record
     sample: LpSample
+    seconds: Floats  # that it had taken at its last checkpoint
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that changes during the run, by name: what a checkpoint holds."""
@@ -65,12 +66,13 @@ class FastRun(NamedTuple):
             "record": self.record,
             "sample": self.sample,
         }
-        return {
+        changing = {
             f"{name}.{key}": value
             for name, part in parts.items()
             for key, value in part._asdict().items()
             if isinstance(value, np.ndarray)
         }
+        return {**changing, "seconds": self.seconds}
 
 
 def run_fast(
@@ -81,7 +83,7 @@ def run_fast(
     checkpoint: Path | None = None,
 ) -> Trace:
     """One run from its first episode, or from its checkpoint if there is one."""
-    run = start(setup, seed)
+    begun, run = time.monotonic(), start(setup, seed)
     if watch is not None:
         for k, plan, counts, _, _ in episodes(run, seed):
             watch(k, plan, counts)
@@ -90,13 +92,14 @@ def run_fast(
     if checkpoint is not None and checkpoint.is_file():
         run = resume(run, checkpoint) or start(setup, seed)
         progress(int(run.memory.tally[EPISODE]))
-    saved = time.monotonic()
+    earlier, saved = float(run.seconds[0]), time.monotonic()
     for done in run_chunks(run, seed):
         progress(done)
         if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+            run.seconds[0] = earlier + time.monotonic() - begun
             save_checkpoint(run, checkpoint)
             saved = time.monotonic()
-    return trace(run)
+    return trace(run)._replace(earlier_seconds=earlier)
 
 
 def trace(run: FastRun) -> Trace:
@@ -146,6 +149,7 @@ def start(setup: Setup, seed: int) -> FastRun:
         plan.scratch(S, A, D),
         _no_record(recorded_episodes(K, setup.trace_points)),
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
+        np.zeros(1),
     )
 
 

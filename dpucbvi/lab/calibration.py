@@ -11,8 +11,9 @@ choice is made on simulated data: it costs no privacy because no user's data are
     found.save("conf/arm/mine.yaml")                  # then: /arm@arms.mine: mine, in an experiment's defaults
 """
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -23,6 +24,9 @@ from omegaconf import OmegaConf
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.errors import InputError
+from dpucbvi.lab.settings import BONUS as IN_BONUS
+from dpucbvi.lab.settings import CONFIDENCE as IN_CONFIDENCE
+from dpucbvi.lab.settings import PostprocessSettings, RunSettings
 from dpucbvi.lab.strict import arguments
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS, NonPrivate
@@ -134,14 +138,23 @@ class Calibrated(NamedTuple):
         """Write it as a file of conf/arm/, which experiments can name; a file that exists is never replaced."""
         private = len(self.found.choice) == 2
         name = self.settings.get("postprocess", "none" if self.agent.raw or not private else "closed_form")
-        postprocess = {"name": name, **{key: self.settings[key] for key in KEPT if key in self.settings}}
+        unsaid = PostprocessSettings()
+        postprocess = {"name": name, **{key: self.settings.get(key, getattr(unsaid, key)) for key in KEPT}}
         if not all(isinstance(value, str | float | int) for value in postprocess.values()):
             raise InputError("save: a post-processing or support of your own has no name in conf/")
+        if (own := getattr(self.agent, "own", None)) is not None:
+            raise InputError(f"save: {own} has no name in conf/, so no arm can have it")
         settings = {
-            "agent": _named(AGENTS, self.agent, ("bonus_scale",)),
-            "privatizer": _named(PRIVATIZERS, self.privatizer, ("confidence_scale", "printed_constant")),
+            "agent": _named(AGENTS, self.agent, IN_BONUS),
+            "privatizer": _named(PRIVATIZERS, self.privatizer, IN_CONFIDENCE),
             "postprocess": postprocess,
+            "bonus": {"without": getattr(self.agent, "bonus_without", None)},
+            "beta": self.settings.get("beta", RunSettings().beta),
         }
+        if private:
+            constant = getattr(self.privatizer, "printed_constant", None)
+            printed = {"name": "printed", "constant": constant}
+            settings["confidence"] = {"name": "proven"} if constant is None else printed
         return write_arm(Path(path), settings, self.found.choice, self.on)
 
 
@@ -153,9 +166,10 @@ def write_arm(path: Path, settings: dict[str, Any], factors: Factors, on: str) -
     tree = {"label": path.stem, **settings}
     for group, factor in zip(("bonus", "confidence"), factors, strict=False):
         tree[group] = {**settings.get(group, {}), "scale": factor}
+    plain = json.loads(json.dumps(tree, default=lambda number: number.item()))  # not numpy's
     try:
         with path.open("x") as file:
-            file.write(f"# Factors chosen on {on}.\n" + OmegaConf.to_yaml(tree))
+            file.write(f"# Factors chosen on {on}.\n" + OmegaConf.to_yaml(plain))
     except FileExistsError:
         raise InputError(f"save: {path} exists; give another name, or remove it first") from None
     return path
@@ -163,7 +177,8 @@ def write_arm(path: Path, settings: dict[str, Any], factors: Factors, on: str) -
 
 def chosen_on(environment: str, H: int, K: int, seeds: Sequence[int]) -> str:
     """What a saved arm says of the runs that its factors were chosen on."""
-    return f"{environment}, H = {H}, K = {K}, seeds {min(seeds)} to {max(seeds)}"
+    told = f"seeds {min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"seed {seeds[0]}"
+    return f"{environment}, H = {H}, K = {K}, {told}"
 
 
 def calibrate(
@@ -172,7 +187,7 @@ def calibrate(
     privatizer: Any = NonPrivate(),  # noqa: B008  (it has no state)
     *,
     K: int,
-    seed: Sequence[int] = SEEDS,
+    seed: int | Sequence[int] = SEEDS,
     bonus: Sequence[float] = BONUS,
     confidence: Sequence[float] = CONFIDENCE,
     **settings: Any,
@@ -190,16 +205,17 @@ def calibrate(
             raise InputError(
                 f"{key}: {type(part).__name__} has no {parameter}, so nothing can be chosen for it"
             )
+    seeds = tuple(seed) if isinstance(seed, Iterable) and not isinstance(seed, str) else (seed,)
     private = _takes(privatizer, "confidence_scale")
     points: dict[Factors, float] = {}
     for factors in product(bonus, confidence) if private else product(bonus):
-        regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seed, **settings).regret
+        regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seeds, **settings).regret
         points[factors] = objective(regret[:, -1])
     if not points:
         raise InputError("bonus, confidence: an empty list has no factor to choose")
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
-    on = chosen_on(mdp.name, mdp.H, K, seed)
-    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seed), settings, on)
+    on = chosen_on(mdp.name, mdp.H, K, seeds)
+    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds), settings, on)
 
 
 def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ from dpucbvi.lab.progress import counter, progress_board
 from dpucbvi.lab.provenance import provenance
 from dpucbvi.lab.run_files import Missing, Unreadable
 from dpucbvi.lab.settings import EngineSettings, RunSettings
-from dpucbvi.lab.store import Store, identity, run_id
+from dpucbvi.lab.store import Store, identity, run_id, serves
 from dpucbvi.lab.tell import few, tell
 from dpucbvi.lab.workers import Job, WorkerKilled, dask, here, processes
 from dpucbvi.protocol import Setup
@@ -74,14 +74,16 @@ class Planned(NamedTuple):
 
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
-    store, tasks = Store(experiment.results), _tasks(experiment)
-    made_by = _stored(store, tasks)
+    store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
+    made_by = _stored(store, tasks, true_counts)
     missing = [task for id, task in tasks.items() if id not in made_by]
     predicted = _predicted(experiment, missing)
     _check(experiment, predicted)
     _make_folders(experiment)
     computed = _compute(experiment, missing, [run.seconds for run in predicted])
     for id in tasks:
+        if not true_counts:
+            _drop_true_counts(store, id)
         store.tidy(id)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
@@ -97,7 +99,8 @@ def run_ids(experiment: Experiment) -> list[str]:
 def plan(experiment: Experiment) -> Planned:
     """What is stored and what the rest is predicted to take; nothing is written."""
     store, tasks = Store(experiment.results), _tasks(experiment)
-    missing = [task for id, task in tasks.items() if not store.seems_stored(id)]
+    true_counts = experiment.runtime.true_counts
+    missing = [task for id, task in tasks.items() if not store.seems_stored(id, true_counts)]
     predicted, workers = _predicted(experiment, missing), max(1, _workers(experiment, len(missing)))
     job = of_job(predicted)
     rows = [
@@ -174,19 +177,36 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
     return tasks
 
 
-def _stored(store: Store, tasks: dict[str, Task]) -> dict[str, str | None]:
-    """The runs that are there, each with the code that made it; those that cannot be read are named."""
-    made_by, unreadable = {}, []
+def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str, str | None]:
+    """The runs that are there, each with the code that made it; those that are no use are named."""
+    made_by, unreadable, without = {}, [], []
     for id in tasks:
         try:
-            made_by[id] = store.load(id).provenance.get("code")
+            run = store.load(id)
         except Missing:
-            pass
+            continue
         except Unreadable as error:
             unreadable.append(str(error))
+            continue
+        if serves(run.provenance, true_counts):
+            made_by[id] = run.provenance.get("code")
+        else:
+            without.append(str(store.run_folder(id)))
     if unreadable:
         tell(f"{few(unreadable)}; computed again")
+    if without:
+        tell(f"{few(without)}: stored without true counts; computed again (not so with --no-true-counts)")
     return made_by
+
+
+def _drop_true_counts(store: Store, id: str) -> None:
+    """From a run that was stored with them; if another process has claimed it, once that is done."""
+    while True:
+        with claim(store.claim(id)) as granted:
+            if granted:
+                store.drop_true_counts(id)
+                return
+        time.sleep(WAIT_SECONDS)
 
 
 def _compute(experiment: Experiment, tasks: list[Task], seconds: list[float]) -> int:
@@ -258,13 +278,14 @@ def run_one(
     with claim(store.claim(task.id)) as granted:
         if not granted:
             return place, CLAIMED
-        if store.has(task.id):
+        if store.has(task.id, true_counts):
             return place, STORED
         setup = assemble(task.settings)
         start = time.perf_counter()
         trace = _run(setup, task, store.checkpoint(task.id), counter(board, place))
         tree = identity(task.settings, setup.mdp, task.seed)
-        store.save(tree, trace, time.perf_counter() - start, origin, true_counts)
+        seconds = trace.earlier_seconds + time.perf_counter() - start
+        store.save(tree, trace, seconds, origin, true_counts)
     return place, COMPUTED
 
 

@@ -10,7 +10,7 @@
 
 A run is there completely or not at all (files.py). Nothing is ever changed in place: a run that is there is
 loaded, one that cannot be read is computed again and then replaced. True counts are private data, so only
-their owner can read these files.
+their owner can read these files; where they are not wanted, a run that has them is replaced by one without.
 """
 
 import json
@@ -25,6 +25,7 @@ from dpucbvi.files import clear_leftovers, replacing, write_private
 from dpucbvi.lab.claims import is_claimed
 from dpucbvi.lab.run_files import (
     CONFIG,
+    PROVENANCE,
     SUMS,
     Missing,
     Unreadable,
@@ -40,7 +41,7 @@ from dpucbvi.lab.settings import RunSettings, run_settings, to_dict
 from dpucbvi.lab.strict import arguments
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.certificate import SIMULATION, Certificate
+from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Trace
 
@@ -67,6 +68,11 @@ class StoredRun(NamedTuple):
     @property
     def certificate(self) -> Certificate:
         return self.trace.certificate
+
+    @property
+    def true_counts(self) -> bool:
+        """Whether N_sa and Q were stored too, and not the regret alone."""
+        return bool(self.provenance.get("true_counts", True))
 
 
 class StoredArm(NamedTuple):
@@ -152,6 +158,12 @@ class Store:
                 write_private(partial / name, content)
         self.checkpoint(final.name).unlink(missing_ok=True)
 
+    def drop_true_counts(self, id: str) -> None:
+        """Store a run that has its true counts again, with the regret alone."""
+        run = self.load(id)
+        if run.true_counts:
+            self.save(run.config, run.trace, run.provenance["seconds"], run.provenance, true_counts=False)
+
     def tidy(self, id: str) -> None:
         """Drop what killed processes left of this run, which is stored by now: checkpoints and a claim."""
         self.checkpoint(id).unlink(missing_ok=True)
@@ -171,17 +183,21 @@ class Store:
         except Exception as error:  # a file can be wrong in more ways than can be listed
             raise Unreadable(f"{folder}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
-    def has(self, id: str) -> bool:
-        """Whether the run is there and can be read."""
+    def has(self, id: str, true_counts: bool = False) -> bool:
+        """Whether the run is there and can be read, with its true counts if they are wanted."""
         try:
-            self.load(id)
+            return serves(self.load(id).provenance, true_counts)
         except Unreadable:
             return False
-        return True
 
-    def seems_stored(self, id: str) -> bool:
-        """Whether there is such a run, read or not: for who wants to know how much there is to do."""
-        return (self.run_folder(id) / SUMS).is_file()
+    def seems_stored(self, id: str, true_counts: bool) -> bool:
+        """As `has`, but its trace is not read: for who wants to know how much there is to do."""
+        folder = self.run_folder(id)
+        try:
+            provenance = json.loads(content_of(folder / PROVENANCE))
+            return (folder / SUMS).is_file() and serves(provenance, true_counts)
+        except Exception:  # as in load
+            return False
 
     def save_experiment(
         self,
@@ -222,6 +238,12 @@ class Store:
     def experiments(self) -> list[str]:
         """The names of all stored experiments."""
         return sorted(path.stem for path in self.index("").parent.glob("[!.]*.json"))
+
+
+def serves(provenance: dict[str, Any], true_counts: bool) -> bool:
+    """Whether a run has its true counts, if they are wanted; what nobody can repeat is kept without them."""
+    repeatable = provenance["certificate"].get("noise") != RELEASE
+    return not (true_counts and repeatable) or bool(provenance.get("true_counts", True))
 
 
 def stored_run(config: dict[str, Any], provenance: dict[str, Any], arrays: dict[str, Any]) -> StoredRun:

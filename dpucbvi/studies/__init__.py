@@ -47,7 +47,7 @@ class Study(NamedTuple):
     needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
     keeps_figure: bool = True  # in paper/figures
     points: int = 120  # of every run's trace, in the file that ships (lab/shipped.py)
-    ships_state: bool = False  # N_sa and Q of the last episode ship too
+    ships_state: bool = False  # it draws N_sa and Q of the last episode, and they ship too
 
 
 @cache
@@ -62,6 +62,16 @@ def study(name: str) -> Study:
         raise InputError(f"study: {name!r} is not accepted; it must be one of {', '.join(names())}")
     found: Study = import_module(f"{__name__}.{name}").STUDY
     return found
+
+
+def check_state(experiment: StoredExperiment) -> None:
+    """InputError if the study draws N_sa and Q, and a run was stored without them."""
+    without = sum(not run.true_counts for arm in experiment.arms for run in arm.runs)
+    if without and study(experiment.study).ships_state:
+        raise InputError(
+            f"{experiment.name}: {without} of its runs are stored without true counts, which its study draws; "
+            "run it again without --no-true-counts"
+        )
 
 
 def table(experiment: StoredExperiment) -> str:
@@ -90,6 +100,7 @@ def drawn(experiment: StoredExperiment, column: bool = False) -> "Figure":
     from dpucbvi.studies.shared.style import QUIET, SMALL, write_plain_ticks
 
     made = study(experiment.study)
+    check_state(experiment)
     figure = made.draw(experiment, _sheet(column)) if made.keeps_figure else made.draw(experiment)
     write_plain_ticks(figure)
     said = " · ".join(text for text in (changes_of(experiment), noise_of(experiment)) if text)

@@ -1,7 +1,7 @@
 """Regret against episodes, for any experiment: mean and 95% interval over runs, the printed curves dashed."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.studies import Study
-from dpucbvi.studies.shared.arms import check_same_grid, config_of, learnt, regret_of, sizes_of
+from dpucbvi.studies.shared.arms import check_same_grid, config_of, regret_of, sizes_of
 from dpucbvi.studies.shared.end_labels import POINTS_A_LABEL, EndLabel, draw_end_labels
 from dpucbvi.studies.shared.labels import as_written, certified, environment_name, names
 from dpucbvi.studies.shared.printed import PrintedCurve, printed_beside
@@ -41,7 +41,7 @@ from dpucbvi.studies.shared.style import (
     new_figure,
     thousands,
 )
-from dpucbvi.trace import Traces
+from dpucbvi.trace import Trace, Traces, none_learnt
 
 DECADES = 2.7  # shown of a logarithmic episode axis: before, all arms explore alike
 MARKS = 5  # on every curve
@@ -87,7 +87,7 @@ def draw(experiment: StoredExperiment) -> Figure:
             regret_of(arm),
             printed_beside(arm),
             name,
-            detail if learnt(arm) else f"{detail}; nothing was learnt",
+            _learnt(detail, [run.trace for run in arm.runs]),
             look,
         )
         for arm, (name, detail), look in zip(arms, told, looks, strict=True)
@@ -120,6 +120,11 @@ def plot(
     return figure
 
 
+def _learnt(detail: str, runs: Sequence[Trace]) -> str:
+    """What is told of a curve, and that its runs learnt nothing where that is known."""
+    return f"{detail}; nothing was learnt" if none_learnt(runs) else detail
+
+
 def _plot(runs: Mapping[str, Traces], mdp: TabularMDP | None, options: dict[str, Any]) -> Figure:
     if not (isinstance(runs, Mapping) and runs and all(isinstance(of, Traces) for of in runs.values())):
         raise InputError(
@@ -128,9 +133,7 @@ def _plot(runs: Mapping[str, Traces], mdp: TabularMDP | None, options: dict[str,
     curves = []
     for (label, of), look in zip(runs.items(), _looks(len(runs)), strict=True):
         name, detail = certified(label, of.certificate)
-        known = any(run.learnt for run in of.runs)
-        detail = detail if known else f"{detail}; nothing was learnt"
-        curves.append(_curve(of.episodes, of.regret, None, name, detail, look))
+        curves.append(_curve(of.episodes, of.regret, None, name, _learnt(detail, of.runs), look))
     H, S, A = next(iter(runs.values())).runs[0].N_sa.shape
     title = f"Regret on {mdp.name if mdp else 'own MDP'}, $S={S}$, $A={A}$, $H={H}$"
     number = _range([len(of.runs) for of in runs.values()])

@@ -291,6 +291,14 @@ def test_without_true_counts_only_the_regret_is_stored(cli, tmp_path):
     assert np.isfinite(arm.runs[0].trace.regret).all()
 
 
+@pytest.mark.parametrize("flag", [(), ("--plan",)], ids=["run", "plan"])
+def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path, flag):
+    code, out, err = cli(*flag, "--no-true-counts", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
+    assert not (tmp_path / "results").exists()
+
+
 def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
     code, out, err = cli("--plan", "runs=300", f"runtime.results={tmp_path / 'results'}")
     rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
@@ -327,13 +335,13 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     arms.mkdir()
     monkeypatch.setattr(save, "files", lambda experiment, name, _: whole(experiment, name, arms))
     results = f"runtime.results={tmp_path / 'results'}", f"runtime.figures={tmp_path}", "runtime.progress=false"
-    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, *results, "--save-arms=mine")
+    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, "beta=0.2", *results, "--save-arms=mine")
     code, out, err = cli(*command)
     assert code == 0, err
     assert sorted(path.name for path in arms.iterdir()) == ["mine_dp_ucbvi.yaml", "mine_ucbvi.yaml"]
     saved = {name: OmegaConf.load(arms / f"mine_{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
     assert "privatizer" not in saved["dp_ucbvi"] and saved["ucbvi"].privatizer.name == "non_private"
-    assert saved["dp_ucbvi"].confidence.scale == 0.5
+    assert saved["dp_ucbvi"].confidence.scale == 0.5 and saved["ucbvi"].beta == saved["dp_ucbvi"].beta == 0.2
     first_line = (arms / "mine_ucbvi.yaml").read_text().splitlines()[0]
     assert first_line == "# Factors chosen on RiverSwim, H = 3, K = 8, seeds 1000 to 1001."
     advice = [shlex.split(line) for line in re.findall(r"python experiments/run.py (.+)", out)]
@@ -344,6 +352,7 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     used = {arm.of: arm.runs[0].config for arm in Store(tmp_path / "results").load_experiment("single").arms}
     for name, arm in saved.items():
         assert used[f"mine_{name}"]["bonus"]["scale"] == arm.bonus.scale
+        assert used[f"mine_{name}"]["beta"] == 0.2
     assert used["mine_dp_ucbvi"]["privatizer"] == {
         **used["mine_dp_ucbvi"]["privatizer"],
         "name": "central",

@@ -77,7 +77,7 @@ MUTANTS = {
         ),
         Mutant("arms of one name", "shared.labels", "        if len(group) > 1:\n", "        if False:\n"),
         Mutant("pooled not told", "shared.labels", '"pooled" if value else "per step"', '"counts"'),
-        Mutant("nothing learnt, not told", "regret", "detail if learnt(arm) else", "detail if arm else"),
+        Mutant("nothing learnt, not told", "regret", "if none_learnt(runs)", "if not runs"),
         Mutant("the uniform policy halved", "regret", "axes.plot(k, lost * k,", "axes.plot(k, lost * k / 2,"),
         Mutant("labels cut off", "regret", "    _fit(figure, axes, height)\n", ""),
         Mutant(

@@ -49,11 +49,13 @@ def save(experiment: Experiment, stored: StoredExperiment, paths: dict[str, Path
 def _common(experiment: Experiment, label: str) -> dict[str, Any]:
     """What all arms of this label have in common: not the ε that differ, and no privatizer if those do."""
     first, *others = [to_dict(arm.settings) for arm in experiment.arms if arm.label == label]
-    common = {}
+    common: dict[str, Any] = {}
     for group in GROUPS:
         if all(other[group].get("name") == first[group].get("name") for other in others):
             shared = first[group].items()
             common[group] = {k: v for k, v in shared if all(other[group].get(k) == v for other in others)}
+    if all(other["beta"] == first["beta"] for other in others):
+        common["beta"] = first["beta"]
     return common
 
 

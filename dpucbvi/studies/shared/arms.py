@@ -94,11 +94,6 @@ def mean_and_half_width_of(arm: StoredArm) -> tuple[float, float]:
     return float(mean), float(half_width)
 
 
-def learnt(arm: StoredArm) -> bool:
-    """Whether some Q of some run left the value it began with."""
-    return any(run.trace.learnt for run in arm.runs)
-
-
 def runs_text(experiment: StoredExperiment) -> str:
     """`5 runs`, or `1 run`; `5 or 20 runs` where arms have different numbers of them."""
     numbers = sorted({len(arm.runs) for arm in experiment.arms})

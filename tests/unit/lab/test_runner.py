@@ -83,6 +83,65 @@ def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
     assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
 
 
+def without_counts(folder, **named) -> Experiment:
+    return replace(experiment(folder, **named), runtime=RuntimeSettings(workers=1, true_counts=False))
+
+
+def test_true_counts_that_are_no_longer_wanted_go_and_nothing_is_computed(tmp_path, monkeypatch):
+    """Stored with them and again without is the same, but for seconds, as stored without them at once."""
+    runner.run_experiment(without_counts(tmp_path / "never"))
+    runner.run_experiment(experiment(tmp_path / "no longer"))
+    seconds = [run.provenance["seconds"] for run in runs_in(tmp_path / "no longer")]
+    monkeypatch.setattr(runner, "run_setup", None)
+    assert runner.run_experiment(without_counts(tmp_path / "no longer")) == (0, 4, 0)
+    assert files(tmp_path / "no longer") == files(tmp_path / "never")
+    assert [run.provenance["seconds"] for run in runs_in(tmp_path / "no longer")] == seconds
+    assert len(list((tmp_path / "no longer" / "runs").iterdir())) == 4  # nothing of the old ones beside them
+
+
+def test_true_counts_that_are_wanted_again_are_computed_again(tmp_path, capsys):
+    runner.run_experiment(experiment(tmp_path / "always"))
+    runner.run_experiment(without_counts(tmp_path / "again", seeds=(0,)))
+    assert runner.plan(experiment(tmp_path / "again")).rows[:2] == [
+        ("runs stored", "0"),
+        ("runs to compute", "4"),
+    ]
+    assert runner.plan(without_counts(tmp_path / "again")).rows[0] == ("runs stored", "2")
+    assert runner.run_experiment(experiment(tmp_path / "again")) == (4, 0, 0)
+    assert files(tmp_path / "again") == files(tmp_path / "always")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(": stored without true counts; computed again (not so with --no-true-counts)")
+
+
+def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
+    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
+    runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
+    before = files(tmp_path)
+    assert runner.plan(experiment(tmp_path, seeds=[0], a=exact)).rows[0] == ("runs stored", "1")
+    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
+    assert files(tmp_path) == before
+
+
+def test_true_counts_of_a_run_that_another_process_finishes_go_when_it_has_ended(tmp_path, monkeypatch):
+    """It wants them and stores them while we wait for its claim."""
+    made, lock = without_counts(tmp_path, seeds=[0], a=BASE), ExitStack()
+    (task,) = runner._tasks(made).values()
+    runner.run_experiment(made)
+    assert lock.enter_context(claim(Store(tmp_path).claim(task.id)))
+
+    def other_process_finishes(_):
+        lock.close()
+        assert runner.run_one(task, tmp_path, {}) == (0, "computed")
+
+    monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
+    assert runner.run_experiment(made) == (0, 1, 0)
+    assert not Store(tmp_path).load(task.id).true_counts
+
+
+def runs_in(folder):
+    return [run for arm in Store(folder).load_experiment("small").arms for run in arm.runs]
+
+
 def test_a_half_written_run_is_named_and_redone_and_only_that(tmp_path, capsys):
     runner.run_experiment(experiment(tmp_path))
     before = files(tmp_path)
@@ -139,6 +198,14 @@ def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypat
         runner.run_experiment(experiment(tmp_path))
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert Store(tmp_path).experiments() == []
+
+
+def test_the_seconds_before_a_checkpoint_are_stored_too(tmp_path, monkeypatch):
+    engine = runner.run_setup
+    monkeypatch.setattr(runner, "run_setup", lambda *a, **b: engine(*a, **b)._replace(earlier_seconds=5_000.0))
+    runner.run_experiment(experiment(tmp_path, seeds=[0], a=BASE))
+    (run,) = runs_in(tmp_path)
+    assert 5_000.0 < run.provenance["seconds"] < 5_100.0
 
 
 def test_the_engine_gets_a_checkpoint_and_it_goes_when_the_run_is_stored(tmp_path, monkeypatch):

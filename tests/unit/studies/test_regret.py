@@ -6,6 +6,8 @@ from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
+from dpucbvi.lab.learnt import learnt_nothing
+from dpucbvi.lab.results import Results, traces_of
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.regret import STUDY, caption, setting
 from dpucbvi.studies.shared.arms import check_same_grid
@@ -218,6 +220,20 @@ def test_an_arm_that_learnt_nothing_says_so():
     axes = drawn([lost, capped, won])
     details = [label.detail for label in end_labels(axes).values()]
     assert [detail.endswith("; nothing was learnt") for detail in details] == [True, True, False]
+
+
+@pytest.mark.parametrize("known", [0, 1], ids=["unknown", "partly unknown"])
+def test_where_Q_is_not_known_nothing_is_said_of_what_was_learnt(known):
+    """Results that ship have a Q of nan."""
+    H = np.full((20, 6, 2), 20.0)
+    arm = stored_arm("shipped", 2.0 * EPISODES, Q=H)
+    bare = [run._replace(trace=run.trace._replace(Q=np.full_like(H, np.nan))) for run in arm.runs[known:]]
+    arm = arm._replace(runs=[*arm.runs[:known], *bare])
+    assert [run.trace.learnt for run in arm.runs] == [False] * known + [None] * len(bare)
+    experiment = stored_experiment("regret", [arm])
+    assert learnt_nothing(experiment) == []
+    for figure in (dp.plot(Results(experiment)), dp.plot({"shipped": traces_of(arm)})):
+        assert "learnt" not in said(figure)
 
 
 def test_environments_have_their_own_names():
