@@ -25,7 +25,7 @@ from dpucbvi.studies import Study, draw, names, study
 from dpucbvi.studies.artifact import privacy
 from dpucbvi.studies.artifact.appendix import parts, with_parts
 from dpucbvi.studies.artifact.claims import ledger, read
-from dpucbvi.studies.artifact.expected import check_ids
+from dpucbvi.studies.artifact.expected import check_index
 from dpucbvi.studies.artifact.figures import keep_figures
 from dpucbvi.studies.artifact.numbers import numbers
 
@@ -68,10 +68,10 @@ class Publisher:
         raise InputError(f"{name}: neither shipped nor stored in {self.store.folder}")
 
     def check_settings(self, name: str) -> None:
-        """The results that ship are those that the file in conf/exp asks for."""
+        """The results that ship are those that the file in conf/exp asks for, down to their labels."""
         entry = self.shipped.manifest()[name]
         if name not in experiments() or fingerprint(composed(name)) != entry["settings"]:
-            check_ids(name, {arm: ids.split() for arm, ids in entry["ids"].items()})
+            check_index(name, self.load(name))
 
     def write(self, experiment: StoredExperiment) -> list[Path]:
         made = study(experiment.study)

@@ -50,7 +50,7 @@ def press(monkeypatch, tmp_path, capsys):
                 return sorted(self.has)
 
             def manifest(self):
-                return {name: {"settings": "same", "ids": {"a": "1 2"}} for name in self.has}
+                return {name: {"settings": "same"} for name in self.has}
 
             def load_experiment(self, name: str) -> StoredExperiment:
                 return self.has[name]
@@ -63,7 +63,7 @@ def press(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(paper, "experiments", lambda: [*shipped, *also])
         monkeypatch.setattr(paper, "composed", lambda name: name)
         monkeypatch.setattr(paper, "fingerprint", lambda name: "another" if name in other else "same")
-        monkeypatch.setattr(paper, "check_ids", check)
+        monkeypatch.setattr(paper, "check_index", check)
         monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
         monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders, "--workers", str(workers)])
