@@ -120,9 +120,14 @@ def one_line(error: Exception) -> str:
     return message
 
 
+def told(error: Exception) -> str:
+    """Any error in one line; a mistake in the code has its kind there too."""
+    return one_line(error) if is_bad_input(error) else f"{type(error).__name__}: {_join_lines(error)}"
+
+
 def named(name: str, error: Exception) -> str:
-    """The error in one line that begins with this name; a mistake in the code has its kind there too."""
-    text = one_line(error) if is_bad_input(error) else f"{type(error).__name__}: {_join_lines(error)}"
+    """The same, beginning with this name."""
+    text = told(error)
     return text if text.startswith(f"{name}:") else f"{name}: {text}"
 
 
