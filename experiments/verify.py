@@ -219,7 +219,7 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
 
 def check(todo: list[Task], unread: list[Answer], workers: int) -> int:
     """Print a line for every task, and for what cannot be read; how many differ."""
-    width = max(len(line.arms) for line in (*todo, *unread))
+    width = max(map(len, [*(answer.arms for answer in unread), *(task.arms for task in todo)]))
     print(f"{'arm':{width}}  {'compared up to':>14}  {'of':>11}  {'numbers':>7}  equal", flush=True)
     deaf = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process answers
     parallel = Parallel(workers, batch_size=1, return_as="generator", **deaf)
