@@ -33,8 +33,7 @@ verify: $(VENV) ## compute one seed of every arm afresh, as far as 10 minutes go
 	$(BIN)/python experiments/verify.py
 
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
-	$(BIN)/python experiments/ship.py
-	$(BIN)/python experiments/paper.py
+	$(BIN)/python experiments/ship.py; shipped=$$?; $(BIN)/python experiments/paper.py && exit $$shipped
 
 page: $(VENV) ## the results as one HTML file, results/page/index.html
 	$(BIN)/python experiments/page.py

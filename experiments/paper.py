@@ -18,16 +18,13 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from dpucbvi.errors import InputError
+from dpucbvi.lab.command_line import is_bad_input, named
 from dpucbvi.lab.compose import composed, experiments, fingerprint
 from dpucbvi.lab.shipped import Shipped
 from dpucbvi.lab.store import Store, StoredExperiment
 from dpucbvi.studies import Study, draw, names, study
-from dpucbvi.studies.artifact import privacy
-from dpucbvi.studies.artifact.appendix import parts, with_parts
-from dpucbvi.studies.artifact.claims import ledger, read
-from dpucbvi.studies.artifact.expected import check_ids
+from dpucbvi.studies.artifact.expected import check_index
 from dpucbvi.studies.artifact.figures import keep_figures
-from dpucbvi.studies.artifact.numbers import numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -68,10 +65,10 @@ class Publisher:
         raise InputError(f"{name}: neither shipped nor stored in {self.store.folder}")
 
     def check_settings(self, name: str) -> None:
-        """The results that ship are those that the file in conf/exp asks for."""
+        """The results that ship are those that the file in conf/exp asks for, down to their labels."""
         entry = self.shipped.manifest()[name]
         if name not in experiments() or fingerprint(composed(name)) != entry["settings"]:
-            check_ids(name, {arm: ids.split() for arm, ids in entry["ids"].items()})
+            check_index(name, self.load(name))
 
     def write(self, experiment: StoredExperiment) -> list[Path]:
         made = study(experiment.study)
@@ -83,6 +80,11 @@ class Publisher:
 
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
+        from dpucbvi.studies.artifact import privacy  # these import studies, one of which may be broken
+        from dpucbvi.studies.artifact.appendix import parts, with_parts
+        from dpucbvi.studies.artifact.claims import ledger, read
+        from dpucbvi.studies.artifact.numbers import numbers
+
         shipped = self.shipped.experiments()
         found = numbers(self.find, shipped)
         claims = read(self.paper / "claims.yaml", found, shipped)
@@ -112,9 +114,16 @@ class Publisher:
 def in_order(chosen: Iterable[str]) -> list[str]:
     """The same names, each after those that its study needs."""
     chosen = list(chosen)
-    needs = {name: study(name).needs if name in names() else () for name in chosen}
+    needs = {name: _needs(name) if name in names() else () for name in chosen}
     graph = {name: [other for other in needs[name] if other in chosen] for name in chosen}
     return list(TopologicalSorter(graph).static_order())
+
+
+def _needs(name: str) -> tuple[str, ...]:
+    try:
+        return study(name).needs
+    except Exception:  # told when the step is taken that draws it
+        return ()
 
 
 def main() -> None:
@@ -134,7 +143,7 @@ def main() -> None:
             steps["claims"] = publisher.write_claims
         failed = {**take(steps), **take(publisher.drawings)}
     for name in failed:
-        print(f"error: {_named(name, failed[name])}", file=sys.stderr)
+        print(f"error: {named(name, failed[name])}", file=sys.stderr)
     unknown = set(arguments.names) - set(publisher.all_names())
     sys.exit(2 if unknown else min(len(failed), 1))
 
@@ -146,10 +155,9 @@ def take(steps: dict[str, Step]) -> dict[str, Exception]:
         try:
             for path in step():
                 print(path, flush=True)
-        except InputError as error:
-            failed[name] = error
         except Exception as error:  # a mistake in one study must not cost the others
-            traceback.print_exc()
+            if not is_bad_input(error):
+                traceback.print_exc()
             failed[name] = error
     return failed
 
@@ -157,11 +165,6 @@ def take(steps: dict[str, Step]) -> dict[str, Exception]:
 def _drawers(workers: int) -> Executor:
     """Processes that start from nothing: a fork of this one would have its threads' locks."""
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
-
-
-def _named(name: str, error: Exception) -> str:
-    text = str(error) or type(error).__name__
-    return text if text.startswith(f"{name}:") else f"{name}: {text}"
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from dpucbvi.studies.artifact.report import claims_table, macros, missing_number
 ROOT = Path(__file__).resolve().parents[1]
 BUILDERS = {
     "latexmk": ["-pdf", "-interaction=nonstopmode", "-halt-on-error", "-quiet"],
-    "tectonic": ["--chatter", "minimal"],
+    "tectonic": ["--chatter", "minimal", "--keep-logs"],
 }
+LAST_LINES = 10  # of what a builder that failed said
 
 
 def write(paper: Path, folder: Path) -> None:
@@ -54,6 +55,7 @@ def build(folder: Path) -> str:
         errors="replace",
     )
     if done.returncode:
+        print(*done.stderr.splitlines()[-LAST_LINES:], sep="\n", file=sys.stderr)
         raise InputError(f"{builder} failed; its log is {folder / 'report.log'}")
     return str(folder / "report.pdf")
 

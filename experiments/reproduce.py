@@ -1,11 +1,10 @@
 """Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
 What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time. A
-step that fails does not cost the others; it is named at the end.
+step that fails does not cost the others, nor an experiment whose file is wrong; it is named at the end.
 """
 
 import argparse
-import re
 import resource
 import signal
 import subprocess
@@ -19,17 +18,17 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 
 import numpy as np
 
-from dpucbvi.lab.compose import CONF, composed, experiments
+from dpucbvi.lab.command_line import named
+from dpucbvi.lab.compose import composed, experiments
 from dpucbvi.lab.experiment import experiment_from
 from dpucbvi.lab.runner import run_ids
 from dpucbvi.lab.store import Store
 from dpucbvi.protocol import Floats
 from dpucbvi.studies import names
+from dpucbvi.studies.artifact.stated import FIRST, stated
 from dpucbvi.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[1]
-MINUTES = re.compile(r"^# python .*\(about (\d+) min on 2 cores\)$", re.MULTILINE)
-FIRST = "riverswim"  # the paper's figure
 TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = {code for number in TO_END for code in (128 + number, -number)}  # exit codes of a step
 
@@ -48,17 +47,21 @@ class Step(NamedTuple):
         return -(-self.minutes * self.missing // self.runs)
 
 
-def steps(results: Path) -> list[Step]:
-    """Every experiment: the paper's figure, then the others, short ones first."""
-    made = [_step(name, Store(results)) for name in experiments()]
-    return sorted(made, key=lambda step: (step.name != FIRST, step.minutes, step.name))
+def steps(results: Path) -> tuple[list[Step], list[str]]:
+    """Every experiment, the paper's figure first, then short ones; and why others of them cannot be run."""
+    made, wrong = [], []
+    for name in experiments():
+        try:
+            made.append(_step(name, Store(results)))
+        except Exception as error:  # a mistake in one file must not cost the others
+            wrong.append(named(name, error))
+    return sorted(made, key=lambda step: (step.name != FIRST, step.minutes, step.name)), wrong
 
 
 def _step(name: str, store: Store) -> Step:
-    stated = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
-    assert stated is not None, f"conf/exp/{name}.yaml: its second line must state its minutes"
+    minutes = stated(name).minutes
     ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, int(stated[1]), sum(not store.seems_stored(id, true_counts=True) for id in ids), len(ids))
+    return Step(name, minutes, sum(not store.seems_stored(id, true_counts=True) for id in ids), len(ids))
 
 
 def plan(todo: list[Step]) -> str:
@@ -80,6 +83,13 @@ def account(took: list[tuple[str, Floats]]) -> str:
     total = ("in all", sum((seconds for _, seconds in took), np.zeros(2)))
     lines = [f"{wall / 60:7.1f} {used / 120:9.1f}  {name}" for name, (wall, used) in [*took, total]]
     return "\n".join(["minutes  of 2 cores", *lines])
+
+
+def ended(name: str, code: int, seconds: Floats) -> str:
+    """The same of one step that has ended."""
+    wall, used = seconds
+    how = f"failed (exit code {code})" if code else "done"
+    return f"{name}: {how}, {wall / 60:.1f} minutes, {used / 120:.1f} of 2 cores"
 
 
 def run(script: str, *arguments: str) -> int:
@@ -104,25 +114,31 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
     parser.add_argument("--results", type=Path, default=Path("results"), help="relative to the repository")
     arguments = parser.parse_args()
-    todo = steps(ROOT / arguments.results)
-    print(plan(todo))
+    todo, wrong = steps(ROOT / arguments.results)
+    print(plan(todo), flush=True)
+    for reason in wrong:
+        print(f"error: cannot be run: {reason}", file=sys.stderr, flush=True)
     if arguments.dry_run:
-        return
+        sys.exit(min(len(wrong), 1))
     runs = [("run.py", f"+exp={step.name}", f"runtime.results={arguments.results}") for step in todo]
     commands = [*runs, ("ship.py", f"--results={arguments.results}"), ("paper.py",)]
     failed, took = [], []
     for command in commands:
-        before = clock()
+        name, before = " ".join(command[:2]), clock()
         code = run(*command)
+        seconds = clock() - before
+        print(ended(name, code, seconds), flush=True)
         if code in INTERRUPTED:
             sys.exit(code if code > 0 else 128 - code)
-        took.append((" ".join(command[:2]), clock() - before))
+        took.append((name, seconds))
         if code:
-            failed.append(" ".join(command[:2]))
-    print(f"\n{account(took)}")
+            failed.append(name)
+    print(f"\n{account(took)}", flush=True)
     if failed:
         print(f"error: {len(failed)} of {len(commands)} steps failed: {', '.join(failed)}", file=sys.stderr)
-        sys.exit(1)
+    for reason in wrong:
+        print(f"error: was not run: {reason}", file=sys.stderr)
+    sys.exit(min(len(failed) + len(wrong), 1))
 
 
 if __name__ == "__main__":

@@ -6,20 +6,28 @@ All runs together take about the minutes given, so a long run is computed to a p
 compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
 from the seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the
 reference engine have no parts: they are computed if they took at most a hundredth of the time. The LPs that
-check a compiled run are not solved again, because no number of the trace depends on them.
+check a compiled run are not solved again, because no number of the trace depends on them. What cannot be read
+or computed counts as different, and the rest is compared.
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.command_line import named, told
 from dpucbvi.lab.compiling import compile_first
 from dpucbvi.lab.run_files import PER_EPISODE
 from dpucbvi.lab.runner import audit_run
@@ -53,19 +61,26 @@ class Answer(NamedTuple):
     K: int
     numbers: int  # how many were compared
     compared: bool  # at enough episodes to say something
-    wrong: str  # what differs, if anything
+    wrong: str  # what differs, or why it cannot be computed
 
 
-def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> list[Task]:
-    """The first run of every arm, each once."""
+def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> tuple[list[Task], list[Answer]]:
+    """The first run of every arm, each once, and an answer for every experiment that cannot be read."""
     first: dict[str, tuple[list[str], StoredRun]] = {}
+    unread = []
     for name in names:
-        for arm in shipped.load_experiment(name).arms:
+        try:
+            arms = shipped.load_experiment(name).arms
+        except Exception as error:  # one that is wrong must not cost the others
+            unread.append(Answer(name, 0, 0, 0, False, named(name, error)))
+            continue
+        for arm in arms:
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
     runs = [run for _, run in first.values()]
     also = [f" (and {len(arms) - 1} more)" if len(arms) > 1 else "" for arms, _ in first.values()]
     ends = reaches(runs, seconds_for_episodes(minutes, workers, len(runs)))
-    return [Task(arms[0] + a, run, end) for (arms, run), a, end in zip(first.values(), also, ends, strict=True)]
+    found = zip(first.values(), also, ends, strict=True)
+    return [Task(arms[0] + more, run, end) for (arms, run), more, end in found], unread
 
 
 def seconds_for_episodes(minutes: float, workers: int, runs: int) -> float:
@@ -106,11 +121,20 @@ def share(least: Floats, most: Floats, seconds: float) -> float:
 
 def compare(task: Task) -> Answer:
     """Run it again as far as the task says."""
+    try:
+        return _compare(task)
+    except Exception as error:  # one that cannot be run must not cost the others
+        return Answer(task.arms, 0, task.run.config["K"], 0, False, told(error))
+
+
+def _compare(task: Task) -> Answer:
     settings, seed, stored = settings_of(task.run.config), task.run.config["seed"], task.run.trace
     K = task.run.config["K"]
     if task.episodes == 0:
         return Answer(task.arms, 0, K, 0, False, "")
     setup = assemble(settings)
+    if task.run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
+        return Answer(task.arms, 0, K, 0, False, "env: the MDP is not the one that was run (another SHA-256)")
     if settings.engine.name == "audit":
         wrong = _differing_checks(stored, audit_run(setup, seed, settings.engine))
         return Answer(task.arms, K, K, len(stored.checks), True, wrong)
@@ -163,26 +187,44 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    shipped = Shipped(ROOT / arguments.paper / "results")
-    names = arguments.names or shipped.experiments()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        if not names:
-            raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
-        todo = tasks(shipped, names, arguments.minutes, arguments.workers)
+        different = verify(Shipped(ROOT / arguments.paper / "results"), arguments)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(min(different, 1))
+
+
+def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
+    """Compare what the command line names; how many differ."""
+    workers = whole("--workers", arguments.workers, 1)
+    check_number("--minutes", arguments.minutes, lambda minutes: minutes >= 0, "a number >= 0")
+    there = shipped.experiments()
+    if not there:
+        raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
+    for name in arguments.names:
+        if name not in there:
+            raise InputError(f"{name}: has not shipped; it must be one of {', '.join(there)}")
+    todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
     print("compiling first, if it was not done before (up to 2 minutes more)", flush=True)
-    compile_first([settings_of(task.run.config) for task in todo if task.episodes])
-    sys.exit(min(check(todo, arguments.workers), 1))
+    with suppress(Exception):  # what is wrong with one is told where it is compared
+        compile_first([settings_of(task.run.config) for task in todo if task.episodes])
+    return check(todo, unread, workers)
 
 
-def check(todo: list[Task], workers: int) -> int:
-    """Print a line for every task; how many differ."""
-    width = max(len(task.arms) for task in todo)
+def check(todo: list[Task], unread: list[Answer], workers: int) -> int:
+    """Print a line for every task, and for what cannot be read; how many differ."""
+    width = max(map(len, [*(answer.arms for answer in unread), *(task.arms for task in todo)]))
     print(f"{'arm':{width}}  {'compared up to':>14}  {'of':>11}  {'numbers':>7}  equal", flush=True)
+    deaf = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process answers
+    parallel = Parallel(workers, batch_size=1, return_as="generator", **deaf)
     answers = []
-    for answer in Parallel(workers, batch_size=1, return_as="generator")(delayed(compare)(t) for t in todo):
+    for answer in chain(unread, parallel(delayed(compare)(task) for task in todo)):
         arms, episodes, K, numbers, compared, wrong = answer
         said = wrong or ("yes" if compared else "not compared")
         print(f"{arms:{width}}  {episodes:>14,}  {K:>11,}  {numbers:>7,}  {said}", flush=True)
@@ -199,8 +241,8 @@ def verdict(answers: Sequence[Answer]) -> str:
     left = len(answers) - equal - different
     return (
         f"{equal:,} of {len(answers):,} runs are equal, bit for bit, up to the episode beside them; "
-        f"{different:,} differ; {left:,} not compared: their time ends before {POINTS} stored episodes after "
-        f"the first, or before the end of what has no parts; {numbers:,} numbers in all"
+        f"{different:,} differ or cannot be computed; {left:,} not compared: their time ends before {POINTS} "
+        f"stored episodes after the first, or before the end of what has no parts; {numbers:,} numbers in all"
     )
 
 

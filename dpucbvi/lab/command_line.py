@@ -120,6 +120,17 @@ def one_line(error: Exception) -> str:
     return message
 
 
+def told(error: Exception) -> str:
+    """Any error in one line; a mistake in the code has its kind there too."""
+    return one_line(error) if is_bad_input(error) else f"{type(error).__name__}: {_join_lines(error)}"
+
+
+def named(name: str, error: Exception) -> str:
+    """The same, beginning with this name."""
+    text = told(error)
+    return text if text.startswith(f"{name}:") else f"{name}: {text}"
+
+
 def _raised_in(error: Exception) -> str:
     """The name of the module that raised it."""
     *_, (frame, _) = walk_tb(error.__traceback__)

@@ -111,8 +111,10 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     """The settings that a run was made with: what `identity` left out had the value from before it was there.
 
     That may be another than today's default of the part that takes it: Batches has tuned families by default.
+    What was in an MDP from elsewhere is no setting.
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
+    tree["env"] = {key: value for key, value in tree["env"].items() if key != "sha256"}
     taken = arguments(PRIVATIZERS[tree["privatizer"]["name"]])
     before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
     return run_settings({**tree, "privatizer": {**before, **tree["privatizer"]}})

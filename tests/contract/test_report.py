@@ -19,7 +19,6 @@ from dpucbvi.studies.artifact.report import (
     macros,
     missing_numbers,
     sentences_table,
-    undefined_commands,
 )
 from dpucbvi.studies.headline import verdicts
 
@@ -62,6 +61,12 @@ def test_every_command_is_one_that_latex_or_the_report_defines():
     assert sorted(used) == PACKAGES.split()
 
 
+def undefined_commands(source: str, known: set[str]) -> list[str]:
+    r"""The \commands of the source that are neither known nor defined in it."""
+    defined = set(re.findall(r"\\(?:new|renew|provide)command\{?\\([A-Za-z]+)", source))
+    return sorted(set(re.findall(r"\\([A-Za-z]+)", source)) - defined - known)
+
+
 def claims():
     return read(ROOT / "paper" / "claims.yaml", NUMBERS, SHIPPED)
 
@@ -97,9 +102,15 @@ def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):
     assert "latexmk or tectonic must be on PATH" in report.build(tmp_path)
 
 
-def test_a_failing_build_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(report.shutil, "which", lambda name: name)
-    failed = subprocess.CompletedProcess([], 1, "", "")
+@pytest.mark.parametrize("builder", ["latexmk", "tectonic"])
+def test_a_failing_build_is_told(monkeypatch, tmp_path, capsys, builder):
+    monkeypatch.setattr(report.shutil, "which", lambda name: name if name == builder else None)
+    failed = subprocess.CompletedProcess([], 1, "", "".join(f"line {i}\n" for i in range(30)))
     monkeypatch.setattr(report.subprocess, "run", lambda *a, **k: failed)
-    with pytest.raises(InputError, match=r"latexmk failed; its log is .*report\.log"):
+    with pytest.raises(InputError, match=rf"{builder} failed; its log is .*report\.log"):
         report.build(tmp_path)
+    assert capsys.readouterr().err.splitlines() == [f"line {i}" for i in range(20, 30)]
+
+
+def test_tectonic_keeps_the_log_that_is_named():
+    assert "--keep-logs" in report.BUILDERS["tectonic"]

@@ -1,29 +1,54 @@
 """What conf/exp says of an experiment, to compare results with before they are called the paper's."""
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 from dpucbvi.errors import InputError
 from dpucbvi.lab.compose import CONF, composed, experiments
 from dpucbvi.lab.experiment import experiment_from
 from dpucbvi.lab.runner import index
+from dpucbvi.lab.store import StoredExperiment, run_id
+from dpucbvi.lab.tell import few
 from dpucbvi.studies import names
 from dpucbvi.studies.shared.printed import printed_curves
 
-
-def expected_arms(name: str) -> dict[str, dict[str, Any]]:
-    """Every arm with the ids of its runs, as `+exp=<name>` would store them."""
-    if name not in experiments():
-        raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
-    return index(experiment_from(composed(name), CONF.parent, names(), printed_curves()))
+Index = dict[str, Any]  # study, figure, and every arm with the ids of its runs
 
 
-def check_ids(name: str, found: dict[str, list[str]]) -> None:
-    """Raise InputError unless these are the arms and run ids of `+exp=<name>`."""
-    wanted = {key: arm["runs"] for key, arm in expected_arms(name).items()}
-    arms = [key for key in {**wanted, **found} if wanted.get(key) != found.get(key)]
-    if arms:
-        more = f" and {len(arms) - 3} more arms" if len(arms) > 3 else ""
+def check_index(name: str, found: StoredExperiment) -> None:
+    """Raise InputError unless this is, but for the runs themselves, what `+exp=<name>` would store."""
+    other = [*(f"changed: {change}" for change in found.changed), *_differing(_expected(name), _index(found))]
+    if other:
         raise InputError(
-            f"{name}: has other settings than conf/exp/{name}.yaml ({', '.join(arms[:3])}{more}); "
+            f"{name}: has other settings than conf/exp/{name}.yaml ({few(other)}); "
             f"run it again (experiments/run.py +exp={name}; what is stored is kept), then `make ship`"
         )
+
+
+def _expected(name: str) -> Index:
+    if name not in experiments():
+        raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
+    made = experiment_from(composed(name), CONF.parent, names(), printed_curves())
+    tree = {"study": made.study, "figure": asdict(made.figure), "arms": index(made)}
+    as_stored: Index = json.loads(json.dumps(tree))
+    return as_stored
+
+
+def _index(found: StoredExperiment) -> Index:
+    arms = {arm.key: {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]} for arm in found.arms}
+    for arm in arms.values():
+        del arm["key"]
+    return {"study": found.study, "figure": found.figure, "arms": arms}
+
+
+def _differing(wanted: Index, found: Index) -> list[str]:
+    """The names of what is not the same in both."""
+    other = [key for key in ("study", "figure") if wanted[key] != found[key]]
+    ours, theirs = wanted["arms"], found["arms"]
+    for key in {**ours, **theirs}:
+        if key not in ours or key not in theirs:
+            other.append(key)
+        else:
+            other += [f"{key}: {what}" for what in ours[key] if ours[key][what] != theirs[key][what]]
+    return other or ["the order of its arms"] * (list(ours) != list(theirs))

@@ -6,8 +6,8 @@
     headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
     ablation.times.<arm>                regret over that of the whole algorithm
     epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
-    privacy_for_free.slope.pooled.JDP   exponents of the cost of privacy in K, for every ε
-    privacy_for_free.E.pooled.JDP       the same exponents of E itself
+    privacy_for_free.slope.<counts>.JDP exponents of the cost of privacy in K, for every ε; pooled_counts, ...
+    privacy_for_free.E.<counts>.JDP     the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for every ε
     literal_learns.rate.jdp_eps100      the regret of an episode at the end, as the figure has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment

@@ -13,6 +13,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import ablation, horizon, study
 from dpucbvi.studies.artifact.claims import read
 from dpucbvi.studies.artifact.numbers import numbers
+from dpucbvi.studies.artifact.stated import FIRST, stated
 from dpucbvi.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, regret_of
 from dpucbvi.studies.shared.printed import printed_beside
 from dpucbvi.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
@@ -20,8 +21,6 @@ from dpucbvi.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
 POINTS = 40  # of every curve
 SEEDS = 5  # of every arm, where the arms are few
 FEW_ARMS, MOST_ARMS = 40, 200
-FIRST = "riverswim"
-MINUTES = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
 DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
 
 
@@ -67,16 +66,7 @@ def in_order() -> list[str]:
 
 def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str, Any]:
     """What its file says of it and, if its curves have shipped, its arms with them and their final regrets."""
-    found = MINUTES.search((CONF / "exp" / f"{name}.yaml").read_text())
-    assert found is not None, f"{name}: its file must begin with its command, its minutes and what it asks"
-    command, minutes, text = found.groups()
-    said: dict[str, Any] = {
-        "name": name,
-        "command": command,
-        "minutes": int(minutes),
-        "asks": _prose(text),
-        "arms": [],
-    }
+    said: dict[str, Any] = {"name": name, **stated(name)._asdict(), "arms": []}
     if experiment is None or len(experiment.arms) > MOST_ARMS or study(experiment.study).points < POINTS:
         return said
     if experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
@@ -135,7 +125,3 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def _number(value: float, digits: int = 4) -> float | None:
     """Rounded for display; JSON has neither nan nor infinity."""
     return float(f"{value:.{digits}g}") if np.isfinite(value) else None
-
-
-def _prose(comment: str) -> str:
-    return " ".join(comment.replace("\n# ", " ").removeprefix("# ").split())

@@ -77,9 +77,3 @@ def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[s
     names = USED.findall(source)
     known = (*shipped, "printed", "count")
     return [name for name in names if name not in numbers and name.partition(".")[0] in known]
-
-
-def undefined_commands(source: str, known: set[str]) -> list[str]:
-    r"""The \commands of the source that are neither known nor defined in it."""
-    defined = set(re.findall(r"\\(?:new|renew|provide)command\{?\\([A-Za-z]+)", source))
-    return sorted(set(re.findall(r"\\([A-Za-z]+)", source)) - defined - known)

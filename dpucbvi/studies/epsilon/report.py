@@ -1,6 +1,6 @@
 """Where each algorithm has a printed regret: said at the end of the run, and in epsilon.csv.
 
-Panel b of Figure 1 is run at what this file says.
+The panel `matched` of +exp=riverswim, which is in its table only, is run at what this file says.
 """
 
 from pathlib import Path

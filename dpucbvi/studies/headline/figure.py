@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.headline.numbers import PANELS, numbers
 from dpucbvi.studies.headline.report import certified
-from dpucbvi.studies.shared.arms import check_same_grid, finals_of, runs_text
+from dpucbvi.studies.shared.arms import check_same_grid, episodes_of, finals_of, runs_text
 from dpucbvi.studies.shared.printed import final_regrets
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, SMALL, thousands
@@ -50,9 +50,9 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
 
 def _caption(experiment: StoredExperiment) -> str:
     return (
-        f"Cumulative regret after 50,000 episodes, {runs_text(experiment)} each, every run a dot. ε: certified "
-        "if a user is added or removed; in the last panel, if she is replaced. Unsettled: the runs that never "
-        "settle. ×: printed, below the row of its arm."
+        f"Cumulative regret after {episodes_of(experiment.arms[0]):,} episodes, {runs_text(experiment)} each, "
+        "every run a dot. ε: certified if a user is added or removed; in the last panel, if she is replaced. "
+        "Unsettled: the runs that never settle. ×: printed, below the row of its arm."
     )
 
 

@@ -9,7 +9,7 @@ from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored
 from dpucbvi.studies.headline.numbers import BASELINES, CURVES, PANELS, arm_of, compared, numbers
 from dpucbvi.studies.headline.verdicts import RULES, SENTENCES, Curves, judge
-from dpucbvi.studies.shared.arms import certificate_of, config_of, finals_of, runs_text
+from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, finals_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
 from dpucbvi.studies.shared.finals import as_regret
 
@@ -32,7 +32,7 @@ Each part is a contrast between runs with the same seed, tested by flipping sign
 {contrasts} contrasts. All parts positive: reproduces; one negative: does not; otherwise it cannot be told.
 """
 NOTES = """\
-Means, medians and interquartile means of {runs} after 50,000 episodes, on seeds that nothing was chosen on;
+Means, medians and interquartile means of {runs} after {K:,} episodes, on seeds that nothing was chosen on;
 intervals by the bootstrap, those of means and differences corrected for bias and skewness (BCa). "never
 settle": the last tenth of the episodes adds more regret than √k would; its interval is Clopper and Pearson's.
 Pairs share their seeds; p is of the sign-flip test with Holm's correction over the table. matched and pooled:
@@ -47,10 +47,11 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    K = episodes_of(experiment.arms[0])
     rules = [f"- *{sentence}*: {rule}." for sentence, rule in RULES.items()]
     parts = [
         "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
-        "### Regret after 50,000 episodes\n",
+        f"### Regret after {K:,} episodes\n",
         markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
         "\n### The cost of privacy, like for like and against UCBVI\n",
         markdown(PAIRS, _pairs(experiment)),
@@ -58,7 +59,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         verdict_table(experiment),
         "\n" + "\n".join(rules),
         "\n" + TESTED.format(contrasts=contrast_count(experiment)),
-        NOTES.format(runs=runs_text(experiment)),
+        NOTES.format(runs=runs_text(experiment), K=K),
     ]
     path = folder / "headline.md"
     path.write_text("\n".join(parts))

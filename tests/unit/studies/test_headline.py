@@ -116,6 +116,17 @@ def test_the_figure_has_every_run_as_a_dot(experiment):
     assert printed == [printed_curves()[str(arm.printed)].regret[-1] for arm in experiment.arms]
 
 
+def test_figure_and_report_name_the_episodes_that_were_run(experiment, tmp_path):
+    def shorter(run):
+        return run._replace(config={**run.config, "K": 700})
+
+    arms = [arm._replace(runs=[shorter(run) for run in arm.runs]) for arm in experiment.arms]
+    figure = STUDY.draw(experiment._replace(arms=arms))
+    assert any("regret after 700 episodes" in " ".join(text.get_text().split()) for text in figure.texts)
+    text = STUDY.report(experiment._replace(arms=arms), tmp_path, lambda _: None)[0].read_text()
+    assert "### Regret after 700 episodes\n" in text and "50,000" not in text
+
+
 def test_a_cost_below_zero_has_its_thousands_told_too():
     assert [as_regret(x) for x in (-2_130.4, 167_666.2, -22.51, 22.51)] == [
         "-2,130",

@@ -1,6 +1,7 @@
 """experiments/paper.py: everything stored is drawn once and paper/ is written from it, in the right order."""
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from made_up import grid, stored_arm, stored_experiment
 from PIL import Image
 
+from dpucbvi import studies
 from dpucbvi.errors import InputError
 from dpucbvi.lab.store import StoredExperiment
 
@@ -50,7 +52,7 @@ def press(monkeypatch, tmp_path, capsys):
                 return sorted(self.has)
 
             def manifest(self):
-                return {name: {"settings": "same", "ids": {"a": "1 2"}} for name in self.has}
+                return {name: {"settings": "same"} for name in self.has}
 
             def load_experiment(self, name: str) -> StoredExperiment:
                 return self.has[name]
@@ -63,7 +65,7 @@ def press(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(paper, "experiments", lambda: [*shipped, *also])
         monkeypatch.setattr(paper, "composed", lambda name: name)
         monkeypatch.setattr(paper, "fingerprint", lambda name: "another" if name in other else "same")
-        monkeypatch.setattr(paper, "check_ids", check)
+        monkeypatch.setattr(paper, "check_index", check)
         monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
         monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders, "--workers", str(workers)])
@@ -149,7 +151,36 @@ def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
     code, out, err = press({}, stored=stored)
     assert code == 1 and "zebra.png" in out and "AssertionError" in err
     assert "error: odd: study: 'pie' is not accepted; it must be one of " in err
-    assert err.endswith("error: twice: a: a seed twice\n")
+    assert err.endswith("error: twice: AssertionError: a: a seed twice\n")
+
+
+@pytest.mark.parametrize("mistake", [SyntaxError("invalid syntax"), AttributeError("no attribute 'STUDY'")])
+def test_a_study_that_cannot_be_imported_costs_only_itself(press, tmp_path, monkeypatch, mistake):
+    imported = studies.import_module
+
+    def broken(module):
+        if module.endswith(".calibrate_fine"):
+            raise mistake
+        return imported(module)
+
+    monkeypatch.setattr(studies, "import_module", broken)
+    shipped = {name: calibration(name) for name in ("calibrate_fine", "calibrate_table1")}
+    code, _, err = press(shipped)
+    assert code == 1 and files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
+    assert err.endswith(f"error: calibrate_fine: {type(mistake).__name__}: {mistake}\n")
+    assert err.count("error: ") == 1
+
+
+def test_the_script_itself_imports_no_study():
+    """Then a mistake in any of them is told with its name, and the others are drawn."""
+    code = f"""if 1:
+        import sys
+        sys.path.insert(0, {str(ROOT / "experiments")!r})
+        import paper, ship, reproduce
+        studies = paper.names()
+        print([name for name in studies if f"dpucbvi.studies.{{name}}" in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):

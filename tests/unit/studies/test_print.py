@@ -1,10 +1,9 @@
 """Figures in print, read as they are drawn: at a column's width nothing is small, cut or on top of another.
 
-Every figure that is kept is drawn from what has shipped, or from made-up runs where nothing has.
+Every figure that is kept is drawn from what has shipped.
 """
 
 from functools import cache
-from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies import drawn, names, study
 from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
 from dpucbvi.studies.shared.style import (
@@ -65,17 +63,10 @@ SAYS = {  # words in a label, and the colours that it may have; the first that f
 }
 
 
-def stored(name: str) -> StoredExperiment:
-    if name in SHIPPED.experiments():
-        return SHIPPED.load_experiment(name)
-    module = import_module(f"test_{name}")
-    return module.grid() if name == "calibrate" else module.experiment()
-
-
 @cache
 def figure(name: str, column: bool) -> Figure:
     with house_style(SHEETS[column].sizes):
-        made = drawn(stored(name), column)
+        made = drawn(SHIPPED.load_experiment(name), column)
         made.draw_without_rendering()
     return made
 
@@ -101,9 +92,7 @@ def box(text: Text) -> Bbox:
 
 
 WIDTHS = [pytest.param(True, id="column"), pytest.param(False, id="page")]
-FIGURES = [
-    pytest.param(name, marks=pytest.mark.slow) if name in SHIPPED.experiments() else name for name in KEPT
-]
+FIGURES = [pytest.param(name, marks=pytest.mark.slow) for name in KEPT]
 
 
 @pytest.mark.parametrize("name", FIGURES)

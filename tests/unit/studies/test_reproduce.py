@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_house import House
 
 from dpucbvi.lab import predict
 from dpucbvi.lab.compose import composed
@@ -26,7 +27,9 @@ def reproduce():
 
 @pytest.fixture(scope="module")
 def listed(reproduce, tmp_path_factory):
-    return reproduce.steps(tmp_path_factory.mktemp("nothing stored"))
+    made, wrong = reproduce.steps(tmp_path_factory.mktemp("nothing stored"))
+    assert wrong == []
+    return made
 
 
 @pytest.mark.slow  # every arm of every experiment is made: 20 s
@@ -58,21 +61,20 @@ def test_what_is_stored_is_subtracted(reproduce):
 def commands(reproduce, monkeypatch):
     """main() with two experiments, each command with the exit code that `codes` has for it."""
 
-    def call(codes):
+    def call(codes, wrong=(), *arguments):
         made = []
 
         def run(*command):
             made.append(command[:2])
             return codes.get(command[-1 if len(command) == 1 else 1], 0)
 
-        monkeypatch.setattr(reproduce, "steps", lambda _: [reproduce.Step(n, 1, 1, 1) for n in ("a", "b")])
+        listed = [reproduce.Step(name, 1, 1, 1) for name in ("a", "b")], list(wrong)
+        monkeypatch.setattr(reproduce, "steps", lambda _: listed)
         monkeypatch.setattr(reproduce, "run", run)
-        monkeypatch.setattr(sys, "argv", ["reproduce.py"])
-        try:
+        monkeypatch.setattr(sys, "argv", ["reproduce.py", *arguments])
+        with pytest.raises(SystemExit) as stopped:
             reproduce.main()
-            return made, 0
-        except SystemExit as stopped:
-            return made, stopped.code
+        return made, stopped.value.code
 
     return call
 
@@ -103,8 +105,42 @@ def test_every_step_says_what_it_took(reproduce, commands, capsys):
     ]
 
 
-def test_ctrl_c_ends_it(commands):
-    assert commands({"+exp=a": 130}) == (ALL[:1], 130)
+def test_ctrl_c_ends_it_and_what_has_ended_was_told(commands, capsys):
+    assert commands({"+exp=b": 130}) == (ALL[:2], 130)
+    told = [line.rpartition(", 0.")[0] for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert told == ["run.py +exp=a: done, 0.0 minutes", "run.py +exp=b: failed (exit code 130), 0.0 minutes"]
+
+
+def test_the_minutes_of_a_step(reproduce):
+    told = reproduce.ended("run.py +exp=a", 0, np.array([90.0, 150.0]))
+    assert told == "run.py +exp=a: done, 1.5 minutes, 1.2 of 2 cores"
+
+
+def test_what_cannot_be_run_is_named_and_does_not_cost_the_others(commands, capsys):
+    assert commands({}, ["c: no"]) == (ALL, 1)
+    assert capsys.readouterr().err == "error: cannot be run: c: no\nerror: was not run: c: no\n"
+    assert commands({}, ["c: no"], "--dry-run") == ([], 1) and commands({}, [], "--dry-run") == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        (
+            "(about 1 min",
+            "(1 min",
+            "one: conf/exp/one.yaml must state its command, its minutes and what it asks",
+        ),
+        ("# Two runs", "Two runs", "one: conf/exp/one.yaml must state"),
+        ("runs: 1", "rums: 1", "one: rums: no such key; "),
+        ("name: one", "name: [", "one: "),
+    ],
+)
+def test_a_file_that_is_wrong_is_told_in_a_line(reproduce, tmp_path, monkeypatch, old, new, said):
+    house = House(tmp_path, monkeypatch)
+    house.edit("one", old, new)
+    listed, (wrong,) = reproduce.steps(house.results)
+    assert [step.name for step in listed] == ["two"]
+    assert wrong.startswith(said) and "\n" not in wrong
 
 
 @pytest.mark.slow  # every arm of every experiment is made: 20 s
@@ -113,6 +149,9 @@ def test_the_minutes_that_are_predicted_are_those_that_are_stated(listed, monkey
     monkeypatch.setattr(predict, "draw_seconds", lambda: 25e-9)
     for step in listed:
         made = experiment_from(composed(step.name), ROOT, names(), printed_curves())
-        predicted = sum(predict.of_run(arm.setup, arm.settings).seconds for arm in made.arms) * len(made.seeds)
+        seconds = [
+            predict.of_run(arm.setup, arm.settings).seconds * len(made.seeds_of(arm)) for arm in made.arms
+        ]
+        predicted = sum(seconds)
         ratio = (predicted / 120 + 0.5) / step.minutes
         assert 1 / 3 < ratio < 3, f"{step.name}: {predicted / 120:.1f} of {step.minutes} minutes"

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,15 +66,16 @@ def test_the_last_line_counts_what_says_nothing():
 
     said = verify.verdict([answer(True), answer(False), answer(False, "regret"), answer(True)])
     assert said.startswith(
-        "2 of 4 runs are equal, bit for bit, up to the episode beside them; 1 differ; 1 not "
+        "2 of 4 runs are equal, bit for bit, up to the episode beside them; 1 differ or "
+        "cannot be computed; 1 not compared: "
     )
     assert said.endswith("; 12 numbers in all")
 
 
-def made(seed: int, K: int = 60) -> StoredRun:
+def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
     """A run of the reference engine, as the store would have it."""
     tree = {
-        "env": {"name": "riverswim", "S": 3, "H": 3},
+        "env": env or {"name": "riverswim", "S": 3, "H": 3},
         "agent": {"name": "dp_ucbvi", "pooled": False},
         "privatizer": {"name": "central", "epsilon": 10.0},
         "engine": {"name": "reference"},
@@ -95,9 +97,9 @@ def press(monkeypatch, capsys, folder: Path, *arguments: str):
     return stopped.value.code, *capsys.readouterr()
 
 
-def ship(folder: Path, *runs: StoredRun) -> None:
+def ship(folder: Path, *runs: StoredRun, name: str = "mine") -> Path:
     arms = [StoredArm(f"arm{i}", f"arm{i}", {}, "A", None, None, [run]) for i, run in enumerate(runs)]
-    Shipped(folder / "results").ship(StoredExperiment("mine", "regret", {}, arms), 10, False, "s")
+    return Shipped(folder / "results").ship(StoredExperiment(name, "regret", {}, arms), 10, False, "s")
 
 
 def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys, tmp_path):
@@ -144,3 +146,57 @@ def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):
     ship(tmp_path, made(0))
     code, _, err = press(monkeypatch, capsys, tmp_path, "yours")
     assert (code, err.count("\n")) == (1, 1) and err.startswith("error: yours: has not shipped")
+
+
+def answers(out: str) -> dict[str, list[str]]:
+    """The words beside every arm."""
+    return {line.split()[0]: line.split()[4:] for line in out.splitlines() if "/" in line.partition(" ")[0]}
+
+
+def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, capsys, tmp_path):
+    good = made(0)
+    config = {**good.config, "env": {"name": "riverswim", "S": 0, "H": 3}}  # no such river
+    nowhere = {**good.config, "privatizer": {"name": "nowhere"}}
+    ship(tmp_path, good._replace(config=config), good._replace(config=nowhere), good)
+    file = ship(tmp_path, made(1), name="damaged")
+    file.write_bytes(file.read_bytes() + b" ")
+    code, out, err = press(monkeypatch, capsys, tmp_path)
+    assert (code, err) == (1, "")
+    assert "damaged: " in out and "(another SHA-256)" in out
+    told = answers(out)
+    assert told["mine/arm0"][0] == "env.S:" and "nowhere" in " ".join(told["mine/arm1"])
+    assert told["mine/arm2"] == ["yes"]
+    assert out.splitlines()[-1].startswith("1 of 4 runs are equal") and "; 3 differ or cannot" in out
+
+
+def test_an_mdp_from_a_file_is_compared_as_long_as_it_is_the_same(tmp_path):
+    path = tmp_path / "mine.npz"
+    arrays = {"P": np.full((2, 2, 2, 2), 0.5), "r": np.zeros((2, 2, 2)), "initial": np.array([1.0, 0.0])}
+    np.savez(path, **arrays)
+    run = made(0, name="file", path=str(path))
+    assert "sha256" in run.config["env"]
+    assert verify.compare(verify.Task("a", run, 60))[4:] == (True, "")
+    np.savez(path, **{**arrays, "r": np.ones((2, 2, 2))})
+    assert verify.compare(verify.Task("a", run, 60)).wrong == (
+        "env: the MDP is not the one that was run (another SHA-256)"
+    )
+    path.unlink()
+    assert verify.compare(verify.Task("a", run, 60)).wrong.startswith("env.path: ")
+
+
+@pytest.mark.parametrize("option, value", [("--workers", "0"), ("--minutes", "nan"), ("--minutes", "-1")])
+def test_a_bad_option_is_a_line(monkeypatch, capsys, tmp_path, option, value):
+    ship(tmp_path, made(0))
+    code, out, err = press(monkeypatch, capsys, tmp_path, f"{option}={value}")
+    assert (code, out, err.count("\n")) == (1, "", 1) and err.startswith(f"error: {option}: ")
+
+
+def test_ctrl_c_is_a_line(monkeypatch, capsys, tmp_path):
+    ship(tmp_path, made(0))
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify, "compile_first", interrupted)
+    code, _, err = press(monkeypatch, capsys, tmp_path)
+    assert (code, err) == (130, "error: interrupted\n")
