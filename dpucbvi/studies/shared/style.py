@@ -37,7 +37,7 @@ PRIVATIZERS = {
     "honaker": "#999933",
     "kary_tree": "#44AA99",
     "gaussian_tree": "#CC6677",
-    "local_gaussian": "#CC6677",
+    "local_gaussian": "#AA4499",
     "toeplitz": "#882255",
     "batches": "#332288",
     "one_step": "#117733",
