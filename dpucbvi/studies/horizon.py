@@ -187,7 +187,8 @@ def _caption(experiment: StoredExperiment) -> str:
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% bootstrap interval of "
         f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis "
         "goes on below it. Beside the names: the exponent in $H$, fitted to every run, then mean and 95% "
-        "interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
+        "interval over runs; and that in $k$ over the second half of the episodes (a mixture, where some runs "
+        "are stuck and others settled). Factors are the "
         f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )

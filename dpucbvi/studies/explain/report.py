@@ -18,9 +18,8 @@ from dpucbvi.studies.explain.findings import (
     in_words,
     local_arms,
     local_distance,
-    noise_of_user,
 )
-from dpucbvi.studies.shared.arms import certificate_of, config_of, runs_text
+from dpucbvi.studies.shared.arms import certificate_of, config_of, laplace_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
 from dpucbvi.studies.shared.printed import printed_curves
 
@@ -151,7 +150,7 @@ def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
     shared = " on all counters" * (config_of(arm)["privatizer"]["name"] == "shared")
     return (
-        f"Lap({three_digits(noise_of_user(arm))}){shared}",
+        f"{laplace_of(arm)}{shared}",
         _epsilon(certificate_of(arm).add_remove),
         f"{local_distance(arm):.3f}",
         f"{p:.2g}",

@@ -154,6 +154,7 @@ def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
     for curve, line in ends.items():  # 1.5%: what the runs are spread about
         level = 0.99 if curve == "ldp_eps2" else 0.985
         assert line.y[-1] == pytest.approx(1.015 * level * printed_curves()[curve].regret[-1])
+    assert "LDP: a user adds Lap(0.06), where 1/ε is 0.5." in said(figure)
     assert "filled: not ruled out" in said(figure) and "as all are" not in said(figure)
     dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]
     assert dots == [one.fit.distance for one in findings(experiment)]
