@@ -44,9 +44,9 @@ Mean regret of {runs} after 50,000 episodes at H = {H}; exponents are fitted to 
 interval over runs. Where a gap is a parameter of the environment, every horizon has the gap with the largest
 mean regret. An exponent in k of ½ is the regime of the bounds, H^1.5 for a Bernstein and H² for a Hoeffding
 bonus; near 0 the algorithm has settled, and the exponent in H only says how long that took; near 1 it has
-learnt nothing. "stuck runs": at every H, of the runs at its worst gap, those whose own regret has an exponent in
-k above {stuck:g} over the second half. The exponent in k is that of the mean over runs, which stuck runs lead:
-between 0 and 1 it can be a mixture of settled and stuck runs, not √k.
+learnt nothing. "stuck runs": at every H, of the runs at its worst gap, those whose own regret has an exponent
+in k above {stuck:g} over the second half. The exponent in k is that of the mean over runs, which stuck runs
+lead: between 0 and 1 it can be a mixture of settled and stuck runs, not √k.
 """
 HORIZON, GAP = "env.H", "env.gap"
 STUCK = 0.9  # exponent in k over the second half: a run with a larger one has learnt nothing

@@ -125,7 +125,8 @@ def _caption(experiment: StoredExperiment) -> str:
     runs = runs_text(experiment)
     of = f"{runs} of each arm" if runs == "1 run" else f"mean of {runs}, in (a) with 95% interval"
     return (
-        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; {of}. Slope: of log regret against log $k$, last half decade. "
+        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; {of}. "
+        "Slope: of log regret against log $k$, last half decade. "
         "(b): mean within 40 windows, cut at 1e-8. Pins at its foot, with the marker of their arm: from this "
         "$K$ on DP-UCBVI's bonus can be below $H$, and no sooner. Dips: at first "
         "$\\tilde Q=H$ everywhere and the tie goes to the first action, the worse one. Once its $\\tilde Q$ is "

@@ -186,7 +186,7 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
-        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: not "
-        "private, and with counts per step, so that pooled counts may get below it. Dotted: "
+        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: "
+        "not private, and with counts per step, so that pooled counts may get below it. Dotted: "
         "above this ε the bound's term without ε is the larger one."
     )

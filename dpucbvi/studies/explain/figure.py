@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import regret
 from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, Finding, best, best_local, findings, in_words
 from dpucbvi.studies.shared.arms import (
     beside_bare,
@@ -16,7 +17,7 @@ from dpucbvi.studies.shared.arms import (
     runs_text,
 )
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
-from dpucbvi.studies.shared.printed import printed_beside
+from dpucbvi.studies.shared.printed import at_printed_size, printed_beside
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, set_ticks
 
@@ -24,7 +25,10 @@ FIRST = 1000  # episode
 
 
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """The regret of all arms, if they have another size than the printed figure: no distance means anything."""
     check_same_grid(experiment)
+    if not at_printed_size(experiment):
+        return regret.draw(experiment)
     found = findings(experiment)
     margins = [Margins(left=0.55, right=1.28), Margins(left=2.15, right=0.2)]
     words = _caption(experiment, found)

@@ -21,7 +21,8 @@ from dpucbvi.studies.explain.findings import (
 )
 from dpucbvi.studies.shared.arms import certificate_of, config_of, laplace_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
-from dpucbvi.studies.shared.printed import printed_curves
+from dpucbvi.studies.shared.finals import finals
+from dpucbvi.studies.shared.printed import at_printed_size, printed_curves
 
 HEADER = (
     "noise",
@@ -50,6 +51,9 @@ own error is in p.
 
 
 def table(experiment: StoredExperiment) -> Rows:
+    """Every hypothesis; the final regrets, if the runs have another size than the printed ones."""
+    if not at_printed_size(experiment):
+        return finals(experiment)
     return [HEADER, *(_row(found) for found in findings(experiment))]
 
 

@@ -58,8 +58,8 @@ def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Cumulative regret after 50,000 episodes, {runs_text(experiment)} each, every run a dot. ε: certified "
         "if a user is added or removed; in the last panel, if she is replaced. Unsettled: the runs that never "
-        "settle: their last tenth of episodes adds more regret than √k growth would. ×: printed, below the row of "
-        f"its arm.{_changed(experiment)}"
+        "settle: their last tenth of episodes adds more regret than √k growth would. ×: printed, below the row "
+        f"of its arm.{_changed(experiment)}"
     )
 
 

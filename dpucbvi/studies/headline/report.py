@@ -41,8 +41,8 @@ the ε (and UCBVI's factor) were fitted so that the final mean is the printed on
 fitted to the whole printed curves. Their final values are thus no evidence; order, shape and tails are.
 certified: nothing was fitted to the printed figure, factors come from `+exp=calibrate_mechanisms`.
 
-Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI with the same factors and without privacy,
-or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
+Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI with the same factors and without
+privacy, or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
 """
 CHANGED = "They change the algorithm too: {levers}.\n"
 
@@ -136,7 +136,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
 
 
 def mechanism(arm: StoredArm) -> str:
-    """The arm's label, or the privatizer where that tells arms apart: among those that stand for printed curves."""
+    """The arm's label; of a certified arm that stands for a printed curve, its privatizer."""
     if arm.panel != CERTIFIED or arm.printed in (None, "non_private"):
         return arm.label
     return str(config_of(arm)["privatizer"]["name"]).replace("_", " ")

@@ -44,7 +44,7 @@ def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
 def draw_end_labels(
     axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL, tied: bool = True
 ) -> None:
-    """Write the labels right of the axes, `points` apart, each with its marker, and a thin grey line to its curve.
+    """Write the labels right of the axes, `points` apart, each with its marker and a grey line to its curve.
 
     Where the ends of the curves are a crowd that such lines would only cross, the labels are not tied to them:
     colour and marker say whose they are.

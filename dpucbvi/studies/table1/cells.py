@@ -33,7 +33,7 @@ def environments_text(table: Table) -> str:
 
 
 def own_noise_text(table: Table) -> str:
-    """`, but for LDP-OBI with its own noise (250; 500)`: its ε if a user is added or removed, and if replaced."""
+    """`, but for LDP-OBI with its own noise (250; 500)`: ε if a user is added or removed; if replaced."""
     own = [m for m in table.measurements if m.row.own_noise]
     said = [f"{BY_AGENT[m.row.agent].name} with its own noise ({m.at.epsilon:g}; {m.replaced:g})" for m in own]
     return "".join(f", but for {one}" for one in dict.fromkeys(said))

@@ -182,7 +182,9 @@ def test_runs_that_are_stuck_are_counted_at_every_horizon(tmp_path):
 
 def test_arms_may_have_different_numbers_of_runs(tmp_path):
     few = made("RiverSwim", "UCBVI, Hoeffding", 5)
-    both = stored_experiment("horizon", [made("RiverSwim", "UCBVI, Bernstein", 5), few._replace(runs=few.runs[:2])])
+    both = stored_experiment(
+        "horizon", [made("RiverSwim", "UCBVI, Bernstein", 5), few._replace(runs=few.runs[:2])]
+    )
     assert [row[4] for row in STUDY.table(both)[1:]] == ["0 of 3", "0 of 2"]
     (path,) = STUDY.report(both, tmp_path, {}.get)
     assert "Mean regret of 2 or 3 runs" in path.read_text()

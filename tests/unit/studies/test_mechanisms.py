@@ -198,7 +198,8 @@ def test_the_caption(figure):
     for part in (
         "means of 4 runs, band: 95% bootstrap interval.",
         "ε is certified for a user who is replaced: pure, or at δ = 1e-6 where dashed.",
-        "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31), trees and Toeplitz every 50 users,",
+        "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31),",
+        "trees and Toeplitz every 50 users,",
         "Gaussian noise on pooled counts with at most 4 visits of a pair.",
         "Factors: calibrated elsewhere.",
     ):

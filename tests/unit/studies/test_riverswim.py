@@ -279,9 +279,10 @@ def test_the_words(figure):
         "Factors on bonus and $E$ in (a) and (c): calibrated; literal: 1;",
         "in (b): fitted to the printed curves, the same for all.",
         "(b) JDP: Lap(1/ε), LDP: Lap(0.96), fitted",
-        "Noise in (b): Lap(1/ε) on every node for the printed ε; under LDP a user adds Lap(0.96), where 1/ε is 0.5.",
-        "The runs of (c) change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations set to 0"
-        " (D30), tuned families, N(s,a) as a sum (D29).",
+        "Noise in (b): Lap(1/ε) on every node for the printed ε; under LDP a user adds Lap(0.96), where 1/ε is "
+        "0.5.",
+        "The runs of (c) change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations "
+        "set to 0 (D30), tuned families, N(s,a) as a sum (D29).",
         "bonus × 0.0105, $E$ × 0.0001",
         "on one line, linear, nothing learnt: all but pooled counts and UCBVI",
         "(c) ε as printed, other privatizers",

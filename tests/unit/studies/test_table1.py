@@ -414,7 +414,9 @@ def test_latex_is_well_formed(tmp_path):
 
 
 def test_the_text_says_what_every_run_certifies(tmp_path):
-    certified = "Every private run certifies pure ε = 500 if a user is added or removed (1000 if she is replaced)"
+    certified = (
+        "Every private run certifies pure ε = 500 if a user is added or removed (1000 if she is replaced)"
+    )
     assert f"{certified}{BUT_FOR}.\n" in written(tmp_path)["md"]
     whole = experiment()
     without = whole._replace(arms=[arm for arm in whole.arms if "own" not in arm.key])
