@@ -64,7 +64,7 @@ def draw_end_labels(
             axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
         if label.marker:
             hollow = {"markerfacecolor": "white", "markeredgecolor": label.colour} if label.hollow else {}
-            look = {"color": label.colour, "linestyle": "", "marker": label.marker, **MARKER, **hollow}
+            look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER, **hollow}
             axes.plot([1.055], [y], **look, **beside_axes)
         at, beside = (1.055, y), 5 if label.marker else 3  # points: a narrow panel would have no air
         style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
