@@ -9,10 +9,9 @@ from matplotlib.font_manager import FontProperties
 from scipy.optimize import isotonic_regression
 
 from dpucbvi.protocol import Floats
-from dpucbvi.studies.shared.style import MARKER, QUIET, SMALL
+from dpucbvi.studies.shared.style import LEADER, MARKER, QUIET, SMALL
 
 POINTS_A_LABEL = 26.0  # two lines of text and some air
-LEADER = "#B4B4B4"  # no colour of a curve: a leader is not data
 
 
 class EndLabel(NamedTuple):
