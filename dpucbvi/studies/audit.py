@@ -24,6 +24,14 @@ TITLES = {
 LOGARITHMIC = " (log axis)"
 A_LINE = 0.15  # inches
 LETTERS = 30  # of a name: then it has two lines
+WORDS = {  # of labels, as other studies have them
+    "tuned split": "tuned families",
+    "KaryTree": "k-ary tree",
+    "GaussianTree": "Gaussian tree",
+    "LocalGaussian": "Gaussian user noise",
+    "OneStep": "one step",
+    "OneQuestion": "one question",
+}
 ADDED = " · user added or not"
 HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
 COLUMNS = (
@@ -91,11 +99,19 @@ def rows(experiment: StoredExperiment) -> list[Row]:
     for arm in experiment.arms:
         checks = [run.trace.checks for run in arm.runs]
         best = max(checks, key=lambda found: (found["audited_by_mu"] or 0.0, found["audited"]))
-        name = arm.label if best["broken"] is None else f"{best['words']} · {arm.label}"
+        label = in_words(arm.label)
+        name = label if best["broken"] is None else f"{best['words']} · {label}"
         name += ADDED if best["relation"] == "add_remove" else ""
         bounds = sum(1 + (found["audited_mu"] is not None) for found in checks)
         made.append(Row(arm, name, best, bounds, any(found["caught"] for found in checks)))
     return made
+
+
+def in_words(label: str) -> str:
+    """`k-ary tree, k = 3` for `KaryTree, k = 3`."""
+    for stored, words in WORDS.items():
+        label = label.replace(stored, words)
+    return label
 
 
 def false_alarms(made: list[Row]) -> float:

@@ -5,12 +5,16 @@ The non-private curve has the hypothesis' factor on the bonus too; E is 0 there.
 
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored, Study
 from dpucbvi.studies.explain.distance import at_printed, counting, distance, hypotheses
+from dpucbvi.studies.shared.arms import mean_of
 from dpucbvi.studies.shared.files import write_csv
+from dpucbvi.studies.shared.finals import finals
+from dpucbvi.studies.shared.printed import at_printed_size
 from dpucbvi.studies.shared.style import BLACK, DOTTED, QUIET, new_figure
 
 Factors = tuple[float, float]
@@ -41,6 +45,9 @@ def _points(experiment: StoredExperiment, hypothesis: str) -> dict[Factors, floa
 
 
 def table(experiment: StoredExperiment) -> Rows:
+    """The chosen factors; the final regrets, if the runs have another size than the printed ones."""
+    if not at_printed_size(experiment):
+        return finals(experiment)
     rows: Rows = [("hypothesis", "factor on the bonus", "factor on E", "distance")]
     for name, points in distances(experiment).items():
         bonus, confidence = chosen(points)
@@ -49,19 +56,36 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """Every point of the grid as a dot, the chosen one filled."""
-    found = distances(experiment)
-    figure, axes = new_figure(6.4, 0.6 + 0.28 * len(found))
+    """Every point of the grid as a dot, the chosen one filled; regrets, if the size is not the printed one."""
+    if not at_printed_size(experiment):
+        return _draw_regrets(experiment)
+    found = {name: list(points.values()) for name, points in distances(experiment).items()}
+    words = "distance to the printed curves (0.1: about 10%); filled: the chosen factors"
+    figure, axes = _draw_dots(found, words)
     for y, points in enumerate(found.values()):
-        axes.plot(list(points.values()), [y] * len(points), "o", color=QUIET, markersize=3, fillstyle="none")
-        axes.plot(min(points.values()), y, "o", color=BLACK, markersize=5)
-    axes.set_yticks(range(len(found)), [name.replace("_", " ") for name in found])
-    axes.invert_yaxis()
+        axes.plot(min(points), y, "o", color=BLACK, markersize=5)
     axes.axvline(0.1, color=QUIET, linestyle=DOTTED)
-    axes.set_xscale("log")
-    axes.set_xlabel("distance to the printed curves (0.1: about 10%); filled: the chosen factors")
-    figure.tight_layout()
     return figure
+
+
+def _draw_regrets(experiment: StoredExperiment) -> Figure:
+    found: dict[str, list[float]] = {}
+    for arm in experiment.arms:
+        found.setdefault(str(arm.panel), []).append(mean_of(arm))
+    figure, _ = _draw_dots(found, "regret after the last episode; not the printed size: there is no distance")
+    return figure
+
+
+def _draw_dots(rows: dict[str, list[float]], words: str) -> tuple[Figure, Axes]:
+    figure, axes = new_figure(6.4, 0.6 + 0.28 * len(rows))
+    for y, values in enumerate(rows.values()):
+        axes.plot(values, [y] * len(values), "o", color=QUIET, markersize=3, fillstyle="none")
+    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(words)
+    figure.tight_layout()
+    return figure, axes
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:

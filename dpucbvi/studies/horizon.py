@@ -3,7 +3,8 @@
 The bounds are about the worst case in the regime of √T. On an instance with a fixed gap an algorithm has
 settled after some episodes, and the regret says how long that took. So where an arm has a grid over the gap,
 its regret at a horizon is that at the worst gap, the largest mean over runs; the exponent of its growth in k
-over the second half of the episodes tells which regime it is (0: settled, ½: √k, 1: nothing learnt).
+over the second half of the episodes tells which regime it is (0: settled, ½: √k, 1: nothing learnt). A mean
+between 0 and 1 may be a mixture of runs that settled and runs that are stuck, so the stuck ones are counted.
 """
 
 from pathlib import Path
@@ -33,6 +34,7 @@ from dpucbvi.studies.shared.arms import (
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.files import markdown
 from dpucbvi.studies.shared.finals import as_regret
+from dpucbvi.studies.shared.printed import PRINTED_ENV
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
 from dpucbvi.studies.shared.style import BLACK, BLUE, DOTTED, MARKER, QUIET, SMALL, Line
 from dpucbvi.studies.shared.style import TERMS as HUES
@@ -42,9 +44,13 @@ Mean regret of {runs} after 50,000 episodes at H = {H}; exponents are fitted to 
 interval over runs. Where a gap is a parameter of the environment, every horizon has the gap with the largest
 mean regret. An exponent in k of ½ is the regime of the bounds, H^1.5 for a Bernstein and H² for a Hoeffding
 bonus; near 0 the algorithm has settled, and the exponent in H only says how long that took; near 1 it has
-learnt nothing.
+learnt nothing. "stuck runs": at every H, of the runs at its worst gap, those whose own regret has an exponent
+in k above {stuck:g} over the second half. The exponent in k is that of the mean over runs, which stuck runs
+lead: between 0 and 1 it can be a mixture of settled and stuck runs, not √k.
 """
 HORIZON, GAP = "env.H", "env.gap"
+STUCK = 0.9  # exponent in k over the second half: a run with a larger one has learnt nothing
+HEADER = ("environment", "algorithm", "exponent in H", "in k at the end", "stuck runs", "regret", "worst gaps")
 BESIDE = 1.07  # from one arm to the next, as a factor in H: a slope stays what it is
 MARK = {**MARKER, "markersize": 4.2}
 NAMES = {
@@ -80,6 +86,12 @@ class Scaling(NamedTuple):
         return float(np.mean([np.log2(full.mean() / half.mean()) for half, full in ends]))
 
     @property
+    def stuck(self) -> list[int]:
+        """At every horizon, how many runs have a larger exponent in k than STUCK."""
+        ends = [half_and_full(arm) for arm in self.arms]
+        return [int((full > 2.0**STUCK * half).sum()) for half, full in ends]
+
+    @property
     def gaps(self) -> list[float]:
         return [arm.point[GAP] for arm in self.arms if GAP in arm.point]
 
@@ -93,9 +105,16 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     heights, words = [2.75] * len(panels), _caption(experiment)
     figure, grid = lay_out(sheet, heights, len(panels), margins, words, ratios=[n + 1 for n in arms])
     for axes, panel in zip(grid, panels, strict=True):
-        _draw_panel(axes, scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]))
-        axes.set_title(panel, loc="left")
+        inside = [arm for arm in experiment.arms if (arm.panel or "") == panel]
+        _draw_panel(axes, scalings(inside))
+        axes.set_title(_environment(panel, inside), loc="left")
     return figure
+
+
+def _environment(panel: str, arms: list[StoredArm]) -> str:
+    """The panel's name; of a river with another number of states than the printed figure's, these too."""
+    states = {sizes_of(arm)[1] for arm in arms if config_of(arm)["env"]["name"] == PRINTED_ENV["name"]}
+    return ", ".join([panel, *(f"S = {S}" for S in sorted(states) if S != PRINTED_ENV["S"])])
 
 
 def scalings(arms: list[StoredArm]) -> list[Scaling]:
@@ -168,22 +187,25 @@ def _caption(experiment: StoredExperiment) -> str:
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% bootstrap interval of "
         f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis "
         "goes on below it. Beside the names: the exponent in $H$, fitted to every run, then mean and 95% "
-        "interval over runs; and that in $k$ over the second half of the episodes. Factors are the "
+        "interval over runs; and that in $k$ over the second half of the episodes (a mixture, where some runs "
+        "are stuck and others settled). Factors are the "
         f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
         "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
     )
 
 
 def table(experiment: StoredExperiment) -> Rows:
-    """Every algorithm on every environment: exponents, and the gaps that were the worst."""
-    rows: Rows = [("environment", "algorithm", "exponent in H", "in k at the end", "regret", "worst gaps")]
+    """Every algorithm on every environment: exponents, stuck runs, and the gaps that were the worst."""
+    rows: Rows = [HEADER]
     for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
-        for line in scalings([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+        inside = [arm for arm in experiment.arms if (arm.panel or "") == panel]
+        for line in scalings(inside):
             name, _ = _name_and_look(config_of(line.arms[-1]))
             fit = as_text(exponent(line.H, line.regret), "").strip()
             regrets = ", ".join(as_regret(float(mean)) for mean in line.regret.mean(axis=0))
             gaps = ", ".join(f"{gap:g}" for gap in line.gaps) or "-"
-            rows.append((panel, name, fit, f"{line.growth:.2f}", regrets, gaps))
+            stuck = f"{', '.join(map(str, line.stuck))} of {len(line.regret)}"
+            rows.append((_environment(panel, inside), name, fit, f"{line.growth:.2f}", stuck, regrets, gaps))
     return rows
 
 
@@ -195,6 +217,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         "\n"
         + NOTES.format(
             runs=runs_text(experiment),
+            stuck=STUCK,
             H=", ".join(f"{H:g}" for H in sorted({a.point[HORIZON] for a in experiment.arms})),
         ),
     ]

@@ -112,7 +112,7 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
     mean = mean_of(arm)
     axes.axhline(mean, color=BLACK, linewidth=1.2, zorder=2)
     axes.annotate(
-        f"{arm.label}, not private",
+        f"{arm.label}, {'pooled counts' if config_of(arm)['agent'].get('pooled') else 'counts per step'}",
         (0.015, mean),
         (0, -4),
         va="top",
@@ -186,6 +186,7 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
-        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Dotted: "
+        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: "
+        "not private, and with counts per step, so that pooled counts may get below it. Dotted: "
         "above this ε the bound's term without ε is the larger one."
     )

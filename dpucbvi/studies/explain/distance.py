@@ -19,7 +19,8 @@ import numpy as np
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
-from dpucbvi.studies.shared.printed import DIGITISATION, printed_curves
+from dpucbvi.studies.shared.arms import config_of
+from dpucbvi.studies.shared.printed import DIGITISATION, final_regrets, printed_curves
 
 PRINTED_RUNS = 5
 FIGURES = 5000  # drawn by chance
@@ -36,7 +37,8 @@ class Fit(NamedTuple):
 
 
 def at_printed(arm: StoredArm) -> Floats:
-    """The regret of every run at the digitised episodes."""
+    """The regret of every run at the digitised episodes, all of which it has: nothing is said beyond its K."""
+    assert final_regrets(config_of(arm)), f"{arm.key}: not of the printed figure's size"
     episodes = printed_curves()[str(arm.printed)].episodes
     return np.array([np.interp(episodes, run.trace.episodes, run.trace.regret) for run in arm.runs])
 

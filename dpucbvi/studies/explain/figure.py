@@ -6,10 +6,18 @@ from matplotlib.figure import Figure
 
 from dpucbvi.lab.stats import three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.studies import regret
 from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, Finding, best, best_local, findings, in_words
-from dpucbvi.studies.shared.arms import certificate_of, check_same_grid, mean_of, regret_of, runs_text
+from dpucbvi.studies.shared.arms import (
+    beside_bare,
+    certificate_of,
+    check_same_grid,
+    mean_of,
+    regret_of,
+    runs_text,
+)
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
-from dpucbvi.studies.shared.printed import printed_beside
+from dpucbvi.studies.shared.printed import at_printed_size, printed_beside
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, set_ticks
 
@@ -17,7 +25,10 @@ FIRST = 1000  # episode
 
 
 def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """The regret of all arms, if they have another size than the printed figure: no distance means anything."""
     check_same_grid(experiment)
+    if not at_printed_size(experiment):
+        return regret.draw(experiment)
     found = findings(experiment)
     margins = [Margins(left=0.55, right=1.28), Margins(left=2.15, right=0.2)]
     words = _caption(experiment, found)
@@ -33,8 +44,14 @@ def _caption(experiment: StoredExperiment, found: list[Finding]) -> str:
     dots = "hollow: ruled out, as all are" if ruled_out else "filled: not ruled out"
     return (
         f"(a): means of {runs_text(nearest)}, dashed: printed; ε: certified if a user is added or removed. "
-        f"{_kept(found)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
+        f"{_kept(found)}{_users(experiment)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
     )
+
+
+def _users(experiment: StoredExperiment) -> str:
+    """The title has the noise of the JDP curves; that of the LDP curve is another."""
+    local = best_local(experiment)
+    return "" if local is None else f"LDP: a user adds {beside_bare(local)}. "
 
 
 def _kept(found: list[Finding]) -> str:

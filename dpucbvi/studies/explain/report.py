@@ -18,11 +18,11 @@ from dpucbvi.studies.explain.findings import (
     in_words,
     local_arms,
     local_distance,
-    noise_of_user,
 )
-from dpucbvi.studies.shared.arms import certificate_of, config_of, runs_text
+from dpucbvi.studies.shared.arms import certificate_of, config_of, laplace_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
-from dpucbvi.studies.shared.printed import printed_curves
+from dpucbvi.studies.shared.finals import finals
+from dpucbvi.studies.shared.printed import at_printed_size, printed_curves
 
 HEADER = (
     "noise",
@@ -51,6 +51,9 @@ own error is in p.
 
 
 def table(experiment: StoredExperiment) -> Rows:
+    """Every hypothesis; the final regrets, if the runs have another size than the printed ones."""
+    if not at_printed_size(experiment):
+        return finals(experiment)
     return [HEADER, *(_row(found) for found in findings(experiment))]
 
 
@@ -151,7 +154,7 @@ def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
     shared = " on all counters" * (config_of(arm)["privatizer"]["name"] == "shared")
     return (
-        f"Lap({three_digits(noise_of_user(arm))}){shared}",
+        f"{laplace_of(arm)}{shared}",
         _epsilon(certificate_of(arm).add_remove),
         f"{local_distance(arm):.3f}",
         f"{p:.2g}",

@@ -9,9 +9,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.headline.numbers import PANELS, numbers
-from dpucbvi.studies.headline.report import certified
-from dpucbvi.studies.shared.arms import check_same_grid, episodes_of, finals_of, runs_text
+from dpucbvi.studies.headline.numbers import CERTIFIED, PANELS, arm_of, numbers
+from dpucbvi.studies.headline.report import certified, mechanism
+from dpucbvi.studies.shared.arms import (
+    check_same_grid,
+    episodes_of,
+    finals_of,
+    laplace_of,
+    levers_of,
+    runs_text,
+)
 from dpucbvi.studies.shared.printed import final_regrets
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, SMALL, thousands
@@ -19,7 +26,7 @@ from dpucbvi.studies.shared.style import BLACK, HUES, QUIET, SMALL, thousands
 TITLES = {
     "matched": "ε matched to the printed regret, counts per step",
     "pooled": "the same, pooled counts",
-    "explained": "Lap(1/ε) on every node, fitted to the figure",
+    "explained": "JDP: Lap(1/ε) per node, {users}fitted",
     "certified": "ε as printed, certified, other privatizers",
 }
 ROW = 0.24  # inches
@@ -38,7 +45,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     figure, grid = lay_out(sheet, heights, 1, margins, _caption(experiment), [_legend()])
     for axes, (name, arms) in zip(grid, panels, strict=True):
         axes.sharex(grid[0])
-        write_title(axes, TITLES[name])
+        write_title(axes, TITLES[name].format(users=_users(experiment)))
         for y, arm in enumerate(arms):
             _draw_arm(axes, arm, y)
         _finish(axes, arms, (1.0, 3.0) if sheet.across > 1 else (1.0,))
@@ -48,12 +55,24 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     return figure
 
 
+def _users(experiment: StoredExperiment) -> str:
+    """The noise of the LDP arm among those with Lap(1/ε): it is another."""
+    local = arm_of(experiment, "explained", "ldp_eps2")
+    return "" if local is None else f"LDP: {laplace_of(local)}, "
+
+
 def _caption(experiment: StoredExperiment) -> str:
     return (
         f"Cumulative regret after {episodes_of(experiment.arms[0]):,} episodes, {runs_text(experiment)} each, "
         "every run a dot. ε: certified if a user is added or removed; in the last panel, if she is replaced. "
-        "Unsettled: the runs that never settle. ×: printed, below the row of its arm."
+        "Unsettled: the runs that never settle: their last tenth of episodes adds more regret than √k growth "
+        f"would. ×: printed, below the row of its arm.{_changed(experiment)}"
     )
+
+
+def _changed(experiment: StoredExperiment) -> str:
+    levers = levers_of([arm for arm in experiment.arms if arm.panel == CERTIFIED])
+    return f" The runs of the last panel change the algorithm too: {levers}." if levers else ""
 
 
 def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
@@ -77,7 +96,7 @@ def _write_beside(axes: Axes, y: float, text: str) -> None:
 
 
 def _finish(axes: Axes, arms: list[StoredArm], ticks: tuple[float, ...]) -> None:
-    names = [f"{arm.label}, {certified(arm)}" if arm.printed else arm.label for arm in arms]
+    names = [f"{mechanism(arm)}, {certified(arm)}" if arm.printed else arm.label for arm in arms]
     names = [
         name.replace(", not private, not private", ", not private").replace(" (added or removed)", "")
         for name in names

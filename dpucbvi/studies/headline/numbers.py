@@ -18,7 +18,8 @@ from dpucbvi.studies.shared.arms import finals_of, half_and_full
 LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
 SQRT_TAIL = 1.0 - np.sqrt(LAST)
 BASELINES = {"against UCBVI": "UCBVI", "against itself": "DP-UCBVI, not private"}
-PANELS = ("matched", "pooled", "explained", "certified")
+CERTIFIED = "certified"
+PANELS = ("matched", "pooled", "explained", CERTIFIED)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from dpucbvi.lab.stats import Bootstrap, holm, paired, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies import Rows, Stored
-from dpucbvi.studies.headline.numbers import BASELINES, CURVES, PANELS, arm_of, compared, numbers
+from dpucbvi.studies.headline.numbers import BASELINES, CERTIFIED, CURVES, PANELS, arm_of, compared, numbers
 from dpucbvi.studies.headline.verdicts import RULES, SENTENCES, Curves, judge
-from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, finals_of, runs_text
+from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, finals_of, levers_of, runs_text
 from dpucbvi.studies.shared.files import markdown, write_csv
 from dpucbvi.studies.shared.finals import as_regret
 
@@ -34,12 +34,17 @@ Each part is a contrast between runs with the same seed, tested by flipping sign
 NOTES = """\
 Means, medians and interquartile means of {runs} after {K:,} episodes, on seeds that nothing was chosen on;
 intervals by the bootstrap, those of means and differences corrected for bias and skewness (BCa). "never
-settle": the last tenth of the episodes adds more regret than √k would; its interval is Clopper and Pearson's.
+settle" counts the runs that are not settled: the last tenth of the episodes adds more regret than √k growth
+would; its interval is Clopper and Pearson's.
 Pairs share their seeds; p is of the sign-flip test with Holm's correction over the table. matched and pooled:
 the ε (and UCBVI's factor) were fitted so that the final mean is the printed one; explained: the factors were
 fitted to the whole printed curves. Their final values are thus no evidence; order, shape and tails are.
 certified: nothing was fitted to the printed figure, factors come from `+exp=calibrate_mechanisms`.
+
+Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI with the same factors and without
+privacy, or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
 """
+CHANGED = "They change the algorithm too: {levers}.\n"
 
 
 def table(experiment: StoredExperiment) -> Rows:
@@ -59,8 +64,10 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         verdict_table(experiment),
         "\n" + "\n".join(rules),
         "\n" + TESTED.format(contrasts=contrast_count(experiment)),
-        NOTES.format(runs=runs_text(experiment), K=K),
+        NOTES.format(runs=runs_text(experiment), K=K, mechanisms=_mechanisms(experiment)),
     ]
+    if levers := levers_of([arm for arm in experiment.arms if arm.panel == CERTIFIED]):
+        parts[-1] += CHANGED.format(levers=levers)
     path = folder / "headline.md"
     path.write_text("\n".join(parts))
     return [path, write_csv(folder / "headline.csv", CSV, [_record(arm) for arm in experiment.arms])]
@@ -110,6 +117,12 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
     ]
 
 
+def _mechanisms(experiment: StoredExperiment) -> str:
+    """`: certified_jdp_eps2 is batches; ...`"""
+    arms = [arm for arm in experiment.arms if arm.panel == CERTIFIED and arm.printed != "non_private"]
+    return ": " * bool(arms) + "; ".join(f"`{arm.key}` is {mechanism(arm)}" for arm in arms)
+
+
 def _row(arm: StoredArm) -> tuple[str, ...]:
     found = numbers(arm)
     return (
@@ -121,6 +134,13 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_regret(found.largest),
         f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
     )
+
+
+def mechanism(arm: StoredArm) -> str:
+    """The arm's label; of a certified arm that stands for a printed curve, its privatizer."""
+    if arm.panel != CERTIFIED or arm.printed in (None, "non_private"):
+        return arm.label
+    return str(config_of(arm)["privatizer"]["name"]).replace("_", " ")
 
 
 def certified(arm: StoredArm) -> str:

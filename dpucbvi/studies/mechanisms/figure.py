@@ -33,7 +33,7 @@ MARKS = {
     ("toeplitz", True): "D",
     ("batches", False): "s",
     ("batches", True): "P",
-    ("local_gaussian", True): "X",
+    ("local_gaussian", True): "<",
     ("one_step", False): "^",
     ("one_question", False): "s",
 }
@@ -112,6 +112,7 @@ def _caption(experiment: StoredExperiment) -> str:
         f"Regret after {episodes_of(experiment.arms[0]):,} episodes, "
         f"means of {runs_text(experiment)}, band: 95% bootstrap interval. ε is certified for a user who is "
         "replaced: pure, or at δ = 1e-6 where dashed. The paper's mechanisms with the paper's algorithm; the "
-        "others with tuned families, zeroing and the cap H-h+1 (D29 to D31). Factors: calibrated elsewhere. "
-        "Curves meet at the top where nothing is learnt."
+        "others with tuned families, zeroing and the cap H-h+1 (D29 to D31), trees and Toeplitz every 50 "
+        "users, Gaussian noise on pooled counts with at most 4 visits of a pair. Factors: calibrated "
+        "elsewhere. Curves meet at the top where nothing is learnt."
     )

@@ -8,12 +8,13 @@ from matplotlib.axes import Axes
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.studies.riverswim.comparison import PER_STEP, find
 from dpucbvi.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes, show_printed
-from dpucbvi.studies.shared.arms import config_of, episodes_of, mean_of
+from dpucbvi.studies.shared.arms import beside_bare, config_of, episodes_of, laplace_of, mean_of
 from dpucbvi.studies.shared.end_labels import EndLabel, draw_end_labels
 from dpucbvi.studies.shared.sheet import write_title
 from dpucbvi.studies.shared.style import HUES, QUIET, SMALL, set_ticks
 
 POINTS_A_LABEL = 27.0  # two lines of text and some air
+LOCAL = "ldp_eps2"
 BARE = {"jdp_eps1": 1.0, "jdp_eps2": 0.5}  # b of Lap(b) in a node, if it is 1/ε for the printed ε
 
 
@@ -36,12 +37,28 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
         draw_end_labels(axes, labels, POINTS_A_LABEL)
 
 
+def noise_in_words(experiment: StoredExperiment) -> str:
+    """For the caption: where the noise of panel b is, and that of a user if it is not Lap(1/ε) too."""
+    local = find(experiment, "b", PER_STEP, LOCAL)
+    if not _is_bare(experiment):
+        return ""
+    users = f"; under LDP a user adds {beside_bare(local)}" if local is not None else ""
+    return f"Noise in (b): Lap(1/ε) on every node for the printed ε{users}. "
+
+
 def _noise(experiment: StoredExperiment) -> str:
     """What the title calls it: Lap(1/ε), for the printed ε, if both JDP arms have it in their nodes."""
+    if not _is_bare(experiment):
+        return "fitted to the figure"
+    local = find(experiment, "b", PER_STEP, LOCAL)
+    users = f", LDP: {laplace_of(local)}" if local is not None else ""
+    return f"JDP: Lap(1/ε){users}, fitted"
+
+
+def _is_bare(experiment: StoredExperiment) -> bool:
     arms = [find(experiment, "b", PER_STEP, curve) for curve in BARE]
     scales = [arm.runs[0].trace.noise_scale for arm in arms if arm is not None]
-    bare = len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
-    return f"{'Lap(1/ε) on every node, ' * bare}fitted to the figure"
+    return len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
 
 
 def _factors(experiment: StoredExperiment) -> str:

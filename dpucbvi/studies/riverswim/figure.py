@@ -7,9 +7,9 @@ from matplotlib.lines import Line2D
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.riverswim.certified import draw_certified, is_pure
 from dpucbvi.studies.riverswim.curves import LINES
-from dpucbvi.studies.riverswim.explained import draw_explained
+from dpucbvi.studies.riverswim.explained import draw_explained, noise_in_words
 from dpucbvi.studies.riverswim.proven import draw_proven
-from dpucbvi.studies.shared.arms import check_same_grid, runs_text
+from dpucbvi.studies.shared.arms import check_same_grid, levers_of, runs_text
 from dpucbvi.studies.shared.sheet import PAGE, PLAIN, Margins, Sheet, lay_out
 from dpucbvi.studies.shared.style import DASHED, QUIET
 
@@ -39,6 +39,7 @@ def _legend() -> list[Line2D]:
 
 
 def _caption(experiment: StoredExperiment) -> str:
+    levers = levers_of([arm for arm in experiment.arms if arm.panel == "c"])
     return (
         f"Means of {runs_text(experiment)}, band: 95% interval. "
         "Colour: the printed curve that is meant. "
@@ -46,5 +47,7 @@ def _caption(experiment: StoredExperiment) -> str:
         f"ε in (c): certified if a user is replaced{'; pure' * is_pure(experiment)}. "
         "At the right of (b) and (c): the certified ε. "
         "Factors on bonus and $E$ in (a) and (c): calibrated; "
-        "literal: 1; in (b): fitted to the printed curves, the same for all."
+        "literal: 1; in (b): fitted to the printed curves, the same for all. "
+        f"{noise_in_words(experiment)}"
+        f"{f'The runs of (c) change the algorithm too: {levers}.' if levers else ''}"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.lab.stats import summarise
+from dpucbvi.lab.stats import summarise, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.privatizers.certificate import RELEASE, Certificate
 from dpucbvi.protocol import Floats
@@ -58,6 +58,27 @@ def changes_of(experiment: StoredExperiment) -> str:
 def episodes_of(arm: StoredArm) -> int:
     """K, the number of episodes that the runs were set up for."""
     return int(config_of(arm)["K"])
+
+
+def laplace_of(arm: StoredArm) -> str:
+    """`Lap(0.075)`: the noise of a node or, under LDP, of a user."""
+    return f"Lap({three_digits(arm.runs[0].trace.noise_scale)})"
+
+
+def beside_bare(arm: StoredArm) -> str:
+    """`Lap(0.075), where 1/ε is 0.5`: its noise beside that of the printed ε."""
+    return f"{laplace_of(arm)}, where 1/ε is {1.0 / float(str(arm.printed)[-1]):g}"
+
+
+def levers_of(arms: list[StoredArm]) -> str:
+    """In what these runs change the algorithm besides its noise: nothing, if they have the paper's."""
+    configs = [config_of(arm) for arm in arms]
+    zeros = sorted({config.get("postprocess", {}).get("zero", 0.0) for config in configs} - {0.0})
+    tuned = [config["privatizer"].get("families") == "tuned" for config in configs]
+    said = ["Q at most H-h+1 (D31)"] * any(config["agent"].get("cap") == "steps_left" for config in configs)
+    said += [f"cells below {zero:g} standard deviations set to 0 (D30)" for zero in zeros]
+    said += ["tuned families, N(s,a) as a sum (D29)"] * any(tuned)
+    return ", ".join(said)
 
 
 def sizes_of(arm: StoredArm) -> tuple[int, int, int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.lab.store import StoredArm
+from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.protocol import Floats
 from dpucbvi.studies.shared.arms import config_of
 
@@ -54,3 +54,8 @@ def final_regrets(config: dict[str, Any]) -> dict[str, float]:
     """The last regret of every printed curve, if a run with this config can be compared with it; else none."""
     curves = printed_curves() if in_printed_env(config) else {}
     return {name: float(c.regret[-1]) for name, c in curves.items() if c.episodes[-1] == config["K"]}
+
+
+def at_printed_size(experiment: StoredExperiment) -> bool:
+    """Whether every arm has the environment and the episodes of the printed figure."""
+    return all(final_regrets(config_of(arm)) for arm in experiment.arms)

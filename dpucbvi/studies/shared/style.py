@@ -37,7 +37,7 @@ PRIVATIZERS = {
     "honaker": "#999933",
     "kary_tree": "#44AA99",
     "gaussian_tree": "#CC6677",
-    "local_gaussian": "#CC6677",
+    "local_gaussian": "#AA4499",
     "toeplitz": "#882255",
     "batches": "#332288",
     "one_step": "#117733",
@@ -56,6 +56,7 @@ LINES: tuple[Line, ...] = ("-", (0, (7, 1.2, 1.2, 1.2)), (0, (2.5, 1)), (0, (6, 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKER: dict[str, Any] = {"markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.6}
 QUIET = "#5A5A5A"
+LEADER = "#B4B4B4"  # from the end of a curve to its label: it is not data
 DOTTED = (0, (1, 1.5))  # a guide: a threshold, a bound
 DASHED = (0, (4, 2))  # printed in the paper
 

@@ -1,5 +1,6 @@
 """The cells of Table 1 that its Markdown and its LaTeX share: numbers, captions, footnotes."""
 
+from dpucbvi.studies.table1.bounds import BY_AGENT
 from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Disagreement, Measurement, Table
 
 NA = "NA"
@@ -29,6 +30,13 @@ def environments_text(table: Table) -> str:
         at = table.sizes(env)
         sizes.append(f"{ENVIRONMENT_NAMES[env]} S={at.S}, A={at.A}, H={at.H}")
     return "; ".join(sizes)
+
+
+def own_noise_text(table: Table) -> str:
+    """`, but for LDP-OBI with its own noise (250; 500)`: ε if a user is added or removed; if replaced."""
+    own = [m for m in table.measurements if m.row.own_noise]
+    said = [f"{BY_AGENT[m.row.agent].name} with its own noise ({m.at.epsilon:g}; {m.replaced:g})" for m in own]
+    return "".join(f", but for {one}" for one in dict.fromkeys(said))
 
 
 def disagreement_text(pair: Disagreement) -> str:

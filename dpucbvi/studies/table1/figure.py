@@ -8,6 +8,7 @@ from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from dpucbvi.studies.shared.style import DASHED, DOTTED, MARKER, PRIVACY, QUIET, SMALL
 from dpucbvi.studies.table1.bounds import LOWER_BOUND, ROWS, Row
+from dpucbvi.studies.table1.cells import own_noise_text
 from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, Measurement, Table, tabulate
 
 MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
@@ -87,6 +88,6 @@ def _legend(table: Table) -> list[Line2D]:
 def _caption(table: Table, factors: str) -> str:
     return (
         f"Regret after {table.K:,} episodes, mean and 95% bootstrap interval of {table.runs} runs, each run a "
-        f"tick. ε: as certified if a user is added or removed. {factors} § reconstructed "
-        "(paper/DEVIATIONS.md)."
+        "tick. ε: as certified if a user is added or removed (twice that if she is replaced)"
+        f"{own_noise_text(table)}. {factors} § reconstructed (paper/DEVIATIONS.md)."
     )

@@ -3,7 +3,7 @@
 import re
 
 from dpucbvi.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Row
-from dpucbvi.studies.table1.cells import NA, environments_text, regret_cell, thousands
+from dpucbvi.studies.table1.cells import NA, environments_text, own_noise_text, regret_cell, thousands
 from dpucbvi.studies.table1.factors import Chosen, exponents
 from dpucbvi.studies.table1.measurements import ENVIRONMENT_NAMES, MODELS, Measurement, Table
 
@@ -62,8 +62,8 @@ def _caption(table: Table) -> str:
         f"$K={table.K:,}$ episodes in thousands, mean (95\\% bootstrap interval) over {table.runs} "
         "runs; in the rows of the lower bounds, their value without constants and logarithms. Every private "
         f"run certifies pure $\\epsilon={table.epsilon:g}$ if a user is added or removed "
-        f"(${2 * table.epsilon:g}$ if she is replaced). {_math(sizes)}. Factors on bonus and $E$ were "
-        "chosen in each environment with equal budgets. " + FOOTNOTES
+        f"(${2 * table.epsilon:g}$ if she is replaced){own_noise_text(table)}. {_math(sizes)}. Factors on "
+        "bonus and $E$ were chosen in each environment with equal budgets. " + FOOTNOTES
     )
 
 

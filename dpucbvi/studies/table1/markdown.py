@@ -6,7 +6,14 @@ bounds and ranks the systems by them and by measurement; the third has the facto
 
 from dpucbvi.studies.shared.files import markdown
 from dpucbvi.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
-from dpucbvi.studies.table1.cells import NA, disagreement_text, environments_text, regret_cell, thousands
+from dpucbvi.studies.table1.cells import (
+    NA,
+    disagreement_text,
+    environments_text,
+    own_noise_text,
+    regret_cell,
+    thousands,
+)
 from dpucbvi.studies.table1.factors import Chosen, exponents
 from dpucbvi.studies.table1.measurements import (
     ENVIRONMENT_NAMES,
@@ -62,7 +69,7 @@ def caption(table: Table) -> str:
     return (
         f"Bounds as in the paper's Table 1; regret after K = {table.K:,} episodes in thousands, mean (95% "
         f"bootstrap interval) over {table.runs} runs.\nEvery private run certifies pure ε = {table.epsilon:g} "
-        f"if a user is added or removed ({2 * table.epsilon:g} if she is replaced).\n"
+        f"if a user is added or removed ({2 * table.epsilon:g} if she is replaced){own_noise_text(table)}.\n"
         f"{environments_text(table)}.\n"
         "Factors on bonus and E as calibrated in each environment with equal budgets (below). Written by "
         "`python experiments/paper.py`."

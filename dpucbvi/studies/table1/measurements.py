@@ -42,6 +42,7 @@ class Measurement(NamedTuple):
     rank_bound: int = 0
     rank_measured: int = 0
     equals: int = 1  # systems with the same bound, this one among them
+    replaced: float = np.inf  # the ε that it certifies if a user is replaced
 
     @property
     def bound(self) -> float:
@@ -157,7 +158,8 @@ def measure(arm: StoredArm) -> Measurement:
     at = Sizes(S, A, H, H * episodes_of(arm), certificate_of(arm).add_remove)
     finals = finals_of(arm)
     mean, low, high = (float(value[0]) for value in bootstrap(finals[:, None]))
-    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
+    replaced = certificate_of(arm).replace_one
+    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)), replaced=replaced)
 
 
 def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:

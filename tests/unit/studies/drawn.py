@@ -1,6 +1,6 @@
 """What a matplotlib figure shows, read back as data: curves, bands, bars, cells and who they belong to.
 
-A reader of a figure finds a curve's name by following the thin line from its end to the label beside the axes,
+A reader of a figure finds a curve's name by following the leader from its end to the label beside the axes,
 by its colour, or by its line in the legend. So do the functions here: nothing is taken from the drawing code
 but the figure itself.
 """
@@ -43,12 +43,12 @@ class Band(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A label beside the axes, and where its thin line begins (in the coordinates of the axes)."""
+    """A label beside the axes, and where its leader begins (in the coordinates of the axes), if it has one."""
 
     detail: str
     colour: str
     marker: str
-    start: tuple[float, float]
+    start: tuple[float, float] | None
 
 
 def is_log(axes: Axes) -> tuple[bool, bool]:
@@ -113,31 +113,37 @@ def error_bars(axes: Axes) -> list[Band]:
 
 
 def end_labels(axes: Axes) -> dict[str, Label]:
-    """The labels right of the axes: a name in the colour of a thin line, a quieter detail below it."""
-    thin = [line for line in axes.lines if line.get_transform() == axes.transAxes]
+    """The labels right of the axes: a name and a quieter detail below it, its curve's marker, a leader.
+
+    The marker has the colour of the name. The leader has no marker, and a colour that no curve has.
+    """
+    beside = [line for line in axes.lines if line.get_transform() == axes.transAxes]
+    markers = {round(line.get_ydata()[0], 9): line for line in beside if len(line.get_xdata()) == 1}
+    leaders = {round(line.get_ydata()[-1], 9): line for line in beside if len(line.get_xdata()) > 1}
+    words: dict[float, list[Annotation]] = {}
+    for text in axes.texts:
+        if isinstance(text, Annotation) and text.xycoords == "axes fraction" and text.xy[0] > 1.0:
+            words.setdefault(round(text.xy[1], 9), []).append(text)
+    assert set(markers) | set(leaders) <= set(words)
+    curves = {line.colour for line in lines(axes)}
     made = {}
-    for line in thin:
-        beside = [
-            text
-            for text in axes.texts
-            if isinstance(text, Annotation)
-            and np.isclose(text.xy[1], line.get_ydata()[-1])
-            and text.xy[0] > 1.0
-        ]
-        name, detail = beside
-        assert to_hex(name.get_color()) == to_hex(line.get_color())
+    for y, (name, detail) in words.items():
+        marker, leader = markers.get(y), leaders.get(y)
+        colour = to_hex(name.get_color())
         assert name.get_text() not in made, f"{name.get_text()}: a label twice"
-        start = (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
-        made[name.get_text()] = Label(
-            detail.get_text(), to_hex(line.get_color()), str(line.get_marker()), start
-        )
+        assert marker is None or to_hex(marker.get_color()) == colour
+        assert leader is None or (leader.get_marker() == "None" and to_hex(leader.get_color()) not in curves)
+        start = None if leader is None else (float(leader.get_xdata()[0]), float(leader.get_ydata()[0]))
+        mark = "" if marker is None else str(marker.get_marker())
+        made[name.get_text()] = Label(detail.get_text(), colour, mark, start)
     return made
 
 
 def labelled(axes: Axes, least: int = 2) -> dict[str, Line]:
-    """Every end label with the curve of its colour whose last point its thin line begins at."""
+    """Every end label with the curve of its colour whose last point its leader begins at."""
     made = {}
     for name, label in end_labels(axes).items():
+        assert label.start is not None, f"{name}: no leader"
         start = np.subtract(label.start, (0.005, 0.0))
         near = [
             line
@@ -237,4 +243,5 @@ def _line(line: Line2D) -> Line:
 
 
 def _in_axes(axes: Axes, point: tuple[float, float]) -> np.ndarray:
+    axes.autoscale_view()  # as a figure that is shown has it
     return axes.transAxes.inverted().transform(axes.transData.transform(point))

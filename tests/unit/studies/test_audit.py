@@ -108,6 +108,39 @@ def test_several_runs_show_the_largest_bound_and_all_count():
     assert false_alarms(made) == pytest.approx(14e-9)
 
 
+def test_mechanisms_are_called_as_in_other_studies(tmp_path):
+    """The stored labels are older; the names in figure and report are those of mechanisms.md."""
+    made = experiment()
+    labels = (
+        "Central, tuned split",
+        "KaryTree, k = 3",
+        "GaussianTree",
+        "OneStep",
+        "LocalGaussian",
+        "OneQuestion",
+    )
+    wanted = (
+        "Central, tuned families",
+        "k-ary tree, k = 3",
+        "Gaussian tree",
+        "one step",
+        "Gaussian user noise",
+    )
+    named = [arm._replace(label=label) for arm, label in zip(made.arms, labels, strict=True)]
+    other = made._replace(arms=named)
+    names = [row.name for row in rows(other)]
+    assert names == [
+        *wanted[:3],
+        f"words of half_scale · {wanted[3]}",
+        f"words of level_short · {wanted[4]}",
+        "one question",
+    ]
+    drawn = [" ".join(name.split()) for axes in STUDY.draw(other).axes for name in ticks(axes)[1].values()]
+    assert set(drawn) >= {*wanted[:3], "one question"}
+    text, _ = STUDY.report(other, tmp_path, lambda _: None)
+    assert "| k-ary tree, k = 3 |" in text.read_text() and "OneQuestion" not in text.read_text()
+
+
 def test_table():
     header, *body = STUDY.table(experiment())
     assert [row[0] for row in body] == [arm[0] for arm in ARMS]

@@ -97,7 +97,8 @@ def test_the_reference_and_the_threshold(figure, panel, model):
     assert crossing["x"] == pytest.approx([wanted])
     number = f"{wanted:,.0f}" if wanted >= 100 else f"{wanted:.1f}"
     assert any(text.endswith(f"= {number}") for text in texts(axes))
-    assert "UCBVI, not private" in texts(axes)
+    assert "UCBVI, counts per step" in texts(axes)
+    assert "Level line: not private, and with counts per step" in said(figure)
 
 
 @pytest.mark.parametrize(("panel", "model"), PANELS)

@@ -5,13 +5,14 @@ import csv
 import numpy as np
 import pytest
 from drawn import end_labels, labelled, lines, said, texts
-from made_up import grid, stored_arm, stored_experiment
+from made_up import RIVER, grid, stored_arm, stored_experiment
 
 from dpucbvi.studies.explain import STUDY
 from dpucbvi.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
 from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
 from dpucbvi.studies.explain_fit import STUDY as FIT
 from dpucbvi.studies.explain_fit import chosen, distances
+from dpucbvi.studies.shared.finals import finals
 from dpucbvi.studies.shared.printed import printed_curves
 
 EPISODES = grid(50_000)
@@ -154,6 +155,7 @@ def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
     for curve, line in ends.items():  # 1.5%: what the runs are spread about
         level = 0.99 if curve == "ldp_eps2" else 0.985
         assert line.y[-1] == pytest.approx(1.015 * level * printed_curves()[curve].regret[-1])
+    assert "LDP: a user adds Lap(0.06), where 1/ε is 0.5." in said(figure)
     assert "filled: not ruled out" in said(figure) and "as all are" not in said(figure)
     dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]
     assert dots == [one.fit.distance for one in findings(experiment)]
@@ -196,3 +198,35 @@ def test_the_fit_takes_the_nearest_point_and_the_non_private_curve_of_its_bonus(
     assert [row["chosen"] for row in rows] == ["1", "0", "0"]
     assert FIT.table(made)[1][:3] == ("step_bare", "0.01", "0.1")
     assert len(FIT.draw(made).axes[0].lines) == 3  # all points, the chosen one, the guide
+
+
+OTHERS = [{"K": 2000}, {"env": {**RIVER, "S": 4}}, {"env": {**RIVER, "variant": "strehl_littman"}}]
+
+
+def at_another_size(made, changes):
+    """The same runs with other settings: one arm is enough."""
+    first, *rest = made.arms
+    runs = [run._replace(config={**run.config, **changes}) for run in first.runs]
+    return made._replace(arms=[first._replace(runs=runs), *rest])
+
+
+@pytest.mark.parametrize("changes", OTHERS, ids=["K", "S", "variant"])
+def test_at_another_size_nothing_is_said_of_the_printed_figure(experiment, changes):
+    """The printed curves go to 50,000 episodes: a run of 2,000 has no regret there."""
+    other = at_another_size(experiment, changes)
+    assert STUDY.table(other) == finals(other) and STUDY.table(experiment) != finals(experiment)
+    figure = STUDY.draw(other)
+    assert len(figure.axes) == 1 and len(end_labels(figure.axes[0])) == len(other.arms)
+    assert "nearest" not in said(figure) and "distance" not in said(figure)
+    with pytest.raises(AssertionError, match="not of the printed figure's size"):
+        at_printed(other.arms[0])
+
+
+def test_a_fit_at_another_size_has_its_regrets():
+    whole = stored_experiment("explain_fit", [fitted(c, c, 0.01, 0.1, 1.1) for c in JDP])
+    other = at_another_size(whole, {"K": 2000})
+    assert FIT.table(other) == finals(other)
+    (axes,) = FIT.draw(other).axes
+    (dots,) = lines(axes)
+    np.testing.assert_allclose(dots.x, [1.01 * 1.1 * printed_curves()[c].regret[-1] for c in JDP])
+    assert "there is no distance" in axes.get_xlabel()

@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from drawn import said
 from made_up import grid, stored_arm, stored_experiment
 from scipy.stats import binomtest, trim_mean
 
@@ -53,8 +54,26 @@ def experiment():
     ]
     arms += [made("matched", curve, "DP-UCBVI") for curve in CURVES[1:]]
     arms += [made("certified", "non_private", "DP-UCBVI, not private")]
-    arms += [made("certified", curve, "DP-UCBVI", 0.9, "batches") for curve in CURVES[1:]]
+    arms += [made("certified", curve, "DP-UCBVI", 0.9, "batches") for curve in CURVES[1:3]]
+    arms += [made("certified", "ldp_eps2", "DP-UCBVI", 0.9, "one_question")]
+    for arm in arms[-3:]:
+        for run in arm.runs:
+            run.config["agent"]["cap"], run.config["postprocess"] = "steps_left", {"zero": 3.0}
+            run.config["privatizer"]["families"] = "tuned"
     return stored_experiment("headline", arms)
+
+
+def explained(noise: float):
+    """The four curves with the noise that explains the figure; under LDP a user has this one."""
+    arms = [made("explained", curve, "DP-UCBVI") for curve in CURVES]
+    runs = [run._replace(trace=run.trace._replace(noise_scale=noise)) for run in arms[-1].runs]
+    return stored_experiment("headline", [*arms[:-1], arms[-1]._replace(runs=runs)])
+
+
+LEVERS = (
+    "change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations set to 0 (D30), tuned "
+    "families, N(s,a) as a sum (D29)."
+)
 
 
 def test_the_numbers_of_an_arm(experiment):
@@ -90,17 +109,48 @@ def test_a_panel_is_judged_with_each_of_its_baselines(experiment):
 def test_the_report(experiment, tmp_path):
     """Against UCBVI the printed curves say what the paper says; against itself the cost is no constant."""
     text, table = STUDY.report(experiment, tmp_path, {}.get)
-    said = text.read_text().splitlines()
-    constant = next(line for line in said if line.startswith("| the cost of privacy"))
+    written = text.read_text().splitlines()
+    constant = next(line for line in written if line.startswith("| the cost of privacy"))
     assert constant.split(" | ")[1:3] == ["reproduces", "does not"]
-    header = next(line for line in said if line.startswith("| the paper's sentence"))
+    header = next(line for line in written if line.startswith("| the paper's sentence"))
     assert "matched, against UCBVI (fitted)" in header and "certified, against itself (fitted)" not in header
-    pairs = [line for line in said if "against itself" in line and line.startswith("| matched_")]
+    pairs = [line for line in written if "against itself" in line and line.startswith("| matched_")]
     assert len(pairs) == 3 and all(" | 0.00 | " in line for line in pairs)  # no private run is better
     rows = list(csv.DictReader(table.open()))
     assert [row["arm"] for row in rows] == [arm.key for arm in experiment.arms]
     assert float(rows[2]["mean"]) == pytest.approx(numbers(experiment.arms[2]).mean.mean, abs=0.05)
     assert rows[0]["epsilon_add_remove"] == "" and rows[2]["epsilon_replace_one"] == "2"
+
+
+def test_the_report_says_what_its_arms_and_columns_are(experiment, tmp_path):
+    text, _ = STUDY.report(experiment, tmp_path, {}.get)
+    words = " ".join(text.read_text().split())
+    assert "not settled: the last tenth of the episodes adds more regret than √k growth would" in words
+    assert "`itself` for DP-UCBVI with the same factors and without privacy" in words
+    assert "`certified_jdp_eps1_DP-UCBVI` is batches; `certified_ldp_eps2_DP-UCBVI` is one question." in words
+    assert f"They {LEVERS}" in words
+
+
+def test_the_figure_says_which_privatizers_and_which_algorithm(experiment):
+    figure = STUDY.draw(experiment)
+    names = [[" ".join(t.get_text().split()) for t in axes.get_yticklabels()] for axes in figure.axes]
+    assert names[0][2:] == ["DP-UCBVI, JDP ε = 1"] * 3  # all made with the same
+    assert names[1] == [
+        "DP-UCBVI, not private",
+        *["batches, JDP ε = 1"] * 2,
+        "one question, LDP ε = 1",
+    ]
+    words = said(figure)
+    assert f"The runs of the last panel {LEVERS}" in words
+    assert "never settle: their last tenth of episodes adds more regret than √k growth would" in words
+
+
+def test_the_noise_of_the_explained_ldp_arm_is_told():
+    made = explained(0.075)
+    assert STUDY.draw(made).axes[0].get_title("left") == "JDP: Lap(1/ε) per node, LDP: Lap(0.075), fitted"
+    jdp = STUDY.draw(made._replace(arms=made.arms[:-1]))
+    assert jdp.axes[0].get_title("left") == "JDP: Lap(1/ε) per node, fitted"
+    assert "change the algorithm" not in said(jdp)
 
 
 def test_the_figure_has_every_run_as_a_dot(experiment):

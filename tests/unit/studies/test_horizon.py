@@ -165,6 +165,43 @@ def test_every_horizon_has_its_worst_gap_and_says_how_the_regret_still_grows():
     assert row[1:3] == ("UCBVI, Bernstein", "2.00 ± 0.00") and row[-1] == "0.3, 0.1"
 
 
+def test_runs_that_are_stuck_are_counted_at_every_horizon(tmp_path):
+    """One of three runs is a straight line at H = 5, all of them at H = 10; ½ and 0.85 are not stuck."""
+    settled, stuck = at_gap(5, 0.1, 40.0, 0.5), at_gap(10, 0.1, 80.0, 1.0)
+    nearly = at_gap(20, 0.1, 90.0, 0.85)
+    mixed = settled._replace(runs=[*settled.runs[:2], at_gap(5, 0.1, 99.0, 1.0).runs[2]])
+    made = stored_experiment("horizon", [mixed, stuck, nearly])
+    assert scalings(made.arms)[0].stuck == [1, 3, 0]
+    header, row = STUDY.table(made)
+    assert row[header.index("stuck runs")] == "1, 3, 0 of 3"
+    (path,) = STUDY.report(made, tmp_path, {}.get)
+    words = " ".join(path.read_text().split())
+    assert "| 1, 3, 0 of 3 |" in words and "an exponent in k above 0.9 over the second half" in words
+    assert "can be a mixture of settled and stuck runs, not √k" in words
+
+
+def test_arms_may_have_different_numbers_of_runs(tmp_path):
+    few = made("RiverSwim", "UCBVI, Hoeffding", 5)
+    both = stored_experiment(
+        "horizon", [made("RiverSwim", "UCBVI, Bernstein", 5), few._replace(runs=few.runs[:2])]
+    )
+    assert [row[4] for row in STUDY.table(both)[1:]] == ["0 of 3", "0 of 2"]
+    (path,) = STUDY.report(both, tmp_path, {}.get)
+    assert "Mean regret of 2 or 3 runs" in path.read_text()
+
+
+def test_a_river_of_another_size_says_so():
+    """Six states, as printed, are not told."""
+    three = [
+        stored_arm("x", H**2.0, point={"env.H": H}, panel="RiverSwim", env={**RIVER, "S": 3, "H": H})
+        for H in HORIZONS
+    ]
+    other = stored_experiment("horizon", three)
+    assert STUDY.draw(other).axes[0].get_title("left") == "RiverSwim, S = 3"
+    assert {row[0] for row in STUDY.table(other)[1:]} == {"RiverSwim, S = 3"}
+    assert {row[0] for row in STUDY.table(experiment())[1:]} == set(PANELS)
+
+
 @pytest.mark.parametrize("term", ["variance", "correction", "next_value"])
 def test_an_arm_without_a_term_says_so(term, tmp_path):
     arm = at_gap(5, 0.1, 10.0, 0.0)

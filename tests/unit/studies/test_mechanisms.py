@@ -1,21 +1,26 @@
 """Every privatizer at equal certified ε: the figure and the tables, from runs that are made up."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 from drawn import Line, bands, is_log, legend, lines, said, ticks
 from made_up import ADD_REMOVE, RIVER, stored_arm, stored_experiment
+from omegaconf import OmegaConf
 
 from dpucbvi import garnet, riverswim
 from dpucbvi.errors import InputError
 from dpucbvi.lab.stats import bootstrap, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.privatizers import Batches, OneQuestion, OneStep, Toeplitz
+from dpucbvi.protocol import Problem
 from dpucbvi.studies.epsilon.matching import match
 from dpucbvi.studies.mechanisms import STUDY
 from dpucbvi.studies.shared.finals import finals
 from dpucbvi.studies.shared.style import PRIVACY
 
+CONF = Path(__file__).resolve().parents[3] / "conf"
 POINT = "privatizer.epsilon"
 EPSILONS = (8, 0.5, 2, 1, 4)  # the figure and the tables put them in order
 MEAN, MEDIAN, LARGEST = 1.015, 1.02, 1.09  # of four runs, of what the arm is made with
@@ -166,6 +171,13 @@ def test_the_legends_name_the_mechanisms_of_their_model(figure):
     assert [entry.colour for entry in papers] == [PRIVACY[model].lower() for model in MECHANISMS]
 
 
+def test_no_two_mechanisms_look_alike(figure):
+    """Nor in the other model's panels: both legends stand below all of them."""
+    entries = [*legend(figure, 0).values(), *legend(figure, 1).values()]
+    assert len({(entry.colour, entry.look) for entry in entries}) == len(entries)
+    assert len({(entry.colour, entry.marker) for entry in entries}) == len(entries)
+
+
 def test_titles_axes_and_ticks(figure):
     assert [axes.get_title("left") for axes in figure.axes] == [
         "JDP, pooled counts",
@@ -186,7 +198,9 @@ def test_the_caption(figure):
     for part in (
         "means of 4 runs, band: 95% bootstrap interval.",
         "ε is certified for a user who is replaced: pure, or at δ = 1e-6 where dashed.",
-        "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31).",
+        "the others with tuned families, zeroing and the cap H-h+1 (D29 to D31),",
+        "trees and Toeplitz every 50 users,",
+        "Gaussian noise on pooled counts with at most 4 visits of a pair.",
         "Factors: calibrated elsewhere.",
     ):
         assert part in words
@@ -270,6 +284,10 @@ def report(tmp_path_factory):
     return STUDY.report(experiment(), folder, {}.get)
 
 
+def conf(name: str) -> dict:
+    return OmegaConf.to_container(OmegaConf.load(CONF / f"{name}.yaml"))
+
+
 def sections(path) -> dict[str, list[list[str]]]:
     """The tables of a Markdown file by the heading above them."""
     found: dict[str, list[list[str]]] = {}
@@ -316,6 +334,37 @@ def test_the_report_has_all_tables_in_order(report):
     ]
     for part in ("certified for a user who is replaced", "δ = 1e-6", "no bound of the paper covers these runs"):
         assert part in text
+
+
+def test_the_notes_say_in_what_before_and_after_differ(report):
+    """As the settings have it: the paper's arm, those of the calibration, and what the privatizers choose."""
+    words = " ".join(report[0].read_text().split())
+    papers, arms = conf("arm/dp_ucbvi"), conf("exp/calibrate_mechanisms")["arms"]
+    before = f"bonus × {papers['bonus']['scale']}, E × {papers['confidence']['scale']}"
+    assert f"*Before* has the factors that were calibrated for counts per step ({before})" in words
+    streams = [arm["privatizer"] for arm in arms.values() if "every" in arm["privatizer"]]
+    assert {stream["every"] for stream in streams} == {50} and "released every 50 users" in words
+    clipped = {name for name, arm in arms.items() if arm["privatizer"].get("clip") == 4}
+    gaussian = ("gaussian_tree", "toeplitz", "gaussian_batches", "local_gaussian")
+    assert clipped == {f"pooled_{name}" for name in gaussian} and "first 4 visits of a pair" in words
+    others = [arm for name, arm in arms.items() if not name.endswith("paper")]
+    assert {arm["postprocess"]["zero"] for arm in others} == {3.0} and "below 3 standard deviations" in words
+    assert {arm["agent"]["cap"] for arm in others} == {"steps_left"} and "Q at most H-h+1" in words
+
+
+def test_the_notes_say_what_was_chosen_by_hand_and_what_keeps_assumption_3_1(report):
+    words = " ".join(report[0].read_text().split())
+    step, pooled = conf("exp/calibrate_mechanisms")["arms"]["step_batches"]["privatizer"], Batches(1.0)
+    assert f"first {pooled.first} users, then growth {pooled.growth}; " in words
+    assert f"per step {step['first']} and {step['growth']})" in words
+    assert f"the {OneQuestion(1.0).want:,} counts that one question wants" in words
+    assert "chosen by hand on RiverSwim, beforehand: no calibration chose them" in words
+    assert "kept with a wider E if cells are zeroed and if a stream is released every 50 users" in words
+    assert "It does not hold for batches, one step, one question and clipped counts" in words
+    problem = Problem(H=20, S=6, A=2, K=50_000, beta=0.05)
+    for privatizer in (Batches(1.0), OneStep(1.0), OneQuestion(1.0), Toeplitz(1.0, clip=4)):
+        assert not privatizer.noise_of(problem, 1).proven
+    assert Toeplitz(1.0, every=50).noise_of(problem, 20).proven
 
 
 @pytest.mark.parametrize(("panel", "model"), PANELS)

@@ -23,6 +23,7 @@ from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out
 from dpucbvi.studies.shared.style import (
     BLACK,
     HUES,
+    LEADER,
     PRIVACY,
     PRIVATIZERS,
     QUIET,
@@ -47,8 +48,9 @@ MEANS = {
     SECOND: "JDP, the second ε",
     PRIVACY["LDP"]: "LDP",
     **{hue: f"without {term}" for term, hue in TERMS.items()},
-    **{hue: privatizer for privatizer, hue in PRIVATIZERS.items() if privatizer != "local_gaussian"},
+    **{hue: privatizer for privatizer, hue in PRIVATIZERS.items()},
     QUIET: "guides and words",
+    LEADER: "from a curve to its label",
 }
 SAYS = {  # words in a label, and the colours that it may have; the first that fits decides
     "without": set(TERMS.values()),
@@ -175,7 +177,7 @@ def _touching(texts: list[Text]) -> list[tuple[str, str]]:
 
 
 def test_no_two_meanings_share_a_colour():
-    assert len(MEANS) == 4 + len(TERMS) + len(set(PRIVATIZERS.values())) + 1
+    assert len(MEANS) == 4 + len(TERMS) + len(PRIVATIZERS) + 2
     assert set(HUES.values()) == {BLACK, SECOND, PRIVACY["JDP"], PRIVACY["LDP"]}
 
 

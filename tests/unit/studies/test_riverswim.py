@@ -119,6 +119,9 @@ def experiment(**changes) -> StoredExperiment:
         factors |= {"model": privatizer, **changes.get("c", {}).get(curve, {})}
         epsilon = factors.pop("epsilon", epsilon)
         arms.append(made(label, "c", curve, level * shape(curve), epsilon, **factors))
+        for run in arms[-1].runs:
+            run.config["agent"]["cap"], run.config["postprocess"] = "steps_left", {"zero": 3.0}
+            run.config["privatizer"] |= {"families": "tuned"} if privatizer == "batches" else {}
     return stored_experiment("riverswim", arms)
 
 
@@ -275,7 +278,11 @@ def test_the_words(figure):
         "At the right of (b) and (c): the certified ε.",
         "Factors on bonus and $E$ in (a) and (c): calibrated; literal: 1;",
         "in (b): fitted to the printed curves, the same for all.",
-        "(b) Lap(1/ε) on every node, fitted to the figure",
+        "(b) JDP: Lap(1/ε), LDP: Lap(0.96), fitted",
+        "Noise in (b): Lap(1/ε) on every node for the printed ε; under LDP a user adds Lap(0.96), where 1/ε is "
+        "0.5.",
+        "The runs of (c) change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations "
+        "set to 0 (D30), tuned families, N(s,a) as a sum (D29).",
         "bonus × 0.0105, $E$ × 0.0001",
         "on one line, linear, nothing learnt: all but pooled counts and UCBVI",
         "(c) ε as printed, other privatizers",
@@ -300,8 +307,25 @@ def test_regret_is_told_at_half_the_episodes_and_at_the_end():
 
 
 def test_the_noise_is_named_only_if_it_is_that_noise():
-    other = [axes.get_title("left") for axes in STUDY.draw(experiment(noise=1.1)).axes]
-    assert other[1] == "(b) fitted to the figure"
+    other = STUDY.draw(experiment(noise=1.1))
+    assert other.axes[1].get_title("left") == "(b) fitted to the figure" and "Noise in (b)" not in said(other)
+    whole = experiment()
+    jdp = [arm for arm in whole.arms if (arm.panel, arm.printed) != ("b", "ldp_eps2")]
+    words = said(STUDY.draw(whole._replace(arms=jdp)))
+    assert "(b) JDP: Lap(1/ε), fitted" in words and "LDP a user adds" not in words
+
+
+def test_panel_c_says_only_what_its_runs_change():
+    made = experiment()
+    for arm in made.arms:
+        for run in arm.runs:
+            run.config["postprocess"] = {"zero": 0.0}
+            run.config["privatizer"].pop("families", None)
+    assert "change the algorithm too: Q at most H-h+1 (D31)." in said(STUDY.draw(made))
+    for arm in made.arms:
+        for run in arm.runs:
+            run.config["agent"]["cap"] = "H"
+    assert "change the algorithm" not in said(STUDY.draw(made))
 
 
 def test_the_figure_says_as_printed_and_nothing_learnt_only_if_so():
