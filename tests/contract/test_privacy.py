@@ -38,7 +38,7 @@ def test_what_the_text_says_of_the_audit_is_in_its_table():
     for said, arm in zip(told.groups(), ("central_paper", "local_paper", "central_added"), strict=True):
         assert float(said) == pytest.approx(by_arm[arm]["audited"], abs=0.006)
         assert by_arm[arm]["audited"] < float(by_arm[arm]["certified"])
-    stated = float(re.search(r"probability 1 - ([\d.e-]+)\. Who", text)[1])
+    stated = float(re.search(r"probability 1 - ([\d.e-]+)\. The", text)[1])
     bounds = sum(1 + (row["audited_mu"] != "") for row in rows)
     assert stated == pytest.approx(1e-9 * bounds, rel=0.02) and stated < 1e-6
 

@@ -83,8 +83,8 @@ def found(made: list[Row]) -> str:
         f"and {local.audited:.2f} (Local) of the {central.certified:g} it certifies if a user is replaced, "
         f"and {added.audited:.2f} (Central) of {added.certified:g} if one is added or removed: the factor 2 of "
         f"Lemmas 5.1 (counters) and 5.6. All {sum(row.bounds for row in made)} bounds hold together with "
-        f"probability 1 - {false_alarms(made):.1e}. Who sees only the actions of the other users recovered at "
-        f"most {100.0 * max(shares):.0f}% of ε (pure, a user replaced): one attack's lower bound. An attack "
-        "that finds nothing proves nothing."
+        f"probability 1 - {false_alarms(made):.1e}. The strongest attack of those who see only the actions "
+        f"of the other users showed {100.0 * max(shares):.0f}% of ε (pure, a user replaced); more may be "
+        "possible. An attack that finds nothing proves nothing."
     )
     return fill(told, WIDTH, break_on_hyphens=False, break_long_words=False)

@@ -111,7 +111,7 @@ def test_a_study_that_draws_the_state_is_neither_drawn_nor_shipped_without_it(tm
         draw(made, tmp_path / "figures")
     monkeypatch.syspath_prepend(ROOT / "experiments")
     ship = import_module("ship")
-    monkeypatch.setattr(ship, "check_ids", lambda *_: None)
+    monkeypatch.setattr(ship, "check_index", lambda *_: None)
     monkeypatch.setattr(Store, "load_experiment", lambda *_: made)
     store, shipped = Store(tmp_path), Shipped(tmp_path / "paper")
     store.save_experiment("literal", "literal", {}, {})
