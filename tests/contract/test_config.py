@@ -339,7 +339,6 @@ BAD_ARMS = {
     "+arms.a.label=3": "arms.a.label: 3 is not accepted",
     "+arms.a=3": "arms.a: 3 is not accepted",
     "+arms.a.seed=3": "arms.a.seed: no such key",
-    "+arms.a.seed=3": "arms.a.seed: no such key",
     "+arms.a.runs=0": "arms.a.runs: 0 is not accepted; it must be an integer from 1 to 1000000",
 }
 
