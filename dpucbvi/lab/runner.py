@@ -169,11 +169,10 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
     Every arm's first run comes before any second one, so that the time left is estimated from all arms.
     """
     tasks = {}
-    for i, seed in enumerate(experiment.seeds):
-        for arm in experiment.arms:
-            if arm.runs is None or i < arm.runs:
-                id = _id(arm, seed)
-                tasks[id] = Task(id, arm.settings, seed)
+    runs = [(i, arm, seed) for arm in experiment.arms for i, seed in enumerate(experiment.seeds_of(arm))]
+    for _, arm, seed in sorted(runs, key=lambda run: run[0]):
+        id = _id(arm, seed)
+        tasks[id] = Task(id, arm.settings, seed)
     return tasks
 
 
