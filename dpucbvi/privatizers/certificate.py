@@ -96,7 +96,9 @@ def laplace_scales(epsilon: float, families: str, sensitivity: str, H: int, L: i
     """b_f = L Δ_f / (share_f ε), worked out exactly and rounded up."""
     chosen = FAMILIES[families]
     change = l1(chosen, H, SENSITIVITY_FACTOR[sensitivity] == 2)
-    return _scales(chosen, change, lambda delta, share: round_up(L * delta / (share * Fraction(epsilon))))
+    return _scales(
+        chosen, change, lambda delta, share: round_up(L * delta / (share * Fraction(float(epsilon))))
+    )
 
 
 def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float) -> Scales:
@@ -145,7 +147,7 @@ def gaussian_certificate(
 
 
 def nothing_released(model: str) -> Certificate:
-    """K = 1: no user's data is ever read by another's policy."""
+    """No user's data is ever read by another's policy; under LDP, none is ever sent."""
     return Certificate(model, 0.0, 0.0)
 
 

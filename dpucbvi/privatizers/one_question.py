@@ -97,14 +97,14 @@ class OneQuestion(ExactAnswers):
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
-        cell, reward = (a + 1.0) * spread, (b / 2.0 + 1.0) * spread + self.rounding(n)
+        cell, reward = (a + 1.0) * spread, (b + 1.0) * spread + self.rounding(n)  # answers, and true counts
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, reward)
         sd = self.cell_sd(S) * math.sqrt(n)
         factor = self.confidence_scale
         return Noise(self.cell_sd(S), E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
-        if len(self.ends(problem)) == 0:
+        if problem.K == 1:  # else users answer, whether or not counts are ever released
             return nothing_released(self.model)
         return Certificate(self.model, self.budget, self.budget, noise=self.kind)
 

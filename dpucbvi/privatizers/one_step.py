@@ -103,7 +103,7 @@ class OneStep(ExactAnswers):
         return Noise(scale, E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
-        if len(self.ends(problem)) == 0:
+        if problem.K == 1:  # else users report, whether or not counts are ever released
             return nothing_released(self.model)
         # ln((1 + e^ε)/2), written so that no ε overflows
         apart = self.budget + math.log1p(math.expm1(-self.budget) / 2.0)

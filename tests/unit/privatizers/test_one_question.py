@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.counts import as_counts
+from dpucbvi.counts import as_counts, counters
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.batches import shown_pairs
 from dpucbvi.privatizers.coins import answer_odds, randomised_response
@@ -202,7 +202,27 @@ def test_cold_cells_have_that_noise_in_the_whole_class():
     assert abs(np.mean(ratios) - 1) < 0.36 < abs(np.mean(ratios) / 2 - 1)
 
 
-def test_nothing_is_certified_by_what_is_never_released():
+@pytest.mark.parametrize("made", [dp.OneQuestion(1.0), dp.OneStep(1.0)])
+def test_users_answer_before_anything_is_released_and_the_certificate_says_so(made):
+    """What LDP protects is what a user sends, whether or not the server ever makes counts of it."""
     few = dp.Problem(2, 2, 2, 100, 0.1)  # 99 users, a release after 100
-    assert dp.OneQuestion(1.0).certificate(few, 2) == dp.Certificate("LDP", 0.0, 0.0)
-    assert not dp.OneQuestion(1.0).noise_of(few, 2).proven
+    assert len(made.ends(few)) == 0
+    assert made.certificate(few, 2).replace_one == made.certificate(few._replace(K=1000), 2).replace_one == 1.0
+    assert made.certificate(few._replace(K=1), 2) == dp.Certificate("LDP", 0.0, 0.0)
+    assert not made.noise_of(few, 2).proven
+
+
+def test_the_bound_on_rewards_is_hoeffdings_for_the_steps_that_an_answer_makes():
+    """One answer moves R̂ up or down by half a factor, one reward its centred sum by ½: steps of width b + 1."""
+    problem, made = dp.Problem(H=3, S=2, A=1, K=500, beta=0.1), dp.OneQuestion(2.0)
+    answers = made.release(problem, 1, np.random.SeedSequence(0))
+    moved = []
+    for answer in range(3):
+        answers.earned[:] = 0.0
+        answers.earned[0, 0, 0, answer] = 1.0
+        moved.append(as_counts(answers.estimates(), 1, 2, 1).R[0, 0, 0])
+    width = max(moved) - min(moved) + 1.0
+    assert width == pytest.approx(made.factors(2)[1] + 1.0)
+    failure = 0.1 / 3 / counters(1, 2, 1)
+    hoeffding = width * np.sqrt(499 * np.log(2 / failure) / 2)
+    assert made.noise_of(problem, 1).E == pytest.approx(2.0 * hoeffding)  # here rewards have the widest bound
