@@ -12,7 +12,7 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
            says how many noises a release has and over how many events the union goes. Gaussian noise of
            standard deviation σ has P(|Z| > zσ) = 2Φ(-z).
 
-`printed`  the printed order with its constant explicit (the paper prints none), in the same two files.
+`printed`  the printed order with its constant explicit (the paper prints none), in central.py and local.py.
 """
 
 import math
@@ -22,6 +22,7 @@ from dpucbvi.protocol import Problem
 
 TO_ASSUMPTION = 4.0  # E over the bound on the raw noise [Lem.5.4]
 SHARE = 3.0  # of β: Assumption 3.1 fails with probability at most β/3
+RAW_SUMMED = 5.0 / 8.0  # of E: bounds what is read of raw counts where N(s,a) is a sum (`bound_to_E`)
 
 
 def laplace_sum_log_tail(y: float, n: float) -> float:
@@ -73,6 +74,9 @@ def bound_to_E(D: int, summed: bool, cell: float, row: float, reward: float) -> 
     counts are feasible for the LP, so an entry moves by at most 2 × `cell` and the row sum by at most E/4 + W ≤
     E/2; the shift of Eq.5 adds E/(2D) and E/2; so Ñ(s,a) lies in [N, N + E] and |Ñ(s,a,s') - N(s,a,s')| ≤ 2
     cell + E/(2D), which is at most E if E ≥ 4D/(2D-1) × cell. R̃ = R̂ + Ñ/2 is off by at most reward + E/2.
+
+    Who reads the raw counts is off by at most E/4 in the first case. In the second a cell is off by less than
+    E/2, a row by E/4 and R̂ + N̂/2 by reward + W/2 ≤ E/2 + E/8.
     """
     if not summed:
         return TO_ASSUMPTION * max(cell, row, reward)

@@ -93,11 +93,11 @@ class Noise(NamedTuple):
 
     `E` is the E_{ε,β} of Assumption 3.1, times `factor`. A released counter has at most `terms` noises of the
     given scale; with these two, algorithms on raw counts work out the widths that their own papers print, times
-    `printed`; None means that they take the proven bound E/4 on the raw noise instead. `cell` bounds the
-    noise of every released N(s,a,s') at once, with probability 1 - β/3, and `sd` is the largest standard
-    deviation that the noise of a released N(s,a,s') has. `proven`: at factor 1, Assumption 3.1 holds in every
-    episode after the first release, with probability 1 - β/3 for all; otherwise E bounds the noise of what was
-    released and no more.
+    `printed`; None means that they take E times `raw` instead, a bound on the noise of all that they read; it
+    is set_up's to fill in (confidence.bound_to_E). `cell` bounds the noise of every released N(s,a,s') at once,
+    with probability 1 - β/3, and `sd` is the largest standard deviation that the noise of a released N(s,a,s')
+    has. `proven`: at factor 1, Assumption 3.1 holds in every episode after the first release, with probability
+    1 - β/3 for all; otherwise E bounds the noise of what was released and no more.
     """
 
     scale: float
@@ -108,6 +108,7 @@ class Noise(NamedTuple):
     cell: float = 0.0
     sd: float = 0.0
     proven: bool = True
+    raw: float = 0.25
 
     def widened(self, D: int, tau: float) -> "Noise":
         """With E for counts whose cells below τ·sd are set to 0, D in a row.

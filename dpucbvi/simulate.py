@@ -17,6 +17,7 @@ from typing import Any, overload
 import numpy as np
 
 from dpucbvi.agents.own import OwnAgent
+from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
@@ -30,6 +31,7 @@ from dpucbvi.protocol import (
     Algorithm,
     Counts,
     Episode,
+    Noise,
     Plan,
     Postprocess,
     Privatizer,
@@ -40,6 +42,7 @@ from dpucbvi.protocol import (
 from dpucbvi.support import KnownSupport, Support, support_of
 from dpucbvi.trace import Trace, Traces, recorded_episodes
 
+LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
 Watch = Callable[[int, Plan, Counts], object]
@@ -132,6 +135,8 @@ def set_up(
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
     lp_checks = whole("lp_checks", lp_checks, 0)
     check_number("beta", beta, lambda beta: 0 < beta < 1, "a number in (0, 1)")
+    if beta < LEAST_BETA:
+        raise InputError(f"beta: {beta!r} is not accepted; it must be {LEAST_BETA} or more")
     check_number("zero", zero, lambda zero: zero >= 0.0, "a number >= 0")
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
@@ -145,9 +150,7 @@ def set_up(
     support = support_of(mdp, G, known_support)
     _check_support(support, privatizer)
     problem = Problem(mdp.H, mdp.S, mdp.A, K, beta, None if support is None else support.D)
-    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
-    if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
-        raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
+    noise, constants = _constants(chosen, privatizer, problem, G, zero)
     return Setup(
         mdp,
         chosen,
@@ -158,12 +161,29 @@ def set_up(
         zero,
         known_rewards,
         noise,
-        chosen.constants(problem, noise),
+        constants,
         _certificate(privatizer, problem, G),
         trace_points,
         lp_checks,
         support,
     )
+
+
+def _constants(
+    agent: Agent, privatizer: Privatizer, problem: Problem, G: int, zero: float
+) -> tuple[Noise, Any]:
+    """How large the noise is, and what the agent makes of it; InputError if it is too large for numbers."""
+    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
+    if FAMILIES[privatizer.families].summed:
+        noise = noise._replace(raw=RAW_SUMMED)
+    if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
+        raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
+    try:
+        return noise, agent.constants(problem, noise)
+    except OverflowError:  # of E², from ε = 1e-150 on
+        raise InputError(
+            "epsilon: the bonus of so much noise is not finite; a larger epsilon is needed"
+        ) from None
 
 
 def run_setup(

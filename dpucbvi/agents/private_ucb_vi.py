@@ -43,9 +43,9 @@ def printed_widths(problem: Problem, noise: Noise) -> tuple[float, float]:
 
 
 def widths(problem: Problem, noise: Noise) -> tuple[float, float]:
-    """E1 and E2: printed, or the proven bound on the raw noise, E/4."""
+    """E1 and E2: printed, or the proven bound on the raw noise."""
     if noise.printed is None:
-        return noise.E / 4.0, noise.E / 4.0
+        return noise.raw * noise.E, noise.raw * noise.E
     E1, E2 = printed_widths(problem, noise)
     return noise.printed * E1, noise.printed * E2
 

@@ -54,8 +54,8 @@ def pucb_constants(problem: Problem, E: float, scale: float = 1.0) -> PucbConsta
 
 
 def width(problem: Problem, noise: Noise) -> float:
-    """E: printed, or the proven bound on the raw noise, E/4."""
-    return noise.E / 4.0 if noise.printed is None else noise.printed * printed_width(problem, noise)
+    """E: printed, or the proven bound on the raw noise."""
+    return noise.raw * noise.E if noise.printed is None else noise.printed * printed_width(problem, noise)
 
 
 def pucb(problem: Problem, private: PrivateCounts, c: PucbConstants) -> Algorithm:

@@ -23,7 +23,6 @@ AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
 RUNS = f"an integer from 1 to {MOST_RUNS}"
 MOST_POINTS = 10_000  # of the grid of one arm
-LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 
 
 @dataclass
@@ -268,17 +267,12 @@ def at_point(
     tree: Any = OmegaConf.to_container(merged)
     try:
         settings = canonical(run_settings(tree))
-        if 0.0 < settings.beta < LEAST_BETA:
-            raise InputError(f"beta: {settings.beta} is not accepted; it must be {LEAST_BETA} or more")
         check_environment(settings, limits)
         return settings, assemble(settings)
     except InputError as error:
         raise InputError(_place(str(error), at, own)) from None
     except OSError as error:  # a path that is too long
         raise InputError(_place(f"env.path: cannot be read ({error.strerror})", at, own)) from None
-    except OverflowError:  # of E², from ε = 1e-150 on
-        message = "privatizer.epsilon: the bonus of so much noise is not finite; a larger epsilon is needed"
-        raise InputError(_place(message, at, own)) from None
 
 
 def _place(message: str, at: str, own: dict[str, Any]) -> str:

@@ -213,7 +213,7 @@ class BatchCounts:
 def batch_ends(users: int, first: int, growth: float) -> Ints:
     """e <- e + max(first, ⌊(growth - 1) e⌋), as long as there are so many users."""
     ends, e = [], 0
-    while (e := e + max(first, math.floor((growth - 1.0) * e))) <= users:
+    while (e := e + max(first, math.floor(min((growth - 1.0) * e, users)))) <= users:
         ends.append(e)
     return np.array(ends, dtype=np.int64)
 

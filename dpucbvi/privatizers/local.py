@@ -76,12 +76,12 @@ class Local(ReleaseMode):
     def noise_of(self, problem: Problem, G: int) -> Noise:
         scales, c, factor = self.scales(problem), self.printed_constant, self.confidence_scale
         sd = scales.M * math.sqrt(LAPLACE_VARIANCE * (problem.K - 1))
+        E, cell = factor * self.proven_E(problem, G, scales), self.bounds(problem, G, scales).cell
+        proven = Noise(scales.M, E, problem.K, factor=factor, cell=cell, sd=sd)
         if c is None:
-            E = factor * self.proven_E(problem, G, scales)
-            cell = self.bounds(problem, G, scales).cell
-            return Noise(scales.M, E, problem.K, factor=factor, cell=cell, sd=sd)
+            return proven
         E = factor * order_local(problem, self.epsilon, c)
-        return Noise(scales.M, E, problem.K, factor * c, factor, sd=sd, proven=False)
+        return proven._replace(E=E, printed=factor * c, proven=False)
 
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all partial sums of K-1 users' noise."""

@@ -130,12 +130,12 @@ def exact_budget(epsilon: float) -> Fraction:
     """ε of random answers, rounded down to what the coins take."""
     if not 1.0 / LARGEST <= epsilon <= LARGEST:
         raise InputError(f"epsilon: {epsilon:g} is not accepted; exact answers take 2^-30 to 2^30")
-    return round_down_to(Fraction(epsilon), LARGEST)
+    return round_down_to(Fraction(float(epsilon)), LARGEST)
 
 
 def exact_share(transitions: float) -> int:
     """The share of the first kind of question, in units of 1/SHARES."""
-    units = round(Fraction(transitions) * SHARES)
+    units = round(Fraction(float(transitions)) * SHARES)
     if not 0 < units < SHARES:
         raise InputError(f"transitions: {transitions:g} is not accepted; exact coins take 2^-30 to 1 - 2^-30")
     return units
@@ -228,7 +228,7 @@ class Published:
 
 def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> ExactNoise:
     """t_f = L Δ_f/(share_f ε), rounded up."""
-    budget = Fraction(epsilon)
+    budget = Fraction(float(epsilon))
     return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
 
 

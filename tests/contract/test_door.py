@@ -223,6 +223,7 @@ BAD = {
     "K None": (lambda: run(K=None), "K: None is not accepted"),
     "K True": (lambda: run(K=True), "K: True is not accepted"),
     "beta 0": (lambda: run(beta=0), "beta: 0 is not accepted; it must be a number in (0, 1)"),
+    "beta tiny": (lambda: run(beta=1e-322), "beta: 1e-322 is not accepted; it must be 1e-100 or more"),
     "beta NaN": (lambda: run(beta=NAN), "beta: nan is not accepted"),
     "beta text": (lambda: run(beta="5%"), "beta: '5%' is not accepted"),
     "trace points": (
@@ -251,6 +252,10 @@ BAD = {
     "epsilon tiny": (
         lambda: run(privatizer=dp.Central(epsilon=1e-320)),
         "epsilon: the noise of Central is not finite; a larger epsilon is needed",
+    ),
+    "epsilon small": (
+        lambda: run(privatizer=dp.Central(epsilon=1e-160)),
+        "epsilon: the bonus of so much noise is not finite; a larger epsilon is needed",
     ),
     "sensitivity": (
         lambda: dp.Central(epsilon=1, sensitivity="replace-one"),

@@ -97,6 +97,17 @@ def test_proven_widths_are_a_quarter_of_e():
     assert made.constants == dp_nash_vi_constants(made.problem, made.noise.E)
 
 
+@pytest.mark.parametrize("privatizer", [dp.KaryTree(1.0), dp.Central(1.0, families="tuned")])
+@pytest.mark.parametrize("S", [2, 6])
+def test_where_counts_are_sums_the_width_bounds_what_is_read_of_them(privatizer, S):
+    """R̂ + N̂/2, of a centred sum and a row, is off by more than E/4 (the control), not by more than 5E/8."""
+    made = set_up(dp.riverswim(S=S, H=4), dp.PrivateUCBVI(), privatizer, 1000)
+    cell, row, reward = privatizer.bounds(made.problem, 4, privatizer.scales(made.problem))
+    widest = max(cell, row, reward + row / 2)
+    assert made.noise.E / 4 < widest <= made.constants.E1 == 5 * made.noise.E / 8
+    assert set_up(made.mdp, dp.PUCB(), privatizer, 1000).constants.E == made.constants.E1
+
+
 def test_printed_widths_are_the_papers_times_constant_and_scale():
     printed = {"confidence_scale": 0.1, "printed_constant": 0.5}
     made = set_up(RIVER, dp.PUCB(), dp.Central(1.0, **printed), 1000)

@@ -133,6 +133,7 @@ def test_settings_of_e_change_neither_the_noise_nor_the_certificate(kind):
     assert narrow.noise.E == pytest.approx(0.01 * plain.noise.E, rel=1e-12)
     order = order_central if kind is dp.Central else order_local
     printed = made(kind(2.0, confidence_scale=0.5, printed_constant=3.0), 64)
+    assert printed.noise.cell == plain.noise.cell > 0
     assert printed.noise.E == pytest.approx(0.5 * order(plain.problem, 2.0, 3.0), rel=1e-12)
     assert printed.noise.printed == pytest.approx(1.5)
     for other in (narrow, printed):
