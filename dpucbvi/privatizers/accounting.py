@@ -216,30 +216,6 @@ def zcdp_of_epsilon(epsilon: float, delta: float) -> float:
     return (1.0 - SEARCH) / _first_below(lambda x: epsilon_of_zcdp(1.0 / x, delta) - epsilon, 0.0, 1.0)
 
 
-# --- composition: of mechanisms that may each depend on the outputs of those before ---------------------------
-
-
-def compose_pure(*epsilons: float) -> float:
-    """ε = Σ ε_i."""
-    return math.fsum(_checked("epsilon", epsilons))
-
-
-def compose_zcdp(*rhos: float) -> float:
-    """ρ = Σ ρ_i.  Source: Bun & Steinke Lemma 1.7."""
-    return math.fsum(_checked("rho", rhos))
-
-
-def compose_gdp(*mus: float) -> float:
-    """μ = √(Σ μ_i²).  Source: Dong, Roth & Su Cor. 3.3."""
-    return math.hypot(*_checked("mu", mus))
-
-
-def _checked(key: str, values: tuple[float, ...]) -> tuple[float, ...]:
-    for value in values:
-        _check(key, value)
-    return values
-
-
 def _check(key: str, value: float) -> None:
     if not value >= 0.0:  # a nan is refused too
         raise InputError(f"{key}: {value!r} is not accepted; it must be a number >= 0, or inf")

@@ -67,7 +67,7 @@ from dpucbvi.protocol import Floats
 def kary_levels(T: int, k: int) -> int:
     """The smallest L with T ≤ (k^L - 1)/2: the levels of a tree for T releases."""
     whole("T", T, 0)
-    _check_base(k)
+    check_base(k)
     L = 0
     while T > (k**L - 1) // 2:
         L += 1
@@ -88,37 +88,14 @@ def digits(t: int, k: int, L: int) -> list[int]:
 
 def most_terms(k: int, L: int) -> int:
     """hL: the largest number of noises in one release, that of t = (k^L - 1)/2."""
-    _check_base(k)
+    check_base(k)
     return (k - 1) // 2 * whole("L", L, 0)
 
 
-def terms_up_to(T: int, k: int) -> int:
-    """Σ_{t=1..T} Σ_i |d_i(t)|: the noises in all of T releases, in O(kL)."""
-    half, total = (k - 1) // 2, 0
-    for i in range(kary_levels(T, k)):
-        size = k**i
-        # Digit i of t is that of the block number q = ⌊(t + (k^i - 1)/2) / k^i⌋, which has k^i values of t
-        q, rest = divmod(T + (size - 1) // 2, size)
-        cycles, last = divmod(q, k)
-        whole_blocks = cycles * half * (half + 1) + sum(_magnitude(r, k) for r in range(last))
-        total += size * whole_blocks + (rest + 1) * _magnitude(last, k)
-    return total
-
-
-def mean_square(T: int, k: int) -> float:
-    """The average number of noises in releases 1..T: the RMS noise of a counter is √(2 · this) b."""
-    whole("T", T, 1)
-    return terms_up_to(T, k) / T
-
-
-def _magnitude(remainder: int, k: int) -> int:
-    """|d| of the digit d = remainder modulo k."""
-    return min(remainder, k - remainder)
-
-
-def _check_base(k: int) -> None:
+def check_base(k: int) -> None:
+    """Raise InputError for a k that is not odd, or too small."""
     if whole("k", k, 3) % 2 == 0:
-        raise InputError(f"k: {k} is not accepted; it must be odd")
+        raise InputError(f"k: {k} is not accepted; it must be an odd integer >= 3")
 
 
 class KaryNoise:
@@ -128,7 +105,7 @@ class KaryNoise:
     """
 
     def __init__(self, size: int, k: int, L: int, scale: float | Floats, stream: Draws):
-        _check_base(k)
+        check_base(k)
         self.k, self.L, self.scale = k, whole("L", L, 0), scale
         self.half = (k - 1) // 2
         self.digits = [0] * L

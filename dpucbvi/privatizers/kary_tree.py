@@ -6,8 +6,7 @@ where the binary tree has 16.
 
 from dataclasses import dataclass
 
-from dpucbvi.errors import InputError, whole
-from dpucbvi.privatizers.kary import KaryNoise, kary_levels, most_terms
+from dpucbvi.privatizers.kary import KaryNoise, check_base, kary_levels, most_terms
 from dpucbvi.privatizers.over_time import LaplaceTree
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.tree import Draws
@@ -25,8 +24,7 @@ class KaryTree(LaplaceTree):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if whole("k", self.k, 3) % 2 == 0:
-            raise InputError(f"k: {self.k} is not accepted; it must be an odd integer >= 3")
+        check_base(self.k)
 
     def levels(self, T: int) -> int:
         return kary_levels(T, self.k)

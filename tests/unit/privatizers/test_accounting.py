@@ -13,9 +13,6 @@ from scipy.stats import norm
 
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers.accounting import (
-    compose_gdp,
-    compose_pure,
-    compose_zcdp,
     epsilon_of_zcdp,
     gaussian_delta,
     gaussian_epsilon,
@@ -186,13 +183,6 @@ def test_epsilon_of_zcdp_lies_between_the_exact_and_the_classic_one(log_rho, log
     assert epsilon <= classic
 
 
-def test_composition():
-    assert compose_pure() == compose_zcdp() == compose_gdp() == 0.0
-    assert compose_pure(0.1, 0.2, 0.7) == compose_zcdp(0.1, 0.2, 0.7) == 1.0
-    assert compose_gdp(3.0, 4.0) == 5.0 and compose_gdp(1.0, INF) == INF
-    assert zcdp_of_gdp(compose_gdp(0.3, 0.4)) == pytest.approx(compose_zcdp(zcdp_of_gdp(0.3), zcdp_of_gdp(0.4)))
-
-
 @pytest.mark.parametrize("bad", [-1.0, -1e-300, math.nan])
 def test_a_negative_number_has_no_privacy(bad):
     for call in (
@@ -207,9 +197,6 @@ def test_a_negative_number_has_no_privacy(bad):
         lambda: gdp_of_pure(bad),
         lambda: epsilon_of_zcdp(bad, 0.1),
         lambda: epsilon_of_zcdp(1.0, bad),
-        lambda: compose_pure(1.0, bad),
-        lambda: compose_zcdp(bad),
-        lambda: compose_gdp(bad, 1.0),
     ):
         with pytest.raises(InputError):
             call()
@@ -249,8 +236,7 @@ def test_a_tree_of_l_levels_costs_the_root_of_l(google, L):
     once = google.GaussianDpEvent(1 / mu)
     together = pld_epsilon(google, google.SelfComposedDpEvent(once, L), delta)
     apart = pld_epsilon(google, google.ComposedDpEvent([once] * L), delta)
-    ours = gaussian_epsilon(compose_gdp(*[mu] * L), delta)
-    assert ours == pytest.approx(gaussian_epsilon(mu * math.sqrt(L), delta), rel=1e-12)
+    ours = gaussian_epsilon(mu * math.sqrt(L), delta)
     assert ours == pytest.approx(together, rel=1e-3)
     assert ours == pytest.approx(apart, rel=1e-3)
 

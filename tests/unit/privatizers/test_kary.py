@@ -13,9 +13,7 @@ from dpucbvi.privatizers.kary import (
     KaryNoise,
     digits,
     kary_levels,
-    mean_square,
     most_terms,
-    terms_up_to,
 )
 from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
 
@@ -89,26 +87,27 @@ def test_levels(T, k, L):
 
 
 @pytest.mark.parametrize("k", [3, 5, 19])
-def test_terms_are_counted_by_the_digits(k):
-    total = 0
-    for T in range(1, 2000):
-        total += sum(map(abs, digits(T, k, 8)))
-        if T % 37 == 0 or T < 50:
-            assert terms_up_to(T, k) == total
-            assert mean_square(T, k) == total / T
-    L = 3
-    last = (k**L - 1) // 2
-    assert sum(map(abs, digits(last, k, L))) == most_terms(k, L)
+def test_the_last_release_of_a_full_tree_has_the_most_terms(k):
+    terms = [sum(map(abs, digits(t, k, 3))) for t in range(1, (k**3 - 1) // 2 + 1)]
+    assert terms[-1] == max(terms) == most_terms(k, 3)
 
 
 def test_the_known_figures_at_50_000():
     """RMS noise of a counter of sensitivity 1 at pure ε = 1: b = L, and 19 is the best odd k."""
 
+    def mean_square(k):
+        t, half, terms = np.arange(1, 50_001), (k - 1) // 2, 0.0
+        for _ in range(kary_levels(50_000, k)):
+            d = (t + half) % k - half
+            t, terms = (t - d) // k, terms + np.abs(d)
+        assert not t.any()
+        return float(terms.mean())
+
     def rms(k):
-        return kary_levels(50_000, k) * math.sqrt(2 * mean_square(50_000, k))
+        return kary_levels(50_000, k) * math.sqrt(2 * mean_square(k))
 
     assert kary_levels(50_000, 19) == 4 and most_terms(19, 4) == 36
-    assert mean_square(50_000, 19) == 17.7704
+    assert mean_square(19) == 17.7704
     assert rms(19) == pytest.approx(23.846, abs=5e-4)
     assert min(range(3, 400, 2), key=rms) == 19
     binary = 16 * math.sqrt(2 * sum(t.bit_count() for t in range(1, 50_001)) / 50_000)
