@@ -22,6 +22,10 @@ def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMD
     r(s,a) is the mean over s' of the mapped reward. InputError if it has no table.
     """
     env: Any = _made(id) if isinstance(id, str) else id
+    if not hasattr(env, "unwrapped"):
+        raise InputError(
+            f"id: {type(env).__name__} is not accepted; it must be an id or an environment of gymnasium"
+        )
     table, initial = (getattr(env.unwrapped, key, None) for key in ("P", "initial_state_distrib"))
     name = env.spec.id if getattr(env, "spec", None) else type(env.unwrapped).__name__
     if table is None or initial is None:
@@ -43,7 +47,7 @@ def _made(id: str) -> Any:
         raise InputError("id: gymnasium is not installed; pip install gymnasium") from None
     try:
         return gymnasium.make(id)
-    except gymnasium.error.Error as error:
+    except (gymnasium.error.Error, ImportError) as error:  # the latter for a module named before a colon
         raise InputError(f"id: {id!r} is no environment of gymnasium ({error})") from None
 
 

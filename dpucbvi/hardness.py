@@ -1,4 +1,4 @@
-"""How hard an MDP is to learn: the quantities that regret bounds speak of, all exact.
+"""How hard an MDP is to learn: the quantities that regret bounds speak of; exact, but for the diameter.
 
     gap       Δ_h(s,a) = V*_h(s) - Q*_h(s,a), over the (h,s) that some policy reaches; 0 for optimal actions
     span      max_h (max_s V*_h(s) - min_s V*_h(s)), over the same
@@ -90,7 +90,10 @@ def reachable(mdp: TabularMDP) -> np.ndarray:
 
 
 def diameter(P: Floats) -> float:
-    """max_{s≠s'} min_π E[steps from s to s'] by value iteration for all targets s' at once."""
+    """max_{s≠s'} min_π E[steps from s to s'] by value iteration for all targets s' at once.
+
+    It stops at a relative change of 1e-9, where a diameter D is still short by about a share of 1e-9 D.
+    """
     S = len(P)
     steps = (P > 0).any(axis=1) | np.eye(S, dtype=bool)
     while not np.array_equal(further := steps @ steps, steps):

@@ -32,3 +32,9 @@ def policy_values(mdp: TabularMDP, pi: NDArray) -> Floats:
         Q = mdp.r[h] + mdp.P[h] @ V[h + 1]
         V[h] = (probabilities[h] * Q).sum(axis=-1)
     return V
+
+
+def uniform_loss(mdp: TabularMDP) -> float:
+    """What the uniformly random policy loses in an episode, on average over the first state."""
+    uniform = policy_values(mdp, np.full((mdp.H, mdp.S, mdp.A), 1.0 / mdp.A))
+    return float(mdp.initial @ (optimal_values(mdp)[0][0] - uniform[0]))

@@ -158,6 +158,8 @@ def play(
         new = True
         for k in range(K):
             if new or not lazy:
+                if memory.ceiling.size > 0:  # no minimum with the last Q [D32]
+                    memory.Q[:] = memory.ceiling
                 plan(constants, private, memory, scratch)
             new = False
             deploy(world, memory, uniforms[trial, k])

@@ -13,7 +13,7 @@ from dpucbvi.audit.attack import Finding, thresholds
 from dpucbvi.audit.bounds import ALPHA, one_run_bound
 from dpucbvi.audit.drive import Tape, begin, on_tape, releases
 from dpucbvi.audit.laws import each_alone
-from dpucbvi.audit.released import only_drawn_on_the_way, sends_answers
+from dpucbvi.audit.released import check_certifies, only_drawn_on_the_way, sends_answers
 from dpucbvi.audit.scores import LikelihoodRatio, Score, count, rounded
 from dpucbvi.engine.fast import FastRun
 from dpucbvi.errors import InputError
@@ -24,6 +24,7 @@ def check(setup: Setup) -> None:
     """Raise InputError for what is not pure local privacy."""
     H, S, *_ = setup.problem
     only_drawn_on_the_way(setup, "one_run")
+    check_certifies(setup)
     if setup.certificate.model != "LDP" or setup.certificate.delta > 0.0:
         raise InputError("attack: one_run is for local mechanisms of pure ε")
     if neighbours.how_many(H, S) > neighbours.TINY:

@@ -3,6 +3,7 @@
 Under replace_one the second user is another one, under add_remove she is not there.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,14 +55,18 @@ def only_drawn_on_the_way(setup: Setup, attack: str) -> None:
         )
 
 
+def check_certifies(setup: Setup) -> None:
+    if math.isinf(setup.certificate.replace_one):
+        raise InputError("privatizer: an audit needs one that certifies something")
+
+
 def check(setup: Setup, relation: str = REPLACED) -> None:
     """Raise InputError for a problem that is too large to attack, or has nothing to attack."""
     H, S, _, K, *_ = setup.problem
     answers = not hasattr(setup.privatizer, "scales")
     if relation != REPLACED and (answers or is_exact(setup.privatizer)):
         raise InputError("relation: add_remove takes simulated noise on sums; it must be replace_one here")
-    if setup.certificate.model == "none":
-        raise InputError("privatizer: an audit needs one that certifies something")
+    check_certifies(setup)
     if neighbours.how_many(H, S) > neighbours.TINY:
         raise InputError(f"env: an audit tries all users, and H = {H}, S = {S} has too many of them")
     if not 2 <= K <= MOST_USERS:

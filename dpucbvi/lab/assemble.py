@@ -78,10 +78,15 @@ def environment(env: dict[str, Any]) -> TabularMDP:
         raise InputError(f"env: {env['name']} cannot be made ({error})") from None
 
 
+def without_checksum(env: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a stored environment as they can be given again."""
+    return {key: value for key, value in env.items() if key != "sha256"}
+
+
 def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
     """The environment of a stored run; None if it cannot be made here any more, or has become another."""
     try:
-        made = environment({key: value for key, value in env.items() if key != "sha256"})
+        made = environment(without_checksum(env))
     except (InputError, TypeError):  # the latter for parameters that it no longer has
         return None
     return made if env.get("sha256", made.sha256) == made.sha256 else None

@@ -23,7 +23,7 @@ import numpy as np
 from omegaconf import OmegaConf
 
 from dpucbvi.agents import AGENTS
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_number
 from dpucbvi.lab.settings import BONUS as IN_BONUS
 from dpucbvi.lab.settings import CONFIDENCE as IN_CONFIDENCE
 from dpucbvi.lab.settings import PostprocessSettings, RunSettings
@@ -95,8 +95,14 @@ def around(calibration: Calibration) -> dict[Factors, float]:
         for axis in range(len(chosen))
         for value in _neighbours(sorted({factors[axis] for factors in calibration.objective}), chosen[axis])
     }
-    least = calibration.objective[chosen]
-    return {f: calibration.objective[f] / least for f in sorted(beside) if f in calibration.objective}
+    found = calibration.objective
+    return {factors: _over(found[factors], found[chosen]) for factors in sorted(beside) if factors in found}
+
+
+def _over(value: float, least: float) -> float:
+    if least > 0.0:
+        return value / least
+    return 1.0 if value == 0.0 else math.inf
 
 
 def _neighbours(values: list[float], value: float) -> list[float]:
@@ -207,12 +213,16 @@ def calibrate(
             )
     seeds = tuple(seed) if isinstance(seed, Iterable) and not isinstance(seed, str) else (seed,)
     private = _takes(privatizer, "confidence_scale")
+    for key, factors in {"bonus": bonus, "confidence": confidence}.items():
+        for factor in factors:
+            check_number(key, factor, lambda factor: factor > 0.0, "a list of numbers > 0")
+    pairs = list(product(bonus, confidence) if private else product(bonus))
+    if not pairs:
+        raise InputError("bonus, confidence: an empty list has no factor to choose")
     points: dict[Factors, float] = {}
-    for factors in product(bonus, confidence) if private else product(bonus):
+    for factors in pairs:
         regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seeds, **settings).regret
         points[factors] = objective(regret[:, -1])
-    if not points:
-        raise InputError("bonus, confidence: an empty list has no factor to choose")
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
     on = chosen_on(mdp.name, mdp.H, K, seeds)
     return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds), settings, on)

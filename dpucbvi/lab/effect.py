@@ -20,6 +20,7 @@ def check_effect(overrides: Sequence[str], experiment: Experiment) -> list[str]:
     Of a setting (`key=value`) an arm's own value goes before, of a grid (`grid.key=[values]`) its own grid. A
     grid goes before the arm's own value.
     """
+    _check_own_runs(overrides, experiment)
     lines = _fewer_runs(overrides, experiment)
     for override in overrides:
         for asked in _asked(override, experiment.run):
@@ -39,6 +40,21 @@ def check_effect(overrides: Sequence[str], experiment: Experiment) -> list[str]:
                     f"{few(others)}, which have their own {'grid' if asked.grid else 'value'} or do not read it"
                 )
     return lines
+
+
+def _check_own_runs(overrides: Sequence[str], experiment: Experiment) -> None:
+    """Refuse more runs of an arm than the experiment has: it has no seeds for them."""
+    runs = len(experiment.seeds)
+    for arm in experiment.arms:
+        key = f"arms.{arm.of}.runs"
+        if (
+            arm.runs is not None
+            and arm.runs > runs
+            and f"{key}={arm.runs}" in {o.lstrip("+") for o in overrides}
+        ):
+            raise InputError(
+                f"{key}: {arm.runs} is more than the {runs} runs of all arms; write runs={arm.runs} too"
+            )
 
 
 def _fewer_runs(overrides: Sequence[str], experiment: Experiment) -> list[str]:

@@ -7,7 +7,8 @@ episode than one that does not.
     compiled episode   40, 0.14 per counter of all steps, to plan, and 0.4 per counter that gets noise
     audit              90 per user of a trial, whose problem is tiny; 100 times that if the noise is exact
     LP checks          n numbers in all LPs of a run that cvxpy solves again, at once: 2,000 n + 0.035 n²
-    memory             the MDP and what is made of it, the counters, log2 K nodes for each that a tree keeps,
+    memory             the MDP and what is made of it, the counters, log2 K nodes for each that a tree keeps
+                       (more in a k-ary tree, one per release in Toeplitz with its square root in full),
                        and 5,000 bytes for each of the n numbers that cvxpy gets
 """
 
@@ -23,7 +24,9 @@ from dpucbvi.counts import counters
 from dpucbvi.engine.lp_check import most_checked
 from dpucbvi.errors import InputError
 from dpucbvi.lab.settings import RunSettings
+from dpucbvi.privatizers import KaryTree, Toeplitz
 from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.toeplitz import SQUARE_ROOT
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import MOST_EPISODES
 
@@ -85,11 +88,21 @@ def of_run(setup: Setup, settings: RunSettings) -> Prediction:
         episode *= REFERENCE if isinstance(setup.postprocess, str) else CVXPY
     checked = _checked(setup) if engine == "fast" else 0
     checking = draw_seconds() * (CHECK * checked + CHECK_MORE * checked**2)
-    state = 8.0 * (6 * planned + (6 + math.log2(K + 1)) * noisy) + CHECK_BYTES * checked
+    state = 8.0 * (6 * planned + (6 + _kept(setup)) * noisy) + CHECK_BYTES * checked
     points = min(K, setup.trace_points)
     memory = PROCESS_BYTES + 24.0 * H * S * A * S + state
     disk = 12_000 + 10.0 * points + 16.0 * H * S * A
     return Prediction(episode * episodes(settings) + checking, memory, disk)
+
+
+def _kept(setup: Setup) -> float:
+    """How many vectors of noise a release keeps: the nodes of a binary tree, or what takes more than that."""
+    privatizer, problem = setup.privatizer, setup.problem
+    if isinstance(privatizer, Toeplitz) and privatizer.factorisation == SQUARE_ROOT:
+        return privatizer.releases(problem)
+    if isinstance(privatizer, KaryTree):
+        return privatizer.levels(privatizer.releases(problem)) * (privatizer.k + 1) / 2
+    return math.log2(problem.K + 1)
 
 
 def _checked(setup: Setup) -> int:
@@ -154,6 +167,8 @@ def _entries(env: dict[str, Any]) -> float:
     if "depth" in env:  # of a tree
         levels = env["depth"] * math.log(max(A, 2.0)) / math.log(10)
         S = math.inf if levels > 100 else A ** (env["depth"] + 1) / max(A - 1, 1)
+    elif "rows" in env:  # of a grid world
+        S, A = float(env["rows"]) * float(env["columns"]), 4.0
     else:
         S = float(env.get("S", 0))
     return H * S * A * S

@@ -20,7 +20,7 @@ from dpucbvi.lab.results import Results
 from dpucbvi.lab.stats import summarise
 from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.planning import uniform_loss
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.studies import Study
 from dpucbvi.studies.shared.arms import check_same_grid, config_of, regret_of, sizes_of
@@ -264,9 +264,7 @@ def _draw_curve(axes: Axes, curve: Curve, marked: list[int], opaque: float) -> N
 
 def _draw_references(axes: Axes, mdp: TabularMDP, curves: list[Curve], scale: str) -> list[Line2D | Patch]:
     """The uniform policy's regret, which grows by the same in every episode, and the best policy's, 0."""
-    uniform = policy_values(mdp, np.full((mdp.H, mdp.S, mdp.A), 1.0 / mdp.A))
-    lost = float(mdp.initial @ (optimal_values(mdp)[0][0] - uniform[0]))
-    K = max(curve.episodes[-1] for curve in curves)
+    lost, K = uniform_loss(mdp), max(curve.episodes[-1] for curve in curves)
     k = np.geomspace(1.0, K, 200)
     axes.plot(k, lost * k, color=QUIET, linestyle=DOTTED, linewidth=1.0, zorder=2)
     low, high = axes.get_ylim()

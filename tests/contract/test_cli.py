@@ -95,6 +95,8 @@ BAD = {
     "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
     "env.S=1": "env.S: 1 is not accepted; it must be an integer >= 2",
     "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, runtime.gigabytes accepts",
+    "env=grid_world env.rows=300 env.columns=300 runtime.gigabytes=1": "env: grid_world of this size takes",
+    "privatizer=toeplitz privatizer.factorisation=square_root runtime.gigabytes=1": "runtime.gigabytes: 2 work",
     "env.S=2000 K=1e6 runtime.gigabytes=100": "env: a run of 1,000,000 episodes on riverswim of this size",
     "env.S=50 runtime.gigabytes=0.5": "runtime.gigabytes: 2 workers are predicted to take",
     "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",

@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.assemble import environment
 from dpucbvi.lab.stats import bootstrap, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.planning import optimal_values, policy_values
 from dpucbvi.studies import Rows, Stored
 from dpucbvi.studies.epsilon.matching import EPSILON
 from dpucbvi.studies.mechanisms.places import (
@@ -22,7 +20,7 @@ from dpucbvi.studies.mechanisms.places import (
     printed_of,
     reached,
 )
-from dpucbvi.studies.shared.arms import certificate_of, config_of, finals_of
+from dpucbvi.studies.shared.arms import certificate_of, config_of, finals_of, uniform_regret
 from dpucbvi.studies.shared.files import markdown, write_csv
 from dpucbvi.studies.shared.finals import as_regret, finals
 
@@ -152,15 +150,6 @@ def _elsewhere(experiment: StoredExperiment) -> str:
         "uniform policy",
     )
     return markdown(head, rows)
-
-
-def uniform_regret(arm: StoredArm) -> float:
-    """The regret after K episodes of who acts at random."""
-    config = config_of(arm)
-    mdp = environment(config["env"])
-    uniform = np.full(mdp.r.shape, 1.0 / mdp.A)
-    gap = optimal_values(mdp)[0][0] - policy_values(mdp, uniform)[0]
-    return float(config["K"] * mdp.initial @ gap)
 
 
 def _env(arm: StoredArm) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dpucbvi.lab.assemble import environment, without_checksum
 from dpucbvi.lab.stats import summarise, three_digits
 from dpucbvi.lab.store import StoredArm, StoredExperiment
+from dpucbvi.planning import uniform_loss
 from dpucbvi.privatizers.certificate import RELEASE, Certificate
 from dpucbvi.protocol import Floats
 
@@ -25,6 +27,11 @@ def check_same_grid(experiment: StoredExperiment) -> None:
 
 def config_of(arm: StoredArm) -> dict[str, Any]:
     return arm.runs[0].config
+
+
+def uniform_regret(arm: StoredArm) -> float:
+    """The regret that the uniformly random policy has in as many episodes."""
+    return episodes_of(arm) * uniform_loss(environment(without_checksum(config_of(arm)["env"])))
 
 
 def certificate_of(arm: StoredArm) -> Certificate:

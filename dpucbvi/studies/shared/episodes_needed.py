@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
-from dpucbvi.lab.assemble import assemble
+from dpucbvi.lab.assemble import assemble, without_checksum
 from dpucbvi.lab.settings import run_settings
 from dpucbvi.lab.store import StoredExperiment
 from dpucbvi.protocol import Setup
@@ -59,7 +59,7 @@ def literal_setup(config: dict[str, Any], pooled: bool, model: str, epsilon: flo
     """DP-UCBVI in the environment of a stored run with the literal constants."""
     private = {} if model == "non_private" else {"epsilon": epsilon}
     tree = {
-        "env": config["env"],
+        "env": without_checksum(config["env"]),
         "agent": {"name": "dp_ucbvi", "pooled": pooled},
         "privatizer": {"name": model, **private},
         "beta": config["beta"],

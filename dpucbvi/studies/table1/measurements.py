@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.lab.assemble import environment
 from dpucbvi.lab.stats import bootstrap
 from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.studies.shared.arms import certificate_of, config_of, episodes_of, finals_of, sizes_of
+from dpucbvi.studies.shared.arms import (
+    certificate_of,
+    config_of,
+    episodes_of,
+    finals_of,
+    sizes_of,
+    uniform_regret,
+)
 from dpucbvi.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
 
 ENVIRONMENT_NAMES = {
@@ -106,7 +111,7 @@ def tabulate(experiment: StoredExperiment) -> Table:
     measured = [measure(arm) for arm in experiment.arms]
     first = experiment.arms[0]
     one_each = {config_of(arm)["env"]["name"]: arm for arm in experiment.arms}
-    uniform = {env: _uniform_regret(arm, episodes_of(first)) for env, arm in one_each.items()}
+    uniform = {env: uniform_regret(arm) for env, arm in one_each.items()}
     bounds = [m.bound for m in measured]
     ranked = [_ranked(m, measured, bounds) for m in measured]
     return Table(ranked, uniform, episodes_of(first), len(first.runs))
@@ -170,11 +175,3 @@ def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) ->
         rank_measured=1 + sum(other.regret < m.regret for other, _ in peers),
         equals=sum(bound == own for _, bound in peers),
     )
-
-
-def _uniform_regret(arm: StoredArm, K: int) -> float:
-    """K times what the uniformly random policy loses in an episode."""
-    mdp = environment({key: value for key, value in config_of(arm)["env"].items() if key != "sha256"})
-    uniform = np.full(mdp.r.shape, 1.0 / mdp.A)
-    loss = optimal_values(mdp)[0][0] - policy_values(mdp, uniform)[0]
-    return K * float(mdp.initial @ loss)

@@ -126,8 +126,8 @@ def test_one_run_of_many_users(name):
     assert found.hits + found.false <= found.trials == 60_000
 
 
-def bandit(privatizer, K=10):
-    return set_up(random_mdp(S=1, A=2, H=1), dp.DPUCBVI(bonus_scale=1e-3), privatizer, K)
+def bandit(privatizer, K=10, **agent):
+    return set_up(random_mdp(S=1, A=2, H=1), dp.DPUCBVI(bonus_scale=1e-3, **agent), privatizer, K)
 
 
 def test_the_actions_of_the_others_give_a_part_of_epsilon_away():
@@ -150,9 +150,11 @@ def test_the_attacked_user_is_not_shown_and_those_before_her_know_nothing():
     assert (one[:, 2] == 0).all() and (one[:, 3:] != other[:, 3:]).any()
 
 
-def test_without_post_processing_by_hand_the_actions_are_those_of_a_run():
+@pytest.mark.parametrize("minimum", [True, False])
+def test_without_post_processing_by_hand_the_actions_are_those_of_a_run(minimum):
     """The loop of the attack is the engine's: with the user's own rewards, the same policies."""
-    setup = bandit(Central(10.0, confidence_scale=1e-3, sensitivity="replace_one", families="tuned"), K=30)
+    private = Central(10.0, confidence_scale=1e-3, sensitivity="replace_one", families="tuned")
+    setup = bandit(private, K=30, minimum=minimum)
     from dpucbvi.audit.drive import on_tape
     from dpucbvi.engine.fast import start
     from dpucbvi.mdp import uniforms_per_episode
@@ -261,8 +263,10 @@ def test_a_wrong_audit_is_told_in_one_line(setup, settings, message):
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
-def test_what_is_not_private_cannot_be_audited():
-    setup = set_up(random_mdp(S=2, A=1, H=1), dp.DPUCBVI(), dp.NonPrivate(), 4)
+@pytest.mark.parametrize("attack", ["released", "one_run"])
+@pytest.mark.parametrize("privatizer", [dp.NonPrivate(), PRIVATIZERS["shared"](1.0)])
+def test_what_is_not_private_cannot_be_audited(privatizer, attack):
+    setup = set_up(random_mdp(S=2, A=1, H=1), dp.DPUCBVI(), privatizer, 4)
     with pytest.raises(dp.InputError, match="certifies something"):
-        check(setup, "released", None, 1000)
+        check(setup, attack, None, 1000)
     assert broken(None, setup) is None and ALPHA * 140 < 1e-6

@@ -72,6 +72,11 @@ def test_a_state_in_which_all_episodes_end_is_absorbing_whatever_its_row_says():
     [
         ("Blackjack-v1", "id: Blackjack-v1 has no transition table; FrozenLake, Taxi and CliffWalking have"),
         ("FrozenRiver-v1", "id: 'FrozenRiver-v1' is no environment of gymnasium"),
+        (
+            "no_such_module:Bar-v0",
+            "id: 'no_such_module:Bar-v0' is no environment of gymnasium (No module named",
+        ),
+        (7, "id: int is not accepted; it must be an id or an environment of gymnasium"),
         (Table({0: {0: [(1.0, 0, 0.0, False)]}}, np.ones(1)), "id: Table pays nothing"),
     ],
 )

@@ -7,7 +7,7 @@ from omegaconf import OmegaConf
 
 import dpucbvi as dp
 from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.calibration import Calibration, objective
+from dpucbvi.lab.calibration import Calibration, around, objective
 from dpucbvi.lab.compose import CONF
 from dpucbvi.lab.config_store import offer_environments
 from dpucbvi.lab.experiment import experiment_from
@@ -165,3 +165,20 @@ def test_bad_input_is_one_line(found):
         dp.calibrate(RIVER, dp.planner(lambda counts: None), dp.Central(epsilon=1), K=5)
     with pytest.raises(dp.InputError, match=r"^bonus, confidence: an empty list"):
         dp.calibrate(RIVER, dp.UCBVI(), K=5, bonus=())
+    wrong = {"bonus": (1e-3, -1), "confidence": (0.1, 0.0)}
+    for key, factors in wrong.items():
+        with pytest.raises(dp.InputError, match=rf"^{key}: {factors[1]} is not accepted; it must be a list of"):
+            dp.calibrate(RIVER, NeverRun(), dp.Central(epsilon=1), K=5, **{key: factors})
+
+
+class NeverRun(dp.DPUCBVI):
+    """It cannot be run, so that a factor which is refused is refused before anything is."""
+
+    def algorithm(self, *_):
+        raise AssertionError("was run")
+
+
+def test_a_regret_of_zero_has_neighbours():
+    found = Calibration("any", "any", {(0.1,): 0.0, (1.0,): 0.0, (10.0,): 2.0})
+    assert found.choice == (0.1,) and around(found) == {(1.0,): 1.0}
+    assert around(found._replace(objective={(0.1,): 0.0, (1.0,): 2.0})) == {(1.0,): np.inf}

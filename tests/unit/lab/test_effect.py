@@ -90,6 +90,13 @@ def test_a_grid_that_no_arm_reads_is_refused():
     assert message == "grid.privatizer.epsilon: has no effect, nothing that was chosen reads it"
 
 
+def test_an_arm_cannot_have_more_runs_than_there_are_seeds():
+    message = refused("+arms={a: {K: 7}, b: {K: 8}}", "runs=2", "+arms.a.runs=7")
+    assert message == "arms.a.runs: 7 is more than the 2 runs of all arms; write runs=7 too"
+    assert told("+arms={a: {K: 7}, b: {K: 8}}", "runs=7", "+arms.a.runs=7") == []
+    assert told("+exp=explain", "runs=2") == []  # where arms have 5 runs in the file
+
+
 ADVISED = {  # the first place that takes the very value
     ("+exp=riverswim", "privatizer=batches"): "arms.jdp_eps2.privatizer.name=batches",  # not ucbvi
     ("+exp=riverswim", "bonus=literal"): "arms.ucbvi.bonus.scale=1.0",
