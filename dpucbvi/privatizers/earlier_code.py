@@ -1,13 +1,13 @@
 """Two habits of published code, which are not private: to explain the printed figure, never to be used.
 
-The public code of Chowdhury and Zhou (AAAI 2022), the paper before this one, adds noise Lap(1/ε) without the 3
-families, without H and without a tree:
+The public code of Chowdhury and Zhou (AAAI 2022), the paper before this one (PrivateTabularRL, src/agent.py,
+commit f4d8a66 of 2021), adds noise Lap(1/ε) without the 3 families, without H and without a tree:
 
     Redrawn   ⌊ln k⌋ + 1 fresh noises on every counter in every release k
-    Shared    one running sum of a noise per user, the same on every counter
+    Shared    a noise per user for N, one for R and one for every s', summed up; all (s,a) have the same ones
 
 `Redrawn` releases each user's data K-1 times, each time with new noise, which certifies 3H(K-1)ε by
-composition. `Shared` certifies nothing: the difference of two counters has no noise at all.
+composition. `Shared` certifies nothing: the difference of two pairs' counters has no noise at all.
 """
 
 import math
@@ -78,12 +78,12 @@ class Redrawn(LaplaceOne):
 
 @dataclass(frozen=True)
 class Shared(LaplaceOne):
-    """One noise for all counters."""
+    """The same noise for all pairs (s,a)."""
 
     model = "LDP"
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        return self.noise_from(problem, problem.K - 1, 1)
+        return self.noise_from(problem, problem.K - 1, problem.S + 2)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:
@@ -120,17 +120,18 @@ class RedrawnCounts:
 
 
 class SharedCounts:
-    """The true sums, and one running sum of noises on all of them."""
+    """The true sums, and S + 2 running sums of noises: that of N, of every s' and of R, for all pairs."""
 
     def __init__(self, shape: tuple[int, int, int], b: float, stream: LaplaceStream):
-        self.sum, self.noise, self.t = np.zeros(counters(*shape)), 0.0, 0
-        self._shape, self._b, self._stream = shape, b, stream
+        G, S, A = self._shape = shape
+        self.sum, self.noise, self.t = np.zeros(counters(*shape)), np.zeros(S + 2), 0
+        self._pairs, self._b, self._stream = G * S * A, b, stream
 
     def release(self, user: User) -> Floats:
         self.sum += user.sigma
         self.t += 1
-        self.noise += self._b * float(self._stream.draw(1)[0])
-        return self.sum + self.noise
+        self.noise += self._b * self._stream.draw(len(self.noise))
+        return self.sum + np.repeat(self.noise, self._pairs)
 
     @property
     def sd(self) -> Floats:

@@ -32,7 +32,7 @@ class RedrawnState(NamedTuple):
 
 
 class SharedState(NamedTuple):
-    """The true sums and total[0], the noise on all of them."""
+    """The true sums and the noises on them: of N, of every s' and of R, for all pairs."""
 
     sum: Floats
     generator: Words
@@ -57,11 +57,13 @@ def release_redrawn(state: RedrawnState, t: int, memory: Memory, private: Privat
 
 
 def release_shared(state: SharedState, t: int, memory: Memory, private: Private) -> bool:
-    """One more noise on all counters."""
+    """One more noise on N, on every s' and on R."""
     add_user(state.features, state.sum, memory, private)
     next_words(state.generator, state.words)
-    state.total[0] += state.b * laplace_from_word(state.words[0])
-    state.noise[:] = state.total[0]
+    pairs = state.noise.size // state.total.size
+    for i in range(state.total.size):
+        state.total[i] += state.b * laplace_from_word(state.words[i])
+        state.noise[i * pairs : (i + 1) * pairs] = state.total[i]
     put(state.features, state.sum, state.noise, private, state.unit_sd * math.sqrt(t))
     return True
 
@@ -87,8 +89,8 @@ def start_shared(setup: Setup, seed: int, size: int) -> SharedState:
     return SharedState(
         np.zeros(size),
         LaplaceStream(seed_stream(seed, "privacy")).state(),
-        np.zeros(1, dtype=np.uint64),
-        np.zeros(1),
+        np.zeros(setup.problem.S + 2, dtype=np.uint64),
+        np.zeros(setup.problem.S + 2),
         np.zeros(size),
         b,
         b * LAPLACE_SD,

@@ -24,7 +24,7 @@ implements it and which test or experiment checks it. A verdict is about what th
   proved by it. **holds in part**: some of it was checked, or some of it is false; the footnote says what.
 - **does not hold**, **cannot be told**: what the stored runs say of a sentence of Section 7, in several
   settings (`paper/results/headline.md`); **holds in part** if it holds in some. The certified setting comes
-  first: the others are fitted to the printed figure.
+  first: the others are fitted to the printed figure, and what they show of final values was put in.
 - **off by 2**: true with 2ε in place of ε.
 - **used**: a definition or a formula; the tests check that the code is that formula.
 - **not tested**: nothing is claimed; the footnote says why, or what was measured instead.

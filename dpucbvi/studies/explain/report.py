@@ -152,7 +152,7 @@ def _local(experiment: StoredExperiment) -> str:
 
 def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
-    shared = " on all counters" * (config_of(arm)["privatizer"]["name"] == "shared")
+    shared = ", the same for all pairs" * (config_of(arm)["privatizer"]["name"] == "shared")
     return (
         f"{laplace_of(arm)}{shared}",
         _epsilon(certificate_of(arm).add_remove),

@@ -38,11 +38,13 @@ settle" counts the runs that are not settled: the last tenth of the episodes add
 would; its interval is Clopper and Pearson's.
 Pairs share their seeds; p is of the sign-flip test with Holm's correction over the table. matched and pooled:
 the ε (and UCBVI's factor) were fitted so that the final mean is the printed one; explained: the factors were
-fitted to the whole printed curves. Their final values are thus no evidence; order, shape and tails are.
-certified: nothing was fitted to the printed figure, factors come from `+exp=calibrate_mechanisms`.
+fitted to the whole printed curves. Their final values, the order of these and the final differences are thus
+no evidence; how the curves grow, and their tails, are. certified: nothing was fitted to the printed figure,
+factors come from `+exp=calibrate_mechanisms`.
 
-Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI with the same factors and without
-privacy, or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
+Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI without privacy and with the same
+factors (in certified those of batches; one question has another factor on its bonus, so that its cost is not
+quite like for like), or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
 """
 CHANGED = "They change the algorithm too: {levers}.\n"
 

@@ -48,11 +48,11 @@ NOTES = """\
 replaced). (b): one factor on the bonus and one on E for all four curves, and the noise, fitted to the printed
 curves on other seeds (`explain.md`): its values are thus no evidence that the printed ε are right. (c): the ε
 of the printed legend, pure and certified if a user is replaced, with batches (JDP) and one question per user
-(LDP) in place of the paper's noise, pooled counts, and DP-UCBVI itself without privacy as the non-private
-curve (`mechanisms.md` has more runs). matched: the ε, and for UCBVI the factor on its bonus, at which the
-final regret is the printed one; found on other seeds than those run here. The paper's 5 runs say little of
-heavy tails: `headline.md` has 50 runs, what each comparison is worth, and the verdicts on the sentences of
-Section 7.
+(LDP) in place of the paper's noise, pooled counts, the changes D29 to D31 to the algorithm, and DP-UCBVI itself
+without privacy as the non-private curve (`mechanisms.md` has more runs). matched: the ε, and for UCBVI the
+factor on its bonus, at which the final regret is the printed one, with calibrated factors; found on other seeds
+than those run here (nowhere: not up to ε = 10,000). The paper's 5 runs say little of heavy tails: `headline.md`
+has 50 runs, what each comparison is worth, and the verdicts on the sentences of Section 7.
 """
 
 

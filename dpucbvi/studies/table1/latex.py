@@ -63,7 +63,8 @@ def _caption(table: Table) -> str:
         "runs; in the rows of the lower bounds, their value without constants and logarithms. Every private "
         f"run certifies pure $\\epsilon={table.epsilon:g}$ if a user is added or removed "
         f"(${2 * table.epsilon:g}$ if she is replaced){own_noise_text(table)}. {_math(sizes)}. Factors on "
-        "bonus and $E$ were chosen in each environment with equal budgets. " + FOOTNOTES
+        "bonus and $E$ were chosen in each environment by one rule, on as many points, and more where a choice "
+        "lay at an edge. " + FOOTNOTES
     )
 
 

@@ -42,9 +42,11 @@ def test_the_noise_of_a_later_release_is_a_sum_of_so_many():
     assert noise.var() == pytest.approx(2 * 5 / 4, rel=5 * math.sqrt((2 + 3 / 5) / len(noise)))
 
 
-def test_shared_noise_is_the_same_everywhere_and_adds_up():
-    noise = releases(Shared(2.0), 10)
-    assert (noise == noise[:, :1]).all() and (np.diff(noise[:, 0]) != 0.0).all()
+def test_shared_noise_is_the_same_for_all_pairs_and_adds_up():
+    """The counters are N, one block for every s', and R, each with the 5·4·2 pairs of all steps."""
+    noise = releases(Shared(2.0), 10).reshape(10, 4 + 2, 5 * 4 * 2)
+    assert (noise == noise[:, :, :1]).all() and (np.diff(noise[:, :, 0], axis=0) != 0.0).all()
+    assert all(len(set(blocks)) == 6 for blocks in noise[:, :, 0])
 
 
 def test_what_they_certify():
