@@ -35,7 +35,7 @@ QUOTED = {
     "literal": "regret {literal.jdp_eps1}, linear, with the printed constants at JDP ε = 1 (a user added or"
     " removed)",
     "privacy_for_free": "powers of K {privacy_for_free.slope.pooled_counts.JDP} under JDP and"
-    " {privacy_for_free.slope.pooled_counts.LDP} under LDP, pooled counts, at ε = 1, 10, 100 (a user added or"
+    " {privacy_for_free.slope.pooled_counts.LDP} under LDP, pooled counts, at ε = 1 and 10 (a user added or"
     " removed)",
     "table1": "DP-UCBVI's ranks by bound → by regret {table1.rank.dp_ucbvi.JDP} under JDP,"
     " {table1.rank.dp_ucbvi.LDP} under LDP, environment by environment",

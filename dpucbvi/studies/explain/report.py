@@ -40,7 +40,7 @@ NEAR = 0.2  # a distance that we call near
 NOTES = """\
 A hypothesis has one factor on the bonus and one on E for three curves: without privacy, and JDP where the
 legend says ε = 1 and ε = 2. The factors were fitted to the printed curves on other seeds (`+exp=explain_fit`,
-{fitted} points for each). "ε certified": of the curve printed as ε = 1, pure, a user added or removed
+{fitted} points for each at most). "ε certified": of the curve printed as ε = 1, pure, a user added or removed
 (twice that if replaced). "distance": root mean square of log(ours/printed) over the curves and the digitised
 episodes, 0.1 being about 10%; "by chance": what 95% of figures of 5 runs of the hypothesis itself, read off
 as badly as the bitmap, stay below; p: the share of them at least as far off as the printed figure, Holm's
