@@ -126,7 +126,7 @@ def test_the_report_says_what_its_arms_and_columns_are(experiment, tmp_path):
     text, _ = STUDY.report(experiment, tmp_path, {}.get)
     words = " ".join(text.read_text().split())
     assert "not settled: the last tenth of the episodes adds more regret than √k growth would" in words
-    assert "`itself` for DP-UCBVI with the same factors and without privacy" in words
+    assert "`itself` for DP-UCBVI without privacy and with the same factors" in words
     assert "`certified_jdp_eps1_DP-UCBVI` is batches; `certified_ldp_eps2_DP-UCBVI` is one question." in words
     assert f"They {LEVERS}" in words
 

@@ -318,8 +318,9 @@ def crossing(panel: str, model: str, name: str, wanted: float) -> tuple[str, str
         return ("below 0.5" if at < 0.5 else "above 8"), "-"
     runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)])
     found = match(np.array(sorted(EPSILONS)), runs, wanted, 100.0)
-    unknown = np.isnan(found.low)
-    return three_digits(at), "-" if unknown else f"{three_digits(found.low)} to {three_digits(found.high)}"
+    if np.isnan(found.low):
+        return f"about {three_digits(at)}", "not told"
+    return three_digits(at), f"{three_digits(found.low)} to {three_digits(found.high)}"
 
 
 def test_the_report_has_all_tables_in_order(report):
