@@ -547,12 +547,7 @@ MUTANTS = {
             'if how == "below" else',
             'if how == "above" else',
         ),
-        Mutant(
-            "the interval of an unknown one",
-            "mechanisms.report",
-            'interval = "-" if np.isnan(found.low) else',
-            "interval =",
-        ),
+        Mutant("the interval of an unknown one", "mechanisms.report", "if np.isnan(found.low):", "if False:"),
         Mutant(
             "ratio of a lever upside down",
             "mechanisms.report",
