@@ -561,10 +561,10 @@ MUTANTS = {
             "{uniform_regret(arms[0]):,.0f}",
         ),
         Mutant(
-            "the worst value for the uniform policy's",
-            "mechanisms.report",
-            "np.full(mdp.r.shape, 1.0 / mdp.A)",
-            "np.eye(mdp.A)[np.zeros(mdp.r.shape[:2], dtype=int)]",
+            "one episode of the uniform policy",
+            "shared.arms",
+            "episodes_of(arm) * uniform_loss(",
+            "uniform_loss(",
         ),
         Mutant(
             "pure where it is not",
