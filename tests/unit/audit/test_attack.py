@@ -263,6 +263,13 @@ def test_a_wrong_audit_is_told_in_one_line(setup, settings, message):
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("privatizer", [dp.OneStep(1.0), dp.OneQuestion(1.0)])
+def test_users_give_epsilon_away_before_anything_is_released(privatizer):
+    """Two users answer, and the first release would be after a hundred: their answers are there to attack."""
+    setup = set_up(random_mdp(S=2, A=1, H=1), dp.DPUCBVI(), privatizer, 3)
+    assert 0.6 < released.attack(setup, None, 20_000, rng()).epsilon.bound <= setup.certificate.replace_one
+
+
 @pytest.mark.parametrize("attack", ["released", "one_run"])
 @pytest.mark.parametrize("privatizer", [dp.NonPrivate(), PRIVATIZERS["shared"](1.0)])
 def test_what_is_not_private_cannot_be_audited(privatizer, attack):

@@ -120,6 +120,11 @@ def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity
 
 
 @pytest.mark.parametrize("kind", LAPLACE)
+def test_an_epsilon_may_be_a_number_of_numpy(kind):
+    assert made(kind(np.float32(2.0)), 64).noise.scale == made(kind(2.0), 64).noise.scale
+
+
+@pytest.mark.parametrize("kind", LAPLACE)
 def test_half_the_epsilon_is_twice_the_noise_and_twice_the_e(kind):
     one, half = made(kind(2.0), 64), made(kind(1.0), 64)
     assert half.noise.scale == 2 * one.noise.scale

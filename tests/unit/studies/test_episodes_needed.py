@@ -101,3 +101,8 @@ def test_an_arm_with_a_factor_is_not_literal():
     for factor in ({"bonus": 0.5}, {"confidence": 0.5}):
         with pytest.raises(AssertionError, match="a factor is not 1"):
             check_literal(stored_experiment("literal", [stored_arm("a", 1.0, **factor)]))
+
+
+def test_a_stored_environment_may_have_a_checksum():
+    signed = {**SMALL, "env": {**SMALL["env"], "sha256": "0" * 64}}
+    assert literal_setup(signed, False, "central", 1.0).constants == literal().constants
