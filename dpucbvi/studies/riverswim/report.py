@@ -52,7 +52,7 @@ of the printed legend, pure and certified if a user is replaced, with batches (J
 without privacy as the non-private curve (`mechanisms.md` has more runs). matched: the ε, and for UCBVI the
 factor on its bonus, at which the final regret is the printed one, with calibrated factors; found on other seeds
 than those run here (nowhere: not up to ε = 10,000). The paper's 5 runs say little of heavy tails: `headline.md`
-has 20 or 50 runs, what each comparison is worth, and the verdicts on the sentences of Section 7.
+has 50 runs, what each comparison is worth, and the verdicts on the sentences of Section 7.
 """
 
 
