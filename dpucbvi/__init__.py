@@ -60,21 +60,21 @@ from dpucbvi.privatizers import (
 )
 from dpucbvi.protocol import Counts, Noise, Plan, Problem, User
 from dpucbvi.simulate import run
-from dpucbvi.trace import Trace, Traces
+from dpucbvi.trace import Runs, Trace
 
 if TYPE_CHECKING:
-    from dpucbvi.lab.calibration import calibrate
-    from dpucbvi.lab.results import compare, load
-    from dpucbvi.studies.regret import plot
+    from experiments.lab.calibration import calibrate
+    from experiments.lab.results import compare, load
+    from experiments.studies.regret import plot
 
 __version__ = _version("dpucbvi")
 
 # What needs pandas, matplotlib or the lab: imported when it is first asked for.
 _ON_DEMAND = {
-    "calibrate": "dpucbvi.lab.calibration",
-    "compare": "dpucbvi.lab.results",
-    "load": "dpucbvi.lab.results",
-    "plot": "dpucbvi.studies.regret",
+    "calibrate": "experiments.lab.calibration",
+    "compare": "experiments.lab.results",
+    "load": "experiments.lab.results",
+    "plot": "experiments.studies.regret",
 }
 
 __all__ = [
@@ -102,10 +102,10 @@ __all__ = [
     "PrivateUCBPO",
     "PrivateUCBVI",
     "Problem",
+    "Runs",
     "TabularMDP",
     "Toeplitz",
     "Trace",
-    "Traces",
     "UCBVIRefined",
     "User",
     "calibrate",

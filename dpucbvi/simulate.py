@@ -40,7 +40,7 @@ from dpucbvi.protocol import (
     Setup,
 )
 from dpucbvi.support import KnownSupport, Support, support_of
-from dpucbvi.trace import Trace, Traces, recorded_episodes
+from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
@@ -77,7 +77,7 @@ def run(
     engine: str | None = ...,
     watch: Watch | None = ...,
     **settings: Any,
-) -> Traces: ...
+) -> Runs: ...
 
 
 def run(
@@ -90,7 +90,7 @@ def run(
     engine: str | None = None,
     watch: Watch | None = None,
     **settings: Any,
-) -> Trace | Traces:
+) -> Trace | Runs:
     """K episodes of the agent on the MDP, its counts released by the privatizer; one run for every seed.
 
     `watch(k, plan, counts)` is called in every episode with its number, its plan and the counts that it was
@@ -103,7 +103,7 @@ def run(
         seeds = tuple(whole("seed", one, 0) for one in seed)
         if not seeds:
             raise InputError("seed: none is given; it must be an integer >= 0, or several")
-        return Traces(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
+        return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
     return run_setup(setup, whole("seed", seed, 0), engine, watch)
 
 

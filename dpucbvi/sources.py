@@ -1,27 +1,34 @@
-"""The code that a result can depend on, as one hash: what the compiled cache, checkpoints and provenance trust.
+"""The library's code as one hash: what checkpoints, the compiled cache and provenance trust.
 
-That is every room but the study of the paper, and of the lab only what turns settings into the parts of a run.
+Comments and docstrings change no result, so they are not part of it.
 """
 
+import ast
 import hashlib
 from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-AROUND = ("lab", "studies")
-SETTINGS = ("lab/settings.py", "lab/assemble.py", "lab/strict.py")
-
-
-def sources() -> list[Path]:
-    """Those files, sorted."""
-    rooms = [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in AROUND]
-    return sorted([*rooms, *(PACKAGE / name for name in SETTINGS)])
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
 def code() -> str:
-    """A hash of their names and contents."""
+    """A hash of the syntax trees of all modules, with their names."""
+    return hash_of(PACKAGE, sorted(PACKAGE.rglob("*.py")))
+
+
+def hash_of(root: Path, sources: list[Path]) -> str:
+    """A hash of these files: their names below the root, and what Python makes of them."""
     digest = hashlib.sha256()
-    for source in sources():
-        digest.update(str(source.relative_to(PACKAGE)).encode() + b"\0" + source.read_bytes() + b"\0")
+    for source in sources:
+        tree = without_docstrings(ast.parse(source.read_bytes()))
+        digest.update(f"{source.relative_to(root).as_posix()}\0{ast.dump(tree)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return tree

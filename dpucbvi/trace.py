@@ -54,7 +54,7 @@ class Trace(NamedTuple):
         )
 
 
-class Traces(NamedTuple):
+class Runs(NamedTuple):
     """Runs that differ in their seed alone."""
 
     seeds: tuple[int, ...]

@@ -7,17 +7,21 @@ A machine's speed varies from minute to minute, so each ratio is the median of r
 right after the other.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import argparse
 import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,11 +32,11 @@ from dpucbvi.engine import fast
 from dpucbvi.engine.exact import ExactLaplace
 from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.releases import kary_tree, toeplitz
-from dpucbvi.lab.store import Store
 from dpucbvi.privatizers.words import SeededWords, SystemWords, WordSource
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Privatizer, Setup
 from dpucbvi.simulate import set_up
+from experiments.lab.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 7

@@ -3,22 +3,26 @@
 The executed notebooks go beside it, as HTML in results/page/notebooks: they load nothing either.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import argparse
 import base64
 import html
 import io
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.provenance import provenance
-from dpucbvi.studies.artifact.formulas import with_formulas
-from dpucbvi.studies.artifact.page import page_data
+from experiments.lab.provenance import provenance
+from experiments.studies.artifact.formulas import with_formulas
+from experiments.studies.artifact.page import page_data
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

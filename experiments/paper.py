@@ -5,26 +5,30 @@
 What else is stored in results/ is one's own: it is drawn into results/figures and never touches paper/.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import argparse
 import json
 import multiprocessing
-import sys
 import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cache, partial
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.command_line import is_bad_input, named
-from dpucbvi.lab.compose import composed, experiments, fingerprint
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import Store, StoredExperiment
-from dpucbvi.studies import Study, draw, names, study
-from dpucbvi.studies.artifact.expected import check_index
-from dpucbvi.studies.artifact.figures import keep_figures
+from experiments.lab.command_line import is_bad_input, named
+from experiments.lab.compose import composed, experiments, fingerprint
+from experiments.lab.shipped import Shipped
+from experiments.lab.store import Store, StoredExperiment
+from experiments.studies import Study, draw, names, study
+from experiments.studies.artifact.expected import check_index
+from experiments.studies.artifact.figures import keep_figures
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -80,10 +84,10 @@ class Publisher:
 
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
-        from dpucbvi.studies.artifact import privacy  # these import studies, one of which may be broken
-        from dpucbvi.studies.artifact.appendix import parts, with_parts
-        from dpucbvi.studies.artifact.claims import ledger, read
-        from dpucbvi.studies.artifact.numbers import numbers
+        from experiments.studies.artifact import privacy  # these import studies, one of which may be broken
+        from experiments.studies.artifact.appendix import parts, with_parts
+        from experiments.studies.artifact.claims import ledger, read
+        from experiments.studies.artifact.numbers import numbers
 
         shipped = self.shipped.experiments()
         found = numbers(self.find, shipped)

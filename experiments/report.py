@@ -1,16 +1,20 @@
 """Write the report's numbers and tables and build results/report/report.pdf: python experiments/report.py."""
 
-import argparse
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
+import argparse
+import shutil
+import subprocess
+
 from dpucbvi.errors import InputError
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies.artifact.claims import VERDICTS, read
-from dpucbvi.studies.artifact.numbers import Numbers, numbers
-from dpucbvi.studies.artifact.report import claims_table, macros, missing_numbers, sentences_table
+from experiments.lab.shipped import Shipped
+from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.numbers import Numbers, numbers
+from experiments.studies.artifact.report import claims_table, macros, missing_numbers, sentences_table
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDERS = {

@@ -4,13 +4,17 @@ What is stored already is loaded, an interrupted run goes on where it stopped: s
 step that fails does not cost the others, nor an experiment whose file is wrong; it is named at the end.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import argparse
 import resource
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -18,15 +22,15 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 
 import numpy as np
 
-from dpucbvi.lab.command_line import named
-from dpucbvi.lab.compose import composed, experiments
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.runner import run_ids
-from dpucbvi.lab.store import Store
 from dpucbvi.protocol import Floats
-from dpucbvi.studies import names
-from dpucbvi.studies.artifact.stated import FIRST, stated
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.command_line import named
+from experiments.lab.compose import composed, experiments
+from experiments.lab.experiment import experiment_from
+from experiments.lab.runner import run_ids
+from experiments.lab.store import Store
+from experiments.studies import names
+from experiments.studies.artifact.stated import FIRST, stated
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[1]
 TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

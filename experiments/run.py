@@ -5,18 +5,22 @@ With --certify it prints what the runs would certify, with --plan what they woul
 a calibration writes the factors that it chose into conf/arm/.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import gc
 import io
 import logging
 import os
 import shlex
 import signal
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from time import perf_counter
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -32,7 +36,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from dpucbvi import files
 from dpucbvi.errors import InputError, LpError
-from dpucbvi.lab.command_line import (
+from experiments.lab.command_line import (
     as_one_experiment,
     changes,
     check_flags,
@@ -41,11 +45,11 @@ from dpucbvi.lab.command_line import (
     own_name,
     same_problem,
 )
-from dpucbvi.lab.config_store import offer_environments
+from experiments.lab.config_store import offer_environments
 
 if TYPE_CHECKING:
-    from dpucbvi.lab.experiment import Experiment
-    from dpucbvi.lab.store import StoredExperiment
+    from experiments.lab.experiment import Experiment
+    from experiments.lab.store import StoredExperiment
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"
@@ -63,14 +67,14 @@ class Ended(KeyboardInterrupt):
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def run(config: DictConfig) -> None:
     """Check everything, run what is not stored, draw, print."""
-    from dpucbvi.lab.certify import certified  # these are slow to import: --help and --cfg do without
-    from dpucbvi.lab.effect import check_effect
-    from dpucbvi.lab.experiment import check_study, experiment_from
-    from dpucbvi.lab.runner import WorkerDied, plan, run_experiment
-    from dpucbvi.lab.tell import tell
-    from dpucbvi.studies import names, study
-    from dpucbvi.studies.shared.files import aligned
-    from dpucbvi.studies.shared.printed import printed_curves
+    from experiments.lab.certify import certified  # these are slow to import: --help and --cfg do without
+    from experiments.lab.effect import check_effect
+    from experiments.lab.experiment import check_study, experiment_from
+    from experiments.lab.runner import WorkerDied, plan, run_experiment
+    from experiments.lab.tell import tell
+    from experiments.studies import names, study
+    from experiments.studies.shared.files import aligned
+    from experiments.studies.shared.printed import printed_curves
 
     try:
         start = perf_counter()
@@ -114,10 +118,10 @@ def run(config: DictConfig) -> None:
 
 def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     """Draw the figure and print the table, from what is stored; write what was chosen into these files."""
-    from dpucbvi.lab.learnt import learnt_nothing
-    from dpucbvi.lab.results import write_csv
-    from dpucbvi.lab.store import Store
-    from dpucbvi.studies import draw, table
+    from experiments.lab.learnt import learnt_nothing
+    from experiments.lab.results import write_csv
+    from experiments.lab.store import Store
+    from experiments.studies import draw, table
 
     stored = Store(experiment.results).load_experiment(experiment.name)
     if sys.stdout.isatty():
@@ -138,13 +142,13 @@ def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
 
 
 def _files_to_save(experiment: "Experiment", name: str) -> dict[str, Path]:
-    from dpucbvi.studies.calibrate.save import files  # with a study that other runs do without
+    from experiments.studies.calibrate.save import files  # with a study that other runs do without
 
     return files(experiment, name, CONF / "arm")
 
 
 def _save_arms(experiment: "Experiment", stored: "StoredExperiment", paths: dict[str, Path]) -> None:
-    from dpucbvi.studies.calibrate.save import save
+    from experiments.studies.calibrate.save import save
 
     command = shlex.join(["python", "experiments/run.py", *same_problem(experiment.changed)])
     for path in save(experiment, stored, paths):

@@ -4,17 +4,21 @@ An experiment ships if it is stored just as its file in conf/exp says; what else
 Without names, one that has shipped and is not stored stays as it has shipped.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
+import argparse
+
 from dpucbvi.errors import InputError
-from dpucbvi.lab.command_line import named
-from dpucbvi.lab.compose import composed, experiments, fingerprint
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import Store
-from dpucbvi.studies import check_state, study
-from dpucbvi.studies.artifact.expected import check_index
+from experiments.lab.command_line import named
+from experiments.lab.compose import composed, experiments, fingerprint
+from experiments.lab.shipped import Shipped
+from experiments.lab.store import Store
+from experiments.studies import check_state, study
+from experiments.studies.artifact.expected import check_index
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,13 +10,17 @@ check a compiled run are not solved again, because no number of the trace depend
 or computed counts as different, and the rest is compared.
 """
 
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+
 import argparse
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -26,16 +30,16 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.command_line import named, told
-from dpucbvi.lab.compiling import compile_first
-from dpucbvi.lab.run_files import PER_EPISODE
-from dpucbvi.lab.runner import audit_run
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import StoredRun, run_id, settings_of
 from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
+from experiments.lab.assemble import assemble
+from experiments.lab.command_line import named, told
+from experiments.lab.compiling import compile_first
+from experiments.lab.run_files import PER_EPISODE
+from experiments.lab.runner import audit_run
+from experiments.lab.shipped import Shipped
+from experiments.lab.store import StoredRun, run_id, settings_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMBERS = tuple(key for key in PER_EPISODE if key != "episodes")

@@ -37,7 +37,7 @@ import pictures.results as draw
 from omegaconf import OmegaConf
 
 import dpucbvi as dp
-from dpucbvi.lab.shipped import Shipped
+from experiments.lab.shipped import Shipped
 
 ROOT = Path(dp.__file__).resolve().parents[1]
 RESULTS = ROOT / "paper" / "results"
@@ -82,7 +82,7 @@ def regret_curve(arm, agent, privatizer, K=50_000):
 # (section 2).
 
 # %%
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.studies.shared.printed import printed_curves
 
 arms = stored_arms("riverswim")
 print("stored results" if arms else f"small runs of this notebook ({len(SEEDS)} seeds)")
@@ -187,7 +187,7 @@ draw.bonus_terms(k, H, terms)
 # episodes:
 
 # %%
-from dpucbvi.lab.fits import exponents, tail
+from experiments.lab.fits import exponents, tail
 
 arms = stored_arms("privacy_for_free")
 if arms:

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from dpucbvi.studies.shared.style import BLACK
+from experiments.studies.shared.style import BLACK
 
 STYLE = {
     "font.size": 10,

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.patches import Polygon, Rectangle
 
 from dpucbvi.environments import LEFT, RIGHT
-from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION
+from experiments.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION
 from pictures import canvas, heading, picture, write_into_cells
 
 ARROW = {LEFT: "←", RIGHT: "→"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpucbvi.studies.shared.style import BLACK, BLUE, GREEN, HUES, ORANGE, QUIET, VERMILLION
+from experiments.studies.shared.style import BLACK, BLUE, GREEN, HUES, ORANGE, QUIET, VERMILLION
 from pictures import canvas, picture
 
 NAMES = {

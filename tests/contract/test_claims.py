@@ -8,11 +8,11 @@ import pytest
 from test_deviations import ENTRIES, missing_places
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.compose import experiments
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies.artifact.appendix import parts, with_parts
-from dpucbvi.studies.artifact.claims import VERDICTS, ledger, read
-from dpucbvi.studies.artifact.numbers import NAME, NOT_SHIPPED, filled, numbers
+from experiments.lab.compose import experiments
+from experiments.lab.shipped import Shipped
+from experiments.studies.artifact.appendix import parts, with_parts
+from experiments.studies.artifact.claims import VERDICTS, ledger, read
+from experiments.studies.artifact.numbers import NAME, NOT_SHIPPED, filled, numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 YAML = ROOT / "paper" / "claims.yaml"

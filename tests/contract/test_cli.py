@@ -20,11 +20,11 @@ from omegaconf import OmegaConf
 
 from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
 from dpucbvi.errors import LpError
-from dpucbvi.lab.config_store import offer_environments
-from dpucbvi.lab.store import Store
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.studies.calibrate import save
+from experiments.lab.config_store import offer_environments
+from experiments.lab.store import Store
+from experiments.studies.calibrate import save
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
@@ -194,7 +194,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_
     def broken(*_):
         raise ValueError("a mistake")
 
-    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", broken)
+    monkeypatch.setattr("experiments.lab.runner.run_experiment", broken)
     with pytest.raises(ValueError, match="a mistake"):
         cli(*TINY, f"runtime.results={tmp_path}")
 
@@ -203,7 +203,7 @@ def test_an_lp_that_fails_is_told_in_one_line(cli, monkeypatch, tmp_path):
     def fails(*_):
         raise LpError("the LP solver returned no solution")
 
-    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", fails)
+    monkeypatch.setattr("experiments.lab.runner.run_experiment", fails)
     code, _, err = cli(*TINY, f"runtime.results={tmp_path}")
     assert (code, err) == (1, "error: the LP solver returned no solution\n")
 
@@ -244,7 +244,7 @@ def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatc
     before = drawn.read_bytes()
     shutil.rmtree(drawn.parent)
     monkeypatch.setattr("dpucbvi.simulate.run_setup", None)
-    monkeypatch.setattr("dpucbvi.lab.runner.run_setup", None)
+    monkeypatch.setattr("experiments.lab.runner.run_setup", None)
     code, out, _ = cli("single", "--results", str(tmp_path), "--paper", str(tmp_path / "paper"), script=PAPER)
     assert (code, out.splitlines()[0]) == (0, str(drawn))
     assert drawn.read_bytes() == before
@@ -380,7 +380,7 @@ def test_a_changed_experiment_that_its_study_cannot_draw(cli, monkeypatch, capsy
     def cannot(*_):
         raise error
 
-    monkeypatch.setattr("dpucbvi.studies.draw", cannot)
+    monkeypatch.setattr("experiments.studies.draw", cannot)
     with pytest.raises(type(error)):
         cli(*TINY, f"runtime.results={tmp_path}")
     capsys.readouterr()  # with a traceback
@@ -417,7 +417,7 @@ CERTIFIED = {  # privacy, δ, ε of a user added or removed, ε of one replaced,
 
 @pytest.mark.parametrize("position", [0, 2, -1, None], ids=["first", "between", "last but one", "last"])
 def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_path, position):
-    monkeypatch.setattr("dpucbvi.lab.runner.run_experiment", None)
+    monkeypatch.setattr("experiments.lab.runner.run_experiment", None)
     arguments = [*CERTIFY, f"runtime.results={tmp_path / 'results'}"]
     arguments.insert(len(arguments) if position is None else position, "--certify")
     code, out, err = cli(*arguments)

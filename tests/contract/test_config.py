@@ -12,12 +12,12 @@ from omegaconf import OmegaConf
 
 from dpucbvi import studies
 from dpucbvi.errors import InputError
-from dpucbvi.lab.experiment import Arm, Experiment, experiment_from
-from dpucbvi.lab.runner import run_experiment
-from dpucbvi.lab.settings import RunSettings, run_settings, to_dict
-from dpucbvi.lab.store import Store, identity, run_id
-from dpucbvi.lab.strict import arguments
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.experiment import Arm, Experiment, experiment_from
+from experiments.lab.runner import run_experiment
+from experiments.lab.settings import RunSettings, run_settings, to_dict
+from experiments.lab.store import Store, identity, run_id
+from experiments.lab.strict import arguments
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"

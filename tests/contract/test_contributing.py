@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.lab.store import Store
+from experiments.lab.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
@@ -23,7 +23,7 @@ SECTIONS = {section.partition("\n")[0]: section for section in TEXT.split("\n## 
 COPIED = ("dpucbvi", "conf", "experiments", "paper/figure1_printed.csv")
 FILES = {
     "An environment": {"dpucbvi/environments.py"},
-    "An experiment": {"dpucbvi/studies/states.py", "conf/exp/states.yaml"},
+    "An experiment": {"experiments/studies/states.py", "conf/exp/states.yaml"},
     "An agent": {"dpucbvi/agents/mbie.py", "dpucbvi/engine/plans/mbie.py", "conf/agent/mbie.yaml"},
     "A privatizer": {
         "dpucbvi/privatizers/fresh.py",

@@ -24,11 +24,11 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from dpucbvi import studies
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.settings import RunSettings
 from dpucbvi.simulate import run_setup
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.assemble import assemble
+from experiments.lab.experiment import experiment_from
+from experiments.lab.settings import RunSettings
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"

@@ -87,7 +87,7 @@ PUBLIC = {
         "DPNashVI",
     },
     "agents of one's own": {"planner", "Plan", "Counts", "Problem"},
-    "runs": {"run", "Trace", "Traces", "InputError"},
+    "runs": {"run", "Trace", "Runs", "InputError"},
 }
 NAMES = sorted(set().union(*PUBLIC.values()))
 

@@ -12,11 +12,11 @@ from hydra import compose, initialize_config_dir
 
 import dpucbvi as dp
 from dpucbvi import simulate, studies
-from dpucbvi.lab.command_line import as_one_experiment
-from dpucbvi.lab.config_store import offer_environments
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.runner import run_experiment
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.command_line import as_one_experiment
+from experiments.lab.config_store import offer_environments
+from experiments.lab.experiment import experiment_from
+from experiments.lab.runner import run_experiment
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))

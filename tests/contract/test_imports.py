@@ -57,7 +57,7 @@ ON_DEMAND = {
     "studies": {"seaborn"},
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
-    "dpucbvi.studies.artifact.figures": {"PIL"},
+    "experiments.studies.artifact.figures": {"PIL"},
 }
 
 
@@ -168,15 +168,15 @@ WRONG = {
     "core, engine": ("dpucbvi.mdp", "from dpucbvi.engine.fast import start", "core imports engine"),
     "core, simulate": ("dpucbvi.bonus", "from dpucbvi.simulate import run", "core imports simulate"),
     "core, simulate as a name": ("dpucbvi.bonus", "from dpucbvi import simulate", "core imports simulate"),
-    "core, lab": ("dpucbvi.agents.pucb", "import dpucbvi.lab.settings", "core imports lab"),
+    "core, lab": ("dpucbvi.agents.pucb", "import experiments.lab.settings", "core imports lab"),
     "core, the door": ("dpucbvi.privatizers.local", "from dpucbvi import Central", "core imports door"),
     "core, late": ("dpucbvi.counts", "def f():\n    import dpucbvi.engine.fast", "core imports engine"),
     "core, relative": ("dpucbvi.agents.pucb", "from ..engine.fast import start", "core imports engine"),
     "core, relative in a package": ("dpucbvi.agents", "from ..lab import store", "core imports lab"),
-    "core, by a string": ("dpucbvi.registry", "import_module('dpucbvi.lab.store')", "core imports lab"),
+    "core, by a string": ("dpucbvi.registry", "import_module('experiments.lab.store')", "core imports lab"),
     "core, else": (
         "dpucbvi.counts",
-        "if TYPE_CHECKING:\n    pass\nelse:\n    import dpucbvi.lab.store",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import experiments.lab.store",
         "core imports lab",
     ),
     "core, if not": ("dpucbvi.counts", "if not TYPE_CHECKING:\n    import numba", "core imports numba"),
@@ -199,36 +199,44 @@ WRONG = {
         "from dpucbvi.simulate import episodes",
         "engine imports simul",
     ),
-    "engine, lab": ("dpucbvi.engine.plans.pucb", "import dpucbvi.lab.strict", "engine imports lab"),
+    "engine, lab": ("dpucbvi.engine.plans.pucb", "import experiments.lab.strict", "engine imports lab"),
     "engine, cvxpy": ("dpucbvi.engine.lp_check", "def f():\n    import cvxpy", "engine imports cvxpy"),
     "engine, hydra": ("dpucbvi.engine.fast", "import hydra", "engine imports hydra"),
     "simulate, lab": (
         "dpucbvi.simulate",
-        "def f():\n    from dpucbvi.lab.store import Store",
+        "def f():\n    from experiments.lab.store import Store",
         "simulate imports lab",
     ),
     "simulate, numba": ("dpucbvi.simulate", "import numba", "simulate imports numba"),
     "door, engine": ("dpucbvi", "from dpucbvi.engine.fast import run_fast", "door imports engine"),
-    "door, lab": ("dpucbvi", "from dpucbvi.lab.store import Store", "door imports lab"),
+    "door, lab": ("dpucbvi", "from experiments.lab.store import Store", "door imports lab"),
     "door, numpy": ("dpucbvi", "import numpy", "door imports numpy"),
     "engine, audit": ("dpucbvi.engine.fast", "import dpucbvi.audit.drive", "engine imports audit"),
     "simulate, audit": ("dpucbvi.simulate", "def f():\n    import dpucbvi.audit.run", "simulate imports audit"),
-    "audit, lab": ("dpucbvi.audit.run", "from dpucbvi.lab.store import Store", "audit imports lab"),
+    "audit, lab": ("dpucbvi.audit.run", "from experiments.lab.store import Store", "audit imports lab"),
     "audit, numba": ("dpucbvi.audit.drive", "import numba", "audit imports numba"),
     "door, audit": ("dpucbvi", "from dpucbvi.audit.run import run", "door imports audit"),
-    "lab, studies": ("dpucbvi.lab.runner", "from dpucbvi.studies import draw", "lab imports studies"),
-    "lab, experiments": ("dpucbvi.lab.runner", "from experiments.run import main", "lab imports experiments"),
-    "lab, matplotlib": ("dpucbvi.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
-    "lab, numba": ("dpucbvi.lab.stats", "import numba", "lab imports numba"),
-    "lab, cvxpy at once": ("dpucbvi.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
-    "studies, experiments": ("dpucbvi.studies.regret", "import experiments.run", "studies imports experiments"),
-    "studies, hydra": ("dpucbvi.studies.regret", "from hydra import compose", "studies imports hydra"),
+    "lab, studies": ("experiments.lab.runner", "from experiments.studies import draw", "lab imports studies"),
+    "lab, experiments": (
+        "experiments.lab.runner",
+        "from experiments.run import main",
+        "lab imports experiments",
+    ),
+    "lab, matplotlib": ("experiments.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
+    "lab, numba": ("experiments.lab.stats", "import numba", "lab imports numba"),
+    "lab, cvxpy at once": ("experiments.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
+    "studies, experiments": (
+        "experiments.studies.regret",
+        "import experiments.run",
+        "studies imports experiments",
+    ),
+    "studies, hydra": ("experiments.studies.regret", "from hydra import compose", "studies imports hydra"),
     "studies, seaborn at once": (
-        "dpucbvi.studies.regret",
+        "experiments.studies.regret",
         "import seaborn",
         "seaborn is imported outside a function",
     ),
-    "studies, PIL": ("dpucbvi.studies.regret", "from PIL import Image", "studies imports PIL"),
+    "studies, PIL": ("experiments.studies.regret", "from PIL import Image", "studies imports PIL"),
     "experiments, requests": ("experiments.run", "import requests", "experiments imports requests"),
 }
 
@@ -245,22 +253,22 @@ RIGHT = {
     "its own room": ("dpucbvi.agents.pucb", "from dpucbvi.privatizers.certificate import FAMILIES"),
     "what only type checkers read": (
         "dpucbvi.protocol",
-        "if TYPE_CHECKING:\n    from dpucbvi.lab.store import Store\n    from pandas import DataFrame",
+        "if TYPE_CHECKING:\n    from experiments.lab.store import Store\n    from pandas import DataFrame",
     ),
     "the engine from simulate": ("dpucbvi.simulate", "def f():\n    from dpucbvi.engine.fast import run_fast"),
-    "the audit from the lab": ("dpucbvi.lab.runner", "def f():\n    from dpucbvi.audit.run import run"),
+    "the audit from the lab": ("experiments.lab.runner", "def f():\n    from dpucbvi.audit.run import run"),
     "cvxpy late": ("dpucbvi.projection", "def f():\n    import cvxpy as cp"),
     "pandas late": ("dpucbvi.trace", "class T:\n    def to_frame(self):\n        from pandas import DataFrame"),
     "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.agents import DPUCBVI"),
-    "the door from the lab": ("dpucbvi.lab.runner", "import dpucbvi as dp"),
-    "seaborn late": ("dpucbvi.studies.regret", "def f():\n    from seaborn import heatmap"),
+    "the door from the lab": ("experiments.lab.runner", "import dpucbvi as dp"),
+    "seaborn late": ("experiments.studies.regret", "def f():\n    from seaborn import heatmap"),
     "the lab from a study": (
-        "dpucbvi.studies.regret",
-        "from dpucbvi.lab.stats import summarise\nimport matplotlib",
+        "experiments.studies.regret",
+        "from experiments.lab.stats import summarise\nimport matplotlib",
     ),
     "everything from a script": (
         "experiments.bench",
-        "import dpucbvi.engine.fast, dpucbvi.studies, hydra, PIL",
+        "import dpucbvi.engine.fast, experiments.studies, hydra, PIL",
     ),
 }
 
@@ -283,7 +291,7 @@ sys.argv = ["run.py", "K=20", "runs=2", "runtime.workers=2", *sys.argv[1:]]
 import run
 run.main()
 here = list(sys.modules)
-from dpucbvi.lab.workers import Job, processes
+from experiments.lab.workers import Job, processes
 asked = Job(eval, ("list(__import__('sys').modules)",))
 print(json.dumps([here, *processes([asked, asked], 2)]))
 """
@@ -309,8 +317,8 @@ def imported(tmp_path_factory):
 def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
     """seaborn draws the calibration alone, and brings pandas and scipy.stats; cvxpy is for its workers."""
     here, _ = imported
-    assert {"matplotlib", "hydra", "dpucbvi.studies.regret"} <= here
-    unused = {"seaborn", "pandas", "scipy.stats", "cvxpy", "dpucbvi.studies.calibrate", "matplotlib.pyplot"}
+    assert {"matplotlib", "hydra", "experiments.studies.regret"} <= here
+    unused = {"seaborn", "pandas", "scipy.stats", "cvxpy", "experiments.studies.calibrate", "matplotlib.pyplot"}
     assert here & unused == set()
 
 
@@ -318,5 +326,5 @@ def test_a_worker_imports_what_runs_and_not_what_asks_or_draws(imported):
     _, workers = imported
     assert len(workers) == 2
     for modules in workers:
-        assert {"numba", "cvxpy", "dpucbvi.lab.runner", "dpucbvi.engine.fast"} <= modules
-        assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "rich", "dpucbvi.studies"} == set()
+        assert {"numba", "cvxpy", "experiments.lab.runner", "dpucbvi.engine.fast"} <= modules
+        assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "rich", "experiments.studies"} == set()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies.artifact.formulas import with_formulas
-from dpucbvi.studies.shared.arms import mean_of
-from dpucbvi.studies.shared.style import HUES, PALETTE, PRIVACY, PRIVATIZERS, SECOND
+from experiments.lab.shipped import Shipped
+from experiments.studies.artifact.formulas import with_formulas
+from experiments.studies.shared.arms import mean_of
+from experiments.studies.shared.style import HUES, PALETTE, PRIVACY, PRIVATIZERS, SECOND
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from test_deviations import ENTRIES, cited_places, missing_places
 
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies import audit
-from dpucbvi.studies.artifact import privacy
-from dpucbvi.studies.artifact.appendix import with_parts
+from experiments.lab.shipped import Shipped
+from experiments.studies import audit
+from experiments.studies.artifact import privacy
+from experiments.studies.artifact.appendix import with_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVACY = (ROOT / "paper" / "PRIVACY.md").read_text()

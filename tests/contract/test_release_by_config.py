@@ -9,12 +9,12 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.errors import InputError
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.run_files import checksum
-from dpucbvi.lab.settings import canonical, run_settings, to_dict
-from dpucbvi.lab.store import Store, identity, run_id
-from dpucbvi.studies import draw
-from dpucbvi.studies.shared.arms import noise_of
+from experiments.lab.assemble import assemble
+from experiments.lab.run_files import checksum
+from experiments.lab.settings import canonical, run_settings, to_dict
+from experiments.lab.store import Store, identity, run_id
+from experiments.studies import draw
+from experiments.studies.shared.arms import noise_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ("engine=reference", "K=20", "runs=1", "env.S=3", "env.H=3", "runtime.workers=1")

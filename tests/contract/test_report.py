@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies.artifact.claims import VERDICTS, read
-from dpucbvi.studies.artifact.report import (
+from experiments.lab.shipped import Shipped
+from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.report import (
     SENTENCES,
     USED,
     claims_table,
@@ -20,7 +20,7 @@ from dpucbvi.studies.artifact.report import (
     missing_numbers,
     sentences_table,
 )
-from dpucbvi.studies.headline import verdicts
+from experiments.studies.headline import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_report", ROOT / "experiments" / "report.py")

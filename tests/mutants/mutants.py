@@ -10,7 +10,7 @@ class Mutant(NamedTuple):
     """What is falsified, and how."""
 
     what: str
-    module: str  # under dpucbvi.studies
+    module: str  # under experiments.studies
     original: str
     replacement: str
 

@@ -21,11 +21,11 @@ import scipy.optimize
 import seaborn
 from mutants import FILES, MUTANTS, Mutant
 
-import dpucbvi.lab.assemble
-import dpucbvi.lab.store
+import experiments.lab.assemble
+import experiments.lab.store
 
 TESTS = Path(__file__).resolve().parents[1] / "unit" / "studies"
-NEVER_CHANGED = (matplotlib, scipy, seaborn, PIL, dpucbvi.lab)
+NEVER_CHANGED = (matplotlib, scipy, seaborn, PIL, experiments.lab)
 
 
 class Mutated(SourceFileLoader):
@@ -46,7 +46,7 @@ class Finder(MetaPathFinder):
         self.mutant = mutant
 
     def find_spec(self, name: str, path=None, target=None) -> ModuleSpec | None:
-        if name != f"dpucbvi.studies.{self.mutant.module}":
+        if name != f"experiments.studies.{self.mutant.module}":
             return None
         spec = PathFinder.find_spec(name, path)
         spec.loader = Mutated(name, spec.origin)
@@ -73,7 +73,7 @@ def outcome(study: str, mutant: Mutant | None = None) -> int:
 
 
 if __name__ == "__main__":
-    assert not [name for name in sys.modules if name.startswith("dpucbvi.studies")]
+    assert not [name for name in sys.modules if name.startswith("experiments.studies")]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the plugins of other packages are slow to load
     study = sys.argv[1]
     codes = {"as it is": outcome(study), **{mutant.what: outcome(study, mutant) for mutant in MUTANTS[study]}}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mutants import MUTANTS
 
-from dpucbvi.studies import names
+from experiments.studies import names
 
 HERE = Path(__file__).resolve().parent
 STUDIES = HERE.parents[1] / "dpucbvi" / "studies"

@@ -19,11 +19,11 @@ from omegaconf import OmegaConf
 
 from dpucbvi import studies
 from dpucbvi.environments import ENVIRONMENTS, from_file
-from dpucbvi.lab.command_line import is_bad_input, one_line
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.store import Store
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.command_line import is_bad_input, one_line
+from experiments.lab.experiment import experiment_from
+from experiments.lab.store import Store
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 

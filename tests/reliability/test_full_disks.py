@@ -74,7 +74,7 @@ PLACES = {  # nothing is computed for results or figures that cannot be written;
 @pytest.mark.parametrize("key", ["results", "figures"])
 @pytest.mark.parametrize(("place", "why"), PLACES.values(), ids=PLACES)
 def test_a_place_that_cannot_be_written_is_refused_first(key, place, why, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("dpucbvi.lab.runner.run_one", None)  # never reached
+    monkeypatch.setattr("experiments.lab.runner.run_one", None)  # never reached
     (tmp_path / "taken").write_text("a file")
     places = {"results": tmp_path / "results", "figures": tmp_path / "figures", key: tmp_path / place}
     assert cli_main(monkeypatch, *TINY, *(f"runtime.{key}={path}" for key, path in places.items())) == 2

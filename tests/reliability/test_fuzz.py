@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from dpucbvi.environments import from_file
 from dpucbvi.errors import InputError
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.experiment import RuntimeSettings
-from dpucbvi.lab.predict import check_environment
-from dpucbvi.lab.settings import RunSettings, canonical, run_settings
+from experiments.lab.assemble import assemble
+from experiments.lab.experiment import RuntimeSettings
+from experiments.lab.predict import check_environment
+from experiments.lab.settings import RunSettings, canonical, run_settings
 
 EXAMPLES = 300
 VALUES = st.one_of(

@@ -3,8 +3,8 @@
 import pytest
 
 from dpucbvi import InputError
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.settings import PostprocessSettings, RunSettings
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import PostprocessSettings, RunSettings
 
 
 def settings(agent, privatizer="central", postprocess="none", **more):

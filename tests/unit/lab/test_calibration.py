@@ -6,13 +6,13 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 import dpucbvi as dp
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.calibration import Calibration, around, objective
-from dpucbvi.lab.compose import CONF
-from dpucbvi.lab.config_store import offer_environments
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.settings import run_settings
 from dpucbvi.simulate import run_setup
+from experiments.lab.assemble import assemble
+from experiments.lab.calibration import Calibration, around, objective
+from experiments.lab.compose import CONF
+from experiments.lab.config_store import offer_environments
+from experiments.lab.experiment import experiment_from
+from experiments.lab.settings import run_settings
 
 RIVER = dp.riverswim(S=3, H=4)
 SMALL = {"K": 25, "seed": (5, 6), "engine": "reference"}

@@ -6,11 +6,11 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from dpucbvi.audit.broken import BROKEN
-from dpucbvi.lab.certify import HEADER, certified
-from dpucbvi.lab.compose import CONF, composed
-from dpucbvi.lab.config_store import offer_environments
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.studies import names
+from experiments.lab.certify import HEADER, certified
+from experiments.lab.compose import CONF, composed
+from experiments.lab.config_store import offer_environments
+from experiments.lab.experiment import experiment_from
+from experiments.studies import names
 
 
 @pytest.fixture(scope="module")

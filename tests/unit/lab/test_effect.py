@@ -7,14 +7,14 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.command_line import as_one_experiment
-from dpucbvi.lab.compose import CONF, experiments
-from dpucbvi.lab.config_store import offer_environments
-from dpucbvi.lab.effect import check_effect
-from dpucbvi.lab.experiment import Experiment, experiment_from
-from dpucbvi.lab.settings import to_dict
-from dpucbvi.studies import names
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab.command_line import as_one_experiment
+from experiments.lab.compose import CONF, experiments
+from experiments.lab.config_store import offer_environments
+from experiments.lab.effect import check_effect
+from experiments.lab.experiment import Experiment, experiment_from
+from experiments.lab.settings import to_dict
+from experiments.studies import names
+from experiments.studies.shared.printed import printed_curves
 
 
 def made(*arguments: str) -> tuple[list[str], Experiment]:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpucbvi.lab.fits import as_text, exponent, exponents, tail
-from dpucbvi.lab.stats import summarise
+from experiments.lab.fits import as_text, exponent, exponents, tail
+from experiments.lab.stats import summarise
 
 X = np.geomspace(10, 1e5, 30)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.lab.shipped import Shipped
+from experiments.lab.shipped import Shipped
 
 RESULTS = Path(__file__).resolve().parents[3] / "paper" / "results"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpucbvi.lab.command_line import changes, own_name
+from experiments.lab.command_line import changes, own_name
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from dpucbvi import sources
-from dpucbvi.lab.provenance import PACKAGES, ROOT, provenance
+from experiments.lab.provenance import PACKAGES, ROOT, provenance
 
 IMPORTS = """
 import sys, dpucbvi, dpucbvi.engine.fast, dpucbvi.engine.exact, dpucbvi.audit.run, dpucbvi.audit.structure
-import dpucbvi.lab.assemble
+import experiments.lab.assemble
 print(*(module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "dpucbvi"), sep="\\n")
 """
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.lab.results import CSV_EPISODES, write_csv
-from dpucbvi.lab.runner import run_experiment
-from dpucbvi.lab.stats import holm, paired
-from dpucbvi.lab.store import Store
+from experiments.lab.results import CSV_EPISODES, write_csv
+from experiments.lab.runner import run_experiment
+from experiments.lab.stats import holm, paired
+from experiments.lab.store import Store
 
 RIVER = dp.riverswim(S=3, H=4)
 
@@ -18,7 +18,7 @@ def stored(tmp_path_factory):
     """An experiment with a grid over the factor on the bonus, run and stored."""
     from omegaconf import OmegaConf
 
-    from dpucbvi.lab.experiment import experiment_from
+    from experiments.lab.experiment import experiment_from
 
     folder = tmp_path_factory.mktemp("results")
     tree = {
@@ -89,7 +89,7 @@ def runs(values, seeds=(0, 1, 2)):
     """Runs with these final regrets."""
     made = dp.run(RIVER, dp.UCBVI(), K=1, seed=range(len(seeds)), engine="reference")
     ended = [run._replace(regret=np.array([value])) for run, value in zip(made.runs, values, strict=True)]
-    return dp.Traces(seeds, tuple(ended))
+    return dp.Runs(seeds, tuple(ended))
 
 
 def test_compare_is_paired_over_seeds():

@@ -15,14 +15,14 @@ import pytest
 
 from dpucbvi.errors import InputError
 from dpucbvi.files import HERE, own_name
-from dpucbvi.lab import progress, runner
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.claims import claim, is_claimed
-from dpucbvi.lab.experiment import Arm, Experiment, FigureSettings, RuntimeSettings
-from dpucbvi.lab.progress import counter, progress_board
-from dpucbvi.lab.settings import EngineSettings, PostprocessSettings, RunSettings, canonical
-from dpucbvi.lab.store import Store
-from dpucbvi.lab.workers import WorkerKilled
+from experiments.lab import progress, runner
+from experiments.lab.assemble import assemble
+from experiments.lab.claims import claim, is_claimed
+from experiments.lab.experiment import Arm, Experiment, FigureSettings, RuntimeSettings
+from experiments.lab.progress import counter, progress_board
+from experiments.lab.settings import EngineSettings, PostprocessSettings, RunSettings, canonical
+from experiments.lab.store import Store
+from experiments.lab.workers import WorkerKilled
 
 ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
 BASE = RunSettings(env=ENV, engine=EngineSettings("reference"), K=20)
@@ -303,7 +303,7 @@ def test_a_claim_whose_process_was_killed_is_taken_over(tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from dpucbvi.lab.claims import claim
+from experiments.lab.claims import claim
 with claim(Path(sys.argv[1])) as granted:
     print("held" if granted else "taken", flush=True)
     time.sleep(60)
@@ -360,7 +360,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     fast = replace(BASE, engine=EngineSettings("fast", 0))
     assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=fast)) == (1, 0, 0)
     assert list((tmp_path / "checkpoints").iterdir()) == []
-    monkeypatch.setattr("dpucbvi.lab.store.write_private", no_space)
+    monkeypatch.setattr("experiments.lab.store.write_private", no_space)
     with pytest.raises(OSError, match="No space"):
         runner.run_experiment(experiment(tmp_path, seeds=[1], a=fast))
     assert len(list((tmp_path / "runs").iterdir())) == 1
@@ -442,7 +442,7 @@ def test_workers_leave_ctrl_c_and_the_end_of_a_terminal_to_who_started_them():
     """In a fresh process, whose first worker makes Python start a helper that would unblock SIGINT."""
     asked = "set(__import__('signal').pthread_sigmask(0, ()))"  # SIG_BLOCK nothing: the mask as it is
     code = (
-        "from dpucbvi.lab.workers import DEAF_TO, Job, processes\n"
+        "from experiments.lab.workers import DEAF_TO, Job, processes\n"
         f'masks = list(processes([Job(eval, ("{asked}",))] * 2, 2))\n'
         "print(masks == [DEAF_TO] * 2, masks)"
     )

@@ -8,8 +8,12 @@ import pytest
 
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
-from dpucbvi.lab.assemble import assemble, environment
-from dpucbvi.lab.settings import (
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.words import SystemWords
+from dpucbvi.simulate import private_counts
+from experiments.lab.assemble import assemble, environment
+from experiments.lab.settings import (
     BonusSettings,
     ConfidenceSettings,
     EngineSettings,
@@ -19,10 +23,6 @@ from dpucbvi.lab.settings import (
     run_settings,
     to_dict,
 )
-from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.words import SystemWords
-from dpucbvi.simulate import private_counts
 
 CENTRAL = {"name": "central", "epsilon": 1.0}
 NON_PRIVATE = {"name": "non_private", "epsilon": 1.0, "sensitivity": "paper"}

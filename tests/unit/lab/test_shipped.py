@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.run_files import PER_EPISODE
-from dpucbvi.lab.shipped import Shipped, kept_episodes, pack, unpack
-from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun, run_id
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.trace import Trace, recorded_episodes
+from experiments.lab.run_files import PER_EPISODE
+from experiments.lab.shipped import Shipped, kept_episodes, pack, unpack
+from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, run_id
 
 
 def run(seed: int, K: int = 1000, points: int = 300) -> StoredRun:

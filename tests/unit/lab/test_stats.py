@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpucbvi.lab.stats import (
+from experiments.lab.stats import (
     bootstrap,
     clopper_pearson,
     holm,

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.run_files import ARRAYS, Missing, Unreadable, _sums, checksum
-from dpucbvi.lab.settings import (
+from dpucbvi.protocol import Setup
+from dpucbvi.trace import Trace
+from experiments.lab.assemble import assemble
+from experiments.lab.run_files import ARRAYS, Missing, Unreadable, _sums, checksum
+from experiments.lab.settings import (
     BonusSettings,
     ConfidenceSettings,
     EngineSettings,
@@ -23,9 +25,7 @@ from dpucbvi.lab.settings import (
     canonical,
     run_settings,
 )
-from dpucbvi.lab.store import YOUNGER, Store, canonical_json, identity, run_id, settings_of
-from dpucbvi.protocol import Setup
-from dpucbvi.trace import Trace
+from experiments.lab.store import YOUNGER, Store, canonical_json, identity, run_id, settings_of
 
 ENV = {"name": "random", "S": 2, "A": 2, "H": 2}
 CENTRAL = {"name": "central", "epsilon": 1.0}

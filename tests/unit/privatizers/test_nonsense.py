@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.settings import EngineSettings, RunSettings
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.simulate import set_up
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import EngineSettings, RunSettings
 
 RIVER = dp.riverswim(3, 4)
 ENGINES = [None, "reference", "fast"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.trace import Trace
+from experiments.lab.store import StoredArm, StoredExperiment, StoredRun
 
 RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_up import stored_arm, stored_experiment
 
-from dpucbvi.studies.ablation import STUDY, ratio, variants, verdict
+from experiments.studies.ablation import STUDY, ratio, variants, verdict
 
 RUNS = 16
 

@@ -8,10 +8,10 @@ import pytest
 from drawn import is_log, lines, said, texts, ticks
 from made_up import stored_experiment
 
-from dpucbvi.lab.store import StoredArm, StoredRun
 from dpucbvi.privatizers.certificate import Certificate
-from dpucbvi.studies.audit import STUDY, false_alarms, rows
 from dpucbvi.trace import Trace
+from experiments.lab.store import StoredArm, StoredRun
+from experiments.studies.audit import STUDY, false_alarms, rows
 
 # Key, panel, broken, claimed, certified, audited, by μ, caught.
 ARMS = [

@@ -6,7 +6,7 @@ from math import inf, sqrt
 import pytest
 
 from dpucbvi.agents import AGENTS
-from dpucbvi.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
+from experiments.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
 
 HALF = Fraction(1, 2)
 

@@ -7,11 +7,11 @@ import pytest
 from drawn import boxes, cells, heat_map, is_log, lines, said, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 
-from dpucbvi.lab.calibration import Calibration, around, geometric_mean
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies import study
-from dpucbvi.studies.calibrate import STUDY
-from dpucbvi.studies.calibrate.rule import calibrations, in_use
+from experiments.lab.calibration import Calibration, around, geometric_mean
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import study
+from experiments.studies.calibrate import STUDY
+from experiments.studies.calibrate.rule import calibrations, in_use
 
 BONUSES, CONFIDENCES = (0.01, 0.1, 1.0), (0.001, 0.01, 0.1, 1.0)
 SETTINGS = {"x": ("central", 100.0), "y": ("local", 500.0)}

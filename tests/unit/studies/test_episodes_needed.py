@@ -7,10 +7,10 @@ import pytest
 from made_up import stored_arm, stored_experiment
 
 from dpucbvi.bonus import bernstein_terms, next_value_gap
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.settings import run_settings
 from dpucbvi.protocol import Setup
-from dpucbvi.studies.shared.episodes_needed import (
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import run_settings
+from experiments.studies.shared.episodes_needed import (
     check_literal,
     episodes_needed,
     least_bonus,

@@ -8,11 +8,11 @@ from drawn import Line, across, at_edge, bands, is_log, legend, lines, said, tex
 from made_up import end, grid, stored_arm, stored_experiment
 from matplotlib.axes import Axes
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.epsilon import STUDY
-from dpucbvi.studies.epsilon.figure import check_certified, threshold
-from dpucbvi.studies.epsilon.matching import match, printed_matches
-from dpucbvi.studies.shared.printed import final_regrets
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.epsilon import STUDY
+from experiments.studies.epsilon.figure import check_certified, threshold
+from experiments.studies.epsilon.matching import match, printed_matches
+from experiments.studies.shared.printed import final_regrets
 
 EPISODES = grid(50_000)
 EPSILONS = (1.0, 10.0, 100.0, 1000.0)

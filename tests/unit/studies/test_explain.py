@@ -7,13 +7,13 @@ import pytest
 from drawn import end_labels, labelled, lines, said, texts
 from made_up import RIVER, grid, stored_arm, stored_experiment
 
-from dpucbvi.studies.explain import STUDY
-from dpucbvi.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
-from dpucbvi.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
-from dpucbvi.studies.explain_fit import STUDY as FIT
-from dpucbvi.studies.explain_fit import chosen, distances
-from dpucbvi.studies.shared.finals import finals
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.studies.explain import STUDY
+from experiments.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
+from experiments.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
+from experiments.studies.explain_fit import STUDY as FIT
+from experiments.studies.explain_fit import chosen, distances
+from experiments.studies.shared.finals import finals
+from experiments.studies.shared.printed import printed_curves
 
 EPISODES = grid(50_000)
 JDP = ("jdp_eps1", "jdp_eps2")

@@ -8,11 +8,11 @@ from drawn import said
 from made_up import grid, stored_arm, stored_experiment
 from scipy.stats import binomtest, trim_mean
 
-from dpucbvi.studies.headline import STUDY
-from dpucbvi.studies.headline.numbers import numbers, settled, tail
-from dpucbvi.studies.headline.report import columns, contrast_count
-from dpucbvi.studies.shared.finals import as_regret
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.studies.headline import STUDY
+from experiments.studies.headline.numbers import numbers, settled, tail
+from experiments.studies.headline.report import columns, contrast_count
+from experiments.studies.shared.finals import as_regret
+from experiments.studies.shared.printed import printed_curves
 
 EPISODES = grid(50_000)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")

@@ -5,9 +5,9 @@ import pytest
 from drawn import Line, end_labels, error_bars, is_log, lines, said, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 
-from dpucbvi.lab.stats import bootstrap
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.horizon import STUDY, scalings
+from experiments.lab.stats import bootstrap
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.horizon import STUDY, scalings
 
 HORIZONS = (20, 5, 10)  # the figure puts them in order
 # Arm, agent, pooled, model, regret at H = 1 and the exponent of H; its name in the figure.

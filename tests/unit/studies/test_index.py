@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from dpucbvi import studies
 from dpucbvi.errors import InputError
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import Store
-from dpucbvi.studies import Study, check_state, draw, names, study, table
-from dpucbvi.studies.shared.finals import finals
+from experiments.lab.shipped import Shipped
+from experiments.lab.store import Store
+from experiments.studies import Study, check_state, draw, names, study, table
+from experiments.studies.shared.finals import finals
 
 ROOT = Path(__file__).resolve().parents[3]
 EXPERIMENTS = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
@@ -58,14 +58,14 @@ def test_an_unknown_name_is_refused_and_never_a_default():
 
 
 def test_the_names_are_listed_without_matplotlib():
-    code = "import sys, dpucbvi.studies as s; s.names(); sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, experiments.studies as s; s.names(); sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
     (tmp_path / "pie.py").write_text(
         "from matplotlib.figure import Figure\n"
-        "from dpucbvi.studies import Study\n"
+        "from experiments.studies import Study\n"
         "STUDY = Study(lambda experiment, sheet=None: Figure())\n"
     )
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
@@ -75,7 +75,7 @@ def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
         assert study("pie").table is finals
     finally:
         names.cache_clear()
-        sys.modules.pop("dpucbvi.studies.pie", None)
+        sys.modules.pop("experiments.studies.pie", None)
 
 
 def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 from drawn import across, cells, is_log, lines, said, texts_at, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.literal import STUDY, check_engines_agree, learned
-from dpucbvi.studies.shared.episodes_needed import episodes_needed, literal_setup
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.literal import STUDY, check_engines_agree, learned
+from experiments.studies.shared.episodes_needed import episodes_needed, literal_setup
 
 H, S = 4, 2
 ENV = {**RIVER, "S": S, "H": H}

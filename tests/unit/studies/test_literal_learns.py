@@ -8,9 +8,9 @@ from drawn import at_edge, bands, end_labels, is_log, labelled, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 from matplotlib.colors import to_hex
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.literal_learns import STUDY, per_episode
-from dpucbvi.studies.shared.episodes_needed import episodes_needed, literal_setup
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.literal_learns import STUDY, per_episode
+from experiments.studies.shared.episodes_needed import episodes_needed, literal_setup
 
 ENV = {**RIVER, "S": 2, "H": 2}
 K = 10_000_000

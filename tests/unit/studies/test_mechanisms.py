@@ -11,14 +11,14 @@ from omegaconf import OmegaConf
 
 from dpucbvi import garnet, riverswim
 from dpucbvi.errors import InputError
-from dpucbvi.lab.stats import bootstrap, three_digits
-from dpucbvi.lab.store import StoredArm, StoredExperiment
 from dpucbvi.privatizers import Batches, OneQuestion, OneStep, Toeplitz
 from dpucbvi.protocol import Problem
-from dpucbvi.studies.epsilon.matching import match
-from dpucbvi.studies.mechanisms import STUDY
-from dpucbvi.studies.shared.finals import finals
-from dpucbvi.studies.shared.style import PRIVACY
+from experiments.lab.stats import bootstrap, three_digits
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.epsilon.matching import match
+from experiments.studies.mechanisms import STUDY
+from experiments.studies.shared.finals import finals
+from experiments.studies.shared.style import PRIVACY
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
 POINT = "privatizer.epsilon"

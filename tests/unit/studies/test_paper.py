@@ -11,7 +11,7 @@ from PIL import Image
 
 from dpucbvi import studies
 from dpucbvi.errors import InputError
-from dpucbvi.lab.store import StoredExperiment
+from experiments.lab.store import StoredExperiment
 
 ROOT = Path(__file__).resolve().parents[3]
 spec = importlib.util.spec_from_file_location("cli_paper", ROOT / "experiments" / "paper.py")
@@ -178,7 +178,7 @@ def test_the_script_itself_imports_no_study():
         sys.path.insert(0, {str(ROOT / "experiments")!r})
         import paper, ship, reproduce
         studies = paper.names()
-        print([name for name in studies if f"dpucbvi.studies.{{name}}" in sys.modules])"""
+        print([name for name in studies if f"experiments.studies.{{name}}" in sys.modules])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -17,10 +17,10 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.studies import drawn, names, study
-from dpucbvi.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
-from dpucbvi.studies.shared.style import (
+from experiments.lab.shipped import Shipped
+from experiments.studies import drawn, names, study
+from experiments.studies.shared.sheet import COLUMN, PAGE, TALLEST, Margins, lay_out, write_title
+from experiments.studies.shared.style import (
     BLACK,
     HUES,
     LEADER,

@@ -5,8 +5,8 @@ import pytest
 from drawn import across, bands, end_labels, is_log, labelled, lines, said
 from made_up import grid, half_width, mean, stored_arm, stored_experiment
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.privacy_for_free import STUDY, costs, episodes_until_free
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.privacy_for_free import STUDY, costs, episodes_until_free
 
 STEPS = {"counts per step": (16_000, 1000, 4000), "pooled counts": (1000, 4000, 16_000, 64_000)}
 # What privacy adds to UCBVI's 3 k^0.4, by model and ε.

@@ -6,16 +6,16 @@ from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
-from dpucbvi.lab.learnt import learnt_nothing
-from dpucbvi.lab.results import Results, traces_of
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.regret import STUDY, caption, setting
-from dpucbvi.studies.shared.arms import check_same_grid
-from dpucbvi.studies.shared.end_labels import spread
-from dpucbvi.studies.shared.files import aligned
-from dpucbvi.studies.shared.labels import as_written, environment_name, names
-from dpucbvi.studies.shared.printed import printed_beside, printed_curves
-from dpucbvi.studies.shared.style import thousands
+from experiments.lab.learnt import learnt_nothing
+from experiments.lab.results import Results, traces_of
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.regret import STUDY, caption, setting
+from experiments.studies.shared.arms import check_same_grid
+from experiments.studies.shared.end_labels import spread
+from experiments.studies.shared.files import aligned
+from experiments.studies.shared.labels import as_written, environment_name, names
+from experiments.studies.shared.printed import printed_beside, printed_curves
+from experiments.studies.shared.style import thousands
 
 EPISODES = grid(50_000)
 UNIFORM = "uniform policy (the best policy has 0)"

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tiny_house import House
 
-from dpucbvi.lab import predict
-from dpucbvi.lab.compose import composed
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.studies import names
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab import predict
+from experiments.lab.compose import composed
+from experiments.lab.experiment import experiment_from
+from experiments.studies import names
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[3]
 

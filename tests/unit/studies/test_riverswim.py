@@ -10,10 +10,10 @@ from made_up import ADD_REMOVE, RIVER, end, grid, half_width, mean, stored_arm, 
 from matplotlib.colors import to_hex
 
 from dpucbvi.errors import InputError
-from dpucbvi.lab.stats import three_digits
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies.riverswim import STUDY
-from dpucbvi.studies.riverswim.comparison import (
+from experiments.lab.stats import three_digits
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.riverswim import STUDY
+from experiments.studies.riverswim.comparison import (
     LITERAL,
     OTHERS,
     PER_STEP,
@@ -21,11 +21,11 @@ from dpucbvi.studies.riverswim.comparison import (
     PRIVATE_UCB_VI,
     find,
 )
-from dpucbvi.studies.riverswim.proven import as_printed, nothing_learnt
-from dpucbvi.studies.riverswim.report import NAMES
-from dpucbvi.studies.shared.arms import half_and_full
-from dpucbvi.studies.shared.files import markdown
-from dpucbvi.studies.shared.printed import final_regrets, printed_curves
+from experiments.studies.riverswim.proven import as_printed, nothing_learnt
+from experiments.studies.riverswim.report import NAMES
+from experiments.studies.shared.arms import half_and_full
+from experiments.studies.shared.files import markdown
+from experiments.studies.shared.printed import final_regrets, printed_curves
 
 EPISODES = grid(50_000)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")

@@ -10,13 +10,13 @@ import pytest
 from drawn import across, is_log, legend, lines, said, ticks
 from made_up import RIVER, end, stored_arm, stored_experiment
 
-from dpucbvi.lab.store import StoredArm, StoredExperiment
-from dpucbvi.studies import study
-from dpucbvi.studies.table1 import STUDY
-from dpucbvi.studies.table1.bounds import BY_AGENT, OWN_NOISE, ROWS, Sizes
-from dpucbvi.studies.table1.cells import regret_cell, thousands
-from dpucbvi.studies.table1.factors import chosen, exponents
-from dpucbvi.studies.table1.measurements import Measurement, disagreements, local_beats_central, tabulate
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import study
+from experiments.studies.table1 import STUDY
+from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, ROWS, Sizes
+from experiments.studies.table1.cells import regret_cell, thousands
+from experiments.studies.table1.factors import chosen, exponents
+from experiments.studies.table1.measurements import Measurement, disagreements, local_beats_central, tabulate
 
 ROOT = Path(__file__).resolve().parents[3]
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}

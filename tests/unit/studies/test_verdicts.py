@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpucbvi.studies.headline.verdicts import (
+from experiments.studies.headline.verdicts import (
     CANNOT,
     DOES_NOT,
     REPRODUCES,

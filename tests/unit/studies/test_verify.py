@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpucbvi.lab.assemble import assemble
-from dpucbvi.lab.settings import canonical, run_settings
-from dpucbvi.lab.shipped import Shipped
-from dpucbvi.lab.store import StoredArm, StoredExperiment, StoredRun, identity
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import canonical, run_settings
+from experiments.lab.shipped import Shipped
+from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, identity
 
 ROOT = Path(__file__).resolve().parents[3]
 spec = importlib.util.spec_from_file_location("cli_verify", ROOT / "experiments" / "verify.py")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dpucbvi.lab import compose
-from dpucbvi.lab.experiment import experiment_from
-from dpucbvi.lab.runner import run_experiment
-from dpucbvi.lab.store import Store
-from dpucbvi.studies import names
-from dpucbvi.studies.artifact import stated
-from dpucbvi.studies.shared.printed import printed_curves
+from experiments.lab import compose
+from experiments.lab.experiment import experiment_from
+from experiments.lab.runner import run_experiment
+from experiments.lab.store import Store
+from experiments.studies import names
+from experiments.studies.artifact import stated
+from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[3]
 TINY = """\

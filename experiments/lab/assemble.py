@@ -1,0 +1,123 @@
+"""From settings to the parts of a run: names become objects here and nowhere else."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dpucbvi.agents import AGENTS
+from dpucbvi.environments import ENVIRONMENTS
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.projection import CvxpyPostprocess
+from dpucbvi.protocol import Agent, Postprocess, Privatizer, Setup
+from dpucbvi.simulate import check_engine, set_up
+from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, takes
+
+T = TypeVar("T")
+
+# What the parts of a run call a value, and which setting it is.
+SETTINGS = {
+    "bonus_scale": "bonus.scale",
+    "bonus_without": "bonus.without",
+    "confidence_scale": "confidence.scale",
+    "printed_constant": "confidence.constant",
+    "epsilon": "privatizer.epsilon",
+    "noise": "privatizer.noise",
+    "privatizer": "privatizer.name",
+    "postprocess": "postprocess.name",
+    "zero": "postprocess.zero",
+    "known_support": "postprocess.known_support",
+    "pooled": "agent.pooled",
+    "engine": "engine.name",
+    "lp_checks": "engine.lp_checks",
+    "attack": "engine.attack",
+    "trials": "engine.trials",
+    "broken": "engine.broken",
+    "relation": "engine.relation",
+}
+
+
+def assemble(settings: RunSettings) -> Setup:
+    """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
+    c = canonical(settings)
+    mdp = environment(c.env)
+    bonus = {"bonus_scale": c.bonus.scale, "bonus_without": c.bonus.without}
+    agent: Agent = _told("agent", AGENTS[c.agent["name"]], **bonus, **_parameters(c.agent))
+    options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
+    setup: Setup = _told(
+        "",
+        set_up,
+        mdp,
+        agent,
+        _privatizer(c),
+        c.K,
+        beta=c.beta,
+        postprocess=_postprocess(c.postprocess),
+        zero=c.postprocess.zero,
+        known_rewards=c.postprocess.known_rewards,
+        known_support=c.postprocess.known_support,
+        trace_points=c.trace_points,
+        **options,
+    )
+    if c.engine.name == "audit":
+        from dpucbvi.audit.run import check  # brings the engine, which is slow to import
+
+        _told("", check, setup, c.engine.attack, c.engine.broken, c.engine.trials, c.engine.relation)
+    else:
+        _told("", check_engine, c.engine.name, setup)
+    return setup
+
+
+def environment(env: dict[str, Any]) -> TabularMDP:
+    """The named environment with the given parameters."""
+    try:
+        return _told("env", ENVIRONMENTS[env["name"]], **_parameters(env))
+    except InputError:
+        raise
+    except (ValueError, OverflowError, MemoryError) as error:  # all three are numpy's, for too large a size
+        raise InputError(f"env: {env['name']} cannot be made ({error})") from None
+
+
+def without_checksum(env: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a stored environment as they can be given again."""
+    return {key: value for key, value in env.items() if key != "sha256"}
+
+
+def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
+    """The environment of a stored run; None if it cannot be made here any more, or has become another."""
+    try:
+        made = environment(without_checksum(env))
+    except (InputError, TypeError):  # the latter for parameters that it no longer has
+        return None
+    return made if env.get("sha256", made.sha256) == made.sha256 else None
+
+
+def _privatizer(c: RunSettings) -> Privatizer:
+    name = c.privatizer["name"]
+    confidence = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
+    own = {key: value for key, value in confidence.items() if takes(name, key)}
+    made: Privatizer = _told("privatizer", PRIVATIZERS[name], **_parameters(c.privatizer), **own)
+    return made
+
+
+def _postprocess(c: PostprocessSettings) -> str | Postprocess:
+    if c.solver is None or c.canonical is None:
+        return c.name
+    return CvxpyPostprocess(c.solver, c.canonical)
+
+
+def _parameters(group: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "name"}
+
+
+def _told(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -> T:
+    """make(...); a value that it refuses is named as the setting that it is."""
+    try:
+        return make(*values, **parameters)
+    except InputError as error:
+        key, colon, rest = str(error).partition(":")
+        if key in SETTINGS and group != "env":  # an environment may call a parameter of its own epsilon
+            key = SETTINGS[key]
+        elif key in parameters and group:
+            key = f"{group}.{key}"
+        raise InputError(f"{key}{colon}{rest}") from None

@@ -1,0 +1,186 @@
+"""What does each line of Algorithm 1 buy? Every variant against the whole, run by run."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.lab.stats import bootstrap, holm, permutation_p
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import Rows, Stored, Study
+from experiments.studies.shared.arms import certificate_of, check_same_grid, finals_of, runs_text
+from experiments.studies.shared.files import markdown, write_csv
+from experiments.studies.shared.finals import as_regret
+from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
+from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND
+
+LEVEL = 0.05
+MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
+HEADER = ("variant", "mean regret (95%)", "median", "largest", "× the whole (95%)", "p")
+CSV = (
+    "panel",
+    "variant",
+    "runs",
+    "mean",
+    "low",
+    "high",
+    "median",
+    "largest",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "p",
+)
+NOTES = """\
+Ratio: the variant's mean regret over that of the whole algorithm on the same seeds, with the percentile
+bootstrap over pairs; p: sign-flip test of the difference, Holm's correction over all variants of all panels.
+{runs} each, counts per step, the factors that were calibrated for the whole algorithm. N(s,a) as a sum: its
+share of ε goes to the cells N(s,a,s'), which have 3/4, and rewards are centred (D29): three changes at once.
+ε: pure, certified if a user is added or removed.
+"""
+
+
+class Variant(NamedTuple):
+    """One thing left out, beside the whole."""
+
+    panel: str
+    label: str
+    finals: np.ndarray
+    ratio: float
+    low: float
+    high: float
+    p: float  # after Holm's correction
+
+
+def variants(experiment: StoredExperiment) -> list[Variant]:
+    """Every arm against the first of its panel."""
+    pairs = [(arm, _whole(experiment, arm)) for arm in experiment.arms]
+    p = [permutation_p(finals_of(arm), finals_of(whole)) for arm, whole in pairs if arm is not whole]
+    adjusted = iter(holm(np.array(p)))
+    return [
+        Variant(
+            str(arm.panel),
+            arm.label,
+            finals_of(arm),
+            *ratio(finals_of(arm), finals_of(whole)),
+            1.0 if arm is whole else float(next(adjusted)),
+        )
+        for arm, whole in pairs
+    ]
+
+
+def _whole(experiment: StoredExperiment, arm: StoredArm) -> StoredArm:
+    return next(other for other in experiment.arms if other.panel == arm.panel)
+
+
+def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+    """Of the means of a and b, with its 95% interval; the pairs are resampled whole."""
+
+    def of_means(values: np.ndarray) -> np.ndarray:
+        means = values.mean(axis=-2)
+        return np.asarray(means[..., :1] / means[..., 1:])
+
+    found = bootstrap(np.column_stack([a, b]), statistic=of_means)
+    return float(found.mean[0]), float(found.low[0]), float(found.high[0])
+
+
+def table(experiment: StoredExperiment) -> Rows:
+    return [("panel", *HEADER), *((one.panel, *_row(one)) for one in variants(experiment))]
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    found = variants(experiment)
+    parts = [
+        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        verdict(found) + "\n",
+    ]
+    for panel in dict.fromkeys(one.panel for one in found):
+        rows = [_row(one) for one in found if one.panel == panel]
+        parts += [f"### {panel}\n", markdown(HEADER, rows) + "\n"]
+    path = folder / "ablation.md"
+    path.write_text("\n".join([*parts, NOTES.format(runs=runs_text(experiment))]))
+    return [path, write_csv(folder / "ablation.csv", CSV, [_record(one) for one in found])]
+
+
+def verdict(found: list[Variant]) -> str:
+    """What helps and what hurts, as far as it can be told."""
+    sentences = []
+    for panel in dict.fromkeys(one.panel for one in found):
+        told = [one for one in found if one.panel == panel and one.p < LEVEL]
+        worse = [f"{one.label} (× {one.ratio:.2g})" for one in told if one.ratio > 1.0]
+        better = [f"{one.label} (× {one.ratio:.2g})" for one in told if one.ratio < 1.0]
+        words = "; ".join(
+            f"{what}: {', '.join(names)}" for what, names in (("worse", worse), ("better", better)) if names
+        )
+        sentences.append(f"- {panel}: {words or 'no difference can be told'}.")
+    return "\n".join(sentences)
+
+
+def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+    """The ratio of every variant, a mark for each panel."""
+    check_same_grid(experiment)
+    found, hues = variants(experiment), panel_hues(experiment)
+    labels = list(dict.fromkeys(one.label for one in found))[1:]
+    note = f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
+    note += "ε: certified if a user is added or removed."
+    handles = [
+        Line2D([], [], color=hue, marker=MARKS[hue], linestyle="", markersize=4.5, label=panel)
+        for panel, hue in hues.items()
+    ]
+    margins = Margins(left=1.8, top=0.1)
+    figure, (axes,) = lay_out(sheet, [0.37 * len(labels)], 1, margins, note, [handles])
+    for i, (panel, hue) in enumerate(hues.items()):
+        for one in found:
+            if one.panel == panel and one.label in labels:
+                y = labels.index(one.label) + 0.22 * (i - (len(hues) - 1) / 2)
+                axes.plot([one.low, one.high], [y, y], color=hue, linewidth=1.2)
+                filled = hue if one.p < LEVEL else "white"
+                axes.plot(one.ratio, y, MARKS[hue], color=hue, markerfacecolor=filled, markersize=4.5)
+    axes.grid(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.axvline(1.0, color=QUIET, linestyle=DOTTED)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
+    axes.minorticks_off()
+    axes.set_xlabel("regret / that of Algorithm 1")
+    return figure
+
+
+def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
+    """The colour of every panel: its privacy, and another one for a second ε."""
+    hues: dict[str, str] = {}
+    for arm in experiment.arms:
+        hue = PRIVACY[certificate_of(arm).model]
+        hues.setdefault(str(arm.panel), SECOND if hue == BLUE and hue in hues.values() else hue)
+    return hues
+
+
+def _row(one: Variant) -> tuple[str, ...]:
+    mean = bootstrap(one.finals[:, None])
+    numbers = [as_regret(float(value[0])) for value in mean]
+    whole = one.ratio == one.low == one.high == 1.0
+    return (
+        one.label,
+        f"{numbers[0]} ({numbers[1]} to {numbers[2]})",
+        as_regret(float(np.median(one.finals))),
+        as_regret(float(one.finals.max())),
+        "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",
+        "-" if whole else f"{one.p:.2g}",
+    )
+
+
+def _record(one: Variant) -> tuple[object, ...]:
+    mean = (float(value[0]) for value in bootstrap(one.finals[:, None]))
+    regrets = (*mean, float(np.median(one.finals)), float(one.finals.max()))
+    return (
+        *(one.panel, one.label, len(one.finals)),
+        *(f"{value:.1f}" for value in regrets),
+        *(f"{value:.4f}" for value in (one.ratio, one.low, one.high, one.p)),
+    )
+
+
+STUDY = Study(draw, table=table, report=write)

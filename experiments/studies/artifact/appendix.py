@@ -1,0 +1,109 @@
+"""The generated parts of ARTIFACT-APPENDIX.md: sizes, main claims, and the experiments with their commands."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from experiments.studies import study
+from experiments.studies.artifact.claims import Claim
+from experiments.studies.artifact.numbers import Numbers, filled
+from experiments.studies.artifact.page import experiment_data, in_order
+
+# What to look at first in an output; {names} are those of numbers.py, regrets those of the last episode.
+QUOTED = {
+    "riverswim": "regret {riverswim.ucbvi} without privacy; {riverswim.jdp_eps1} at JDP ε = 1 as proven"
+    " (a user added or removed), {riverswim.explained_jdp_eps1} as explained, {riverswim.certified_jdp_eps1}"
+    " certified (a user replaced);"
+    " {printed.jdp_eps1} is printed",
+    "ablation": "regret {ablation.jdp_all} with every line of Algorithm 1, {ablation.jdp_no_minimum} without"
+    " the minimum of line 9",
+    "audit": "{audit.honest} attacks on honest mechanisms stay below the certificate, {audit.broken} releases"
+    " that are broken on purpose are caught",
+    "explain": "{explain.near} hypotheses are less than 20% off the printed curves in root mean square, the"
+    " others by a factor of {explain.off} or more; the nearest is {explain.nearest}",
+    "literal_learns": "regret {literal_learns.ucbvi} (UCBVI), {literal_learns.jdp_eps100} (JDP ε = 100),"
+    " {literal_learns.ldp_eps100} (LDP ε = 100; a user added or removed)",
+    "mechanisms": "regret {mechanisms.pooled_batches@privatizer.epsilon=1} with batches at JDP ε = 1,"
+    " {mechanisms.pooled_one_question@privatizer.epsilon=2} with one question at LDP ε = 2, pooled counts (a"
+    " user replaced)",
+    "epsilon": "the printed regret of JDP ε = 1 is met at ε = {epsilon.match.jdp_eps1.DP_UCBVI} (a user added"
+    " or removed)",
+    "headline": "regret {headline.certified_jdp_eps1} at certified JDP ε = 1, {headline.certified_ldp_eps2} at"
+    " certified LDP ε = 2 (a user replaced)",
+    "horizon": "on the river at H = 48 regret {horizon.river_ucbvi@env.H=48} with the Bernstein bonus,"
+    " {horizon.river_ucbvi_ch@env.H=48} with the Hoeffding bonus",
+    "literal": "regret {literal.jdp_eps1}, linear, with the printed constants at JDP ε = 1 (a user added or"
+    " removed)",
+    "privacy_for_free": "powers of K {privacy_for_free.slope.pooled_counts.JDP} under JDP and"
+    " {privacy_for_free.slope.pooled_counts.LDP} under LDP, pooled counts, at ε = 1 and 10 (a user added or"
+    " removed)",
+    "table1": "DP-UCBVI's ranks by bound → by regret {table1.rank.dp_ucbvi.JDP} under JDP,"
+    " {table1.rank.dp_ucbvi.LDP} under LDP, environment by environment",
+}
+
+
+def with_parts(text: str, parts: dict[str, str]) -> str:
+    """The text with everything between <!-- name --> and <!-- end --> replaced."""
+    for name, part in parts.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        place = re.search(pattern, text, flags=re.DOTALL)
+        assert place is not None, f"the text has no place for {name}"
+        text = text[: place.end(1)] + part + "\n" + text[place.start(2) :]
+    return text
+
+
+def parts(
+    claims: list[Claim], manifest: dict[str, Any], paper: Path, numbers: Numbers, shipped: list[str]
+) -> dict[str, str]:
+    """All of them by name."""
+    quoted = {name: filled(text, numbers, shipped) for name, text in QUOTED.items()}
+    return {
+        "size": _size(manifest),
+        "claims": _claims(claims),
+        "experiments": _experiments(claims, paper, quoted),
+    }
+
+
+def _size(manifest: dict[str, Any]) -> str:
+    minutes = sum(experiment_data(name, None)["minutes"] for name in in_order())
+    runs, size = (sum(entry[key] for entry in manifest.values()) for key in ("runs", "bytes"))
+    return (
+        f"- **Time**: {minutes} compute minutes on 2 cores for all; under 1 to redraw the figures.\n"
+        f"- **Storage**: 2 GB for the environment and 200 MB for all runs; the {runs:,} runs that ship have\n"
+        f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, run ids, code and packages in\n"
+        "  [manifest.json](paper/results/manifest.json)."
+    )
+
+
+def _claims(claims: list[Claim]) -> str:
+    rows = [
+        f"| {claim.statement} | {claim.says} | {claim.verdict} | {claim.measured or '-'} | "
+        f"{', '.join(f'[{name}](#{name})' for name in claim.experiments) or 'tests'} |"
+        for claim in claims
+        if claim.main
+    ]
+    return "\n".join(["| statement | says | verdict | measured | checked by |", "|---|---|---|---|---|", *rows])
+
+
+def _experiments(claims: list[Claim], paper: Path, quoted: dict[str, str]) -> str:
+    blocks = []
+    for name in in_order():
+        said = experiment_data(name, None)
+        checks = [claim.statement for claim in claims if name in claim.experiments]
+        command = f"```sh\n{said['command']}     # human minutes: 1, compute minutes: {said['minutes']}\n```"
+        first = f"{quoted[name]}; " if name in quoted else ""
+        told = f" Claims: {'; '.join(checks)}." if checks else ""
+        blocks.append(
+            f"### {name}\n\n{said['asks']}\n\n{command}\n\nExpected: {first}{_expected(name, paper)}.{told}"
+        )
+    return "\n\n".join(blocks)
+
+
+def _expected(name: str, paper: Path) -> str:
+    """What of it lies in paper/."""
+    made = study(name)
+    kept = [f"figures/{name}.png"] if made.keeps_figure else []
+    kept += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
+    links = [f"[{Path(file).name}](paper/{file})" for file in kept if (paper / file).is_file()]
+    what = "the numbers and the figure of" if made.keeps_figure else "the numbers of"
+    return f"{what} {', '.join(links)}" if links else "a table in the terminal, and its figure"

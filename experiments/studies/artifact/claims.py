@@ -1,0 +1,139 @@
+"""paper/claims.yaml: what this artifact says of every statement of the paper, and CLAIMS.md made from it."""
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from dpucbvi.errors import InputError
+from experiments.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
+from experiments.studies.headline.report import FITTED
+from experiments.studies.headline.verdicts import DOES_NOT, REPRODUCES
+
+VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
+MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
+HEAD = """\
+<!-- Written by experiments/paper.py from paper/claims.yaml and the results that ship; do not edit. -->
+# Claims ledger
+
+One row per numbered statement of the paper (numbers as LaTeX prints them), what it says, where this artifact
+implements it and which test or experiment checks it. A verdict is about what the named test shows and no more:
+
+- **holds**: checked, on the instances and at the sizes the test names; a claim about all instances is not
+  proved by it. **holds in part**: some of it was checked, or some of it is false; the footnote says what.
+- **does not hold**, **cannot be told**: what the stored runs say of a sentence of Section 7, in several
+  settings (`paper/results/headline.md`); **holds in part** if it holds in some. The certified setting comes
+  first: the others are fitted to the printed figure, and what they show of final values was put in.
+- **off by 2**: true with 2ε in place of ε.
+- **used**: a definition or a formula; the tests check that the code is that formula.
+- **not tested**: nothing is claimed; the footnote says why, or what was measured instead.
+
+Dn names the entry of [DEVIATIONS.md](DEVIATIONS.md) with which the statement is read. Intervals are
+95% over runs. A measured ε is pure, and for a user who is added or removed, unless it says otherwise.
+"""
+
+
+class Claim(NamedTuple):
+    """A statement of the paper and what is said of it; {names} in the texts are already numbers."""
+
+    section: str
+    statement: str
+    kind: str
+    paper: str
+    says: str
+    verdict: str = ""
+    code: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
+    judged: str = ""  # the number that decides the verdict
+    measured: str = ""
+    reason: str = ""  # why there is no test
+    note: str = ""
+
+    @property
+    def main(self) -> bool:
+        """Whether the paper stands on it."""
+        return self.statement.startswith(MAIN)
+
+
+def read(path: Path, numbers: Numbers, shipped: list[str]) -> list[Claim]:
+    """All claims, in the paper's order; InputError names what is wrong with one."""
+    made = []
+    for section, items in yaml.safe_load(path.read_text()).items():
+        for item in items:
+            try:
+                made.append(_claim(section, item, numbers, shipped))
+            except (TypeError, InputError) as error:
+                raise InputError(f"{path.name}: {item.get('statement')}: {error}") from None
+    return made
+
+
+def _claim(section: str, item: dict[str, Any], numbers: Numbers, shipped: list[str]) -> Claim:
+    lists = {key: tuple(item.get(key, ())) for key in ("code", "tests", "experiments")}
+    texts = {key: filled(item.get(key, ""), numbers, shipped) for key in ("measured", "reason", "note")}
+    claim = Claim(section, **{**item, **lists, **texts})
+    if (claim.verdict in VERDICTS) == bool(claim.judged):
+        accepted = f"one of {', '.join(VERDICTS)}, and left out where `judged` names what decides it"
+        raise InputError(f"verdict: {claim.verdict!r} is not accepted; it must be {accepted}")
+    return _judged(claim, filled(f"{{{claim.judged}}}", numbers, shipped)) if claim.judged else claim
+
+
+def _judged(claim: Claim, told: str) -> Claim:
+    """The verdict of the stored runs, which judge the sentence in several columns."""
+    if told == NOT_SHIPPED:
+        return claim._replace(verdict="not tested", measured=told)
+    settings = [(setting, word) for setting, _, word in (part.rpartition(": ") for part in told.split("; "))]
+    words = [word for _, word in settings]
+    fitted = [word for setting, word in settings if _is_fitted(setting)]
+    own = [(setting, word) for setting, word in settings if not _is_fitted(setting)]
+    if set(words) == {REPRODUCES}:
+        verdict = "holds"
+    elif REPRODUCES in words:
+        verdict = "holds in part"
+    else:
+        verdict = "does not hold" if DOES_NOT in words else "cannot be told"
+    cell = [f"{setting.partition(',')[0]}: {word}" for setting, word in own]
+    cell += [f"fitted: {fitted.count(REPRODUCES)} of {len(fitted)} do"] if fitted else []
+    order = [f"{setting}: {word}" for setting, word in own]
+    order += [f"{setting} (fitted): {word}" for setting, word in settings if _is_fitted(setting)]
+    return claim._replace(
+        verdict=verdict, measured="; ".join(cell), note=f"{'; '.join(order)}. {claim.note}".strip()
+    )
+
+
+def _is_fitted(setting: str) -> bool:
+    """Whether its ε or factors were fitted to the printed curves."""
+    return setting.partition(",")[0] in FITTED
+
+
+def ledger(claims: list[Claim]) -> str:
+    """CLAIMS.md."""
+    parts = [HEAD]
+    for section in dict.fromkeys(claim.section for claim in claims):
+        rows = [_row(claim) for claim in claims if claim.section == section]
+        parts += [
+            f"## {section}\n",
+            "| statement | says | code | test | verdict | measured |",
+            "|---" * 6 + "|",
+            *rows,
+            "",
+        ]
+    parts += [f"[^{_anchor(claim)}]: {_more(claim)}" for claim in claims if _more(claim)]
+    return "\n".join(parts) + "\n"
+
+
+def _row(claim: Claim) -> str:
+    code = ", ".join(f"`{place}`" for place in claim.code) or "-"
+    checks = [*(f"`{test}`" for test in claim.tests), *(f"`+exp={name}`" for name in claim.experiments)]
+    verdict = claim.verdict + (f"[^{_anchor(claim)}]" if _more(claim) else "")
+    cells = (claim.statement, claim.says, code, ", ".join(checks) or "-", verdict, claim.measured or "-")
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _more(claim: Claim) -> str:
+    return " ".join(text for text in (claim.reason, claim.note) if text)
+
+
+def _anchor(claim: Claim) -> str:
+    return re.sub(r"\W+", "-", claim.statement.lower()).strip("-")

@@ -1,0 +1,54 @@
+"""What conf/exp says of an experiment, to compare results with before they are called the paper's."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from dpucbvi.errors import InputError
+from experiments.lab.compose import CONF, composed, experiments
+from experiments.lab.experiment import experiment_from
+from experiments.lab.runner import index
+from experiments.lab.store import StoredExperiment, run_id
+from experiments.lab.tell import few
+from experiments.studies import names
+from experiments.studies.shared.printed import printed_curves
+
+Index = dict[str, Any]  # study, figure, and every arm with the ids of its runs
+
+
+def check_index(name: str, found: StoredExperiment) -> None:
+    """Raise InputError unless this is, but for the runs themselves, what `+exp=<name>` would store."""
+    other = [*(f"changed: {change}" for change in found.changed), *_differing(_expected(name), _index(found))]
+    if other:
+        raise InputError(
+            f"{name}: has other settings than conf/exp/{name}.yaml ({few(other)}); "
+            f"run it again (experiments/run.py +exp={name}; what is stored is kept), then `make ship`"
+        )
+
+
+def _expected(name: str) -> Index:
+    if name not in experiments():
+        raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
+    made = experiment_from(composed(name), CONF.parent, names(), printed_curves())
+    tree = {"study": made.study, "figure": asdict(made.figure), "arms": index(made)}
+    as_stored: Index = json.loads(json.dumps(tree))
+    return as_stored
+
+
+def _index(found: StoredExperiment) -> Index:
+    arms = {arm.key: {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]} for arm in found.arms}
+    for arm in arms.values():
+        del arm["key"]
+    return {"study": found.study, "figure": found.figure, "arms": arms}
+
+
+def _differing(wanted: Index, found: Index) -> list[str]:
+    """The names of what is not the same in both."""
+    other = [key for key in ("study", "figure") if wanted[key] != found[key]]
+    ours, theirs = wanted["arms"], found["arms"]
+    for key in {**ours, **theirs}:
+        if key not in ours or key not in theirs:
+            other.append(key)
+        else:
+            other += [f"{key}: {what}" for what in ours[key] if ours[key][what] != theirs[key][what]]
+    return other or ["the order of its arms"] * (list(ours) != list(theirs))

@@ -1,0 +1,196 @@
+"""Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
+
+    riverswim.jdp_eps1                  final regret of an arm: mean ± half the 95% interval
+    headline.<arm>                      the same with a bootstrap interval, as headline.md has it
+    headline.median.<arm>, .largest.    of all runs
+    headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
+    ablation.times.<arm>                regret over that of the whole algorithm
+    epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
+    privacy_for_free.slope.<counts>.JDP exponents of the cost of privacy in K, for every ε; pooled_counts, ...
+    privacy_for_free.E.<counts>.JDP     the same exponents of E itself
+    privacy_for_free.threshold          the K from which privacy is free, for every ε
+    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as the figure has it
+    table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
+    table1.environments                 their names, in that order
+    audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
+    audit.<arm>, audit.share            the ε that an attack has found; the most of ε that actions give away
+    explain.near, explain.off           how many hypotheses come near the printed curves; the factor of the rest
+    explain.nearest                     the nearest of them, in words
+    horizon.exponent.<arm>              of the regret in H
+    printed.jdp_eps1                    final regret of a printed curve
+
+What is not there was not shipped; a name that a shipped experiment does not have is a mistake.
+"""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpucbvi.errors import InputError
+from experiments.lab.fits import exponent, tail
+from experiments.lab.stats import Summary, three_digits
+from experiments.lab.store import StoredExperiment
+from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
+from experiments.studies.epsilon.matching import Match, printed_matches
+from experiments.studies.explain.findings import best, findings, in_words
+from experiments.studies.explain.report import NEAR
+from experiments.studies.headline.numbers import numbers as of_arm
+from experiments.studies.headline.report import columns
+from experiments.studies.headline.verdicts import SENTENCES, judge
+from experiments.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of, sizes_of
+from experiments.studies.shared.finals import as_regret
+from experiments.studies.shared.printed import printed_curves
+from experiments.studies.table1.measurements import ENVIRONMENT_NAMES, tabulate
+
+NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
+NOT_SHIPPED = "(not shipped yet)"
+
+Numbers = dict[str, str]
+
+
+def numbers(shipped: Stored, names: list[str]) -> Numbers:
+    """All of them, in the order of their names."""
+    found: Numbers = {f"printed.{name}": f"{curve.regret[-1]:,.0f}" for name, curve in printed_curves().items()}
+    for name in names:
+        experiment = shipped(name)
+        if experiment is not None:
+            found |= dict(_finals(experiment))
+            found |= dict(MAKERS[name](experiment)) if name in MAKERS else {}
+    return dict(sorted(found.items()))
+
+
+def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:
+    """The text with its {names} replaced; InputError if a shipped experiment has no such number."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in numbers and name.partition(".")[0] in (*shipped, "printed"):
+            raise InputError(f"{name}: no such number; {', '.join(sorted(numbers)[:5])}, ... are there")
+        return numbers.get(name, NOT_SHIPPED)
+
+    return NAME.sub(value, text)
+
+
+def with_interval(mean: float, half_width: float) -> str:
+    """167,696 ± 299, or without the interval from a single run."""
+    return as_regret(mean) if np.isnan(half_width) else f"{as_regret(mean)} ± {as_regret(half_width)}"
+
+
+def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        if arm.runs[0].config["engine"]["name"] != "audit":
+            yield f"{experiment.name}.{arm.key}", with_interval(*mean_and_half_width_of(arm))
+
+
+def _headline(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        found = of_arm(arm)
+        mean, low, high = (as_regret(float(value)) for value in found.mean)
+        yield f"headline.{arm.key}", f"{mean} ({low} to {high})"
+        yield f"headline.median.{arm.key}", as_regret(found.median)
+        yield f"headline.largest.{arm.key}", as_regret(found.largest)
+    judged = judge(columns(experiment))
+    for sentence, rule in SENTENCES.items():
+        told = [f"{column}: {found[sentence]}" for column, found in judged.items()]
+        yield f"headline.verdict.{rule.__name__}", "; ".join(told)
+
+
+def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for curve, label, _, _, found in printed_matches(experiment):
+        yield f"epsilon.match.{curve}.{_slug(label)}", _matched(found)
+
+
+def _matched(found: Match | None) -> str:
+    if found is None:
+        return "nowhere"
+    x, low, high = map(three_digits, found)
+    return f"{x} ({low} to {high})"
+
+
+def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
+        slopes: dict[str, list[str]] = {}
+        for cost in privacy_for_free.costs([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+            E = np.array([[arm.runs[0].trace.E for arm in cost.arms]])
+            for what, grows in (("slope", cost.excess), ("E", E)):
+                fit = exponent(*tail(cost.episodes, grows, privacy_for_free.LAST))
+                name = f"privacy_for_free.{what}.{_slug(panel)}.{certificate_of(cost.arms[0]).model}"
+                slopes.setdefault(name, []).append(_power(fit))
+        yield from ((name, ", ".join(found)) for name, found in slopes.items())
+
+    H, S, A = sizes_of(experiment.arms[0])
+    epsilons = sorted({round(certificate_of(arm).add_remove, 9) for arm in experiment.arms} - {np.inf})
+    least = [privacy_for_free.episodes_until_free(epsilon, S, A, H) for epsilon in epsilons]
+    yield "privacy_for_free.threshold", ", ".join(f"{K:,.0f}" for K in least)
+
+
+def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm in experiment.arms:
+        episodes = arm.runs[0].trace.episodes.astype(np.float64)
+        _, rate = literal_learns.per_episode(episodes, regret_of(arm), literal_learns.FIRST)
+        yield f"literal_learns.rate.{arm.key}", f"{rate.mean(axis=0)[-1]:.1g}"
+
+
+def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    table, ranks = tabulate(experiment), dict[str, list[str]]()
+    for m in table.ranked:
+        rank = f"{m.rank_bound} → {m.rank_measured}"
+        ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
+    yield from ((name, ", ".join(found)) for name, found in ranks.items())
+    yield "table1.environments", ", ".join(ENVIRONMENT_NAMES[env] for env in table.environments)
+
+
+def _ablation(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for arm, one in zip(experiment.arms, ablation.variants(experiment), strict=True):
+        yield f"ablation.times.{arm.key}", f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})"
+
+
+def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    found = audit.rows(experiment)
+    honest, broken = [row for row in found if not row.broken], [row for row in found if row.broken]
+    yield "audit.honest", f"{sum(not row.caught for row in honest)} of {len(honest)}"
+    yield "audit.broken", f"{sum(row.caught for row in broken)} of {len(broken)}"
+    shares = [row.audited / row.certified for row in honest if row.found["attack"] == "actions"]
+    if shares:
+        yield "audit.share", f"{max(shares):.0%}"
+    for row in found:
+        yield f"audit.{row.arm.key}", f"{row.audited:.2f}"
+
+
+def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    found = findings(experiment)
+    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
+    yield "explain.near", f"{len(found) - len(far)} of {len(found)}"
+    yield "explain.off", f"{np.exp(min(far)):.1f}" if far else "-"
+    yield "explain.nearest", ", counts ".join(in_words(best(found).hypothesis))
+
+
+def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for panel in dict.fromkeys(arm.panel for arm in experiment.arms):
+        for line in horizon.scalings([arm for arm in experiment.arms if arm.panel == panel]):
+            yield f"horizon.exponent.{line.arms[0].of}", _power(exponent(line.H, line.regret))
+
+
+def _power(fit: Summary) -> str:
+    mean, half_width = map(float, fit)
+    if np.isnan(mean):
+        return "-"
+    return f"{mean:.2f}" if np.isnan(half_width) else f"{mean:.2f} ± {half_width:.2f}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "_", text).strip("_") or "all"
+
+
+MAKERS = {
+    "ablation": _ablation,
+    "audit": _audit,
+    "explain": _explain,
+    "headline": _headline,
+    "horizon": _horizon,
+    "epsilon": _epsilon,
+    "privacy_for_free": _privacy_for_free,
+    "literal_learns": _literal_learns,
+    "table1": _table1,
+}

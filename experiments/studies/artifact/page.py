@@ -1,0 +1,127 @@
+"""What the page shows, as plain data: claims, experiments and their curves, Table 1, deviations, provenance."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lab.compose import CONF, experiments
+from experiments.lab.shipped import Shipped, thinned
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import ablation, horizon, study
+from experiments.studies.artifact.claims import read
+from experiments.studies.artifact.numbers import numbers
+from experiments.studies.artifact.stated import FIRST, stated
+from experiments.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, regret_of
+from experiments.studies.shared.printed import printed_beside
+from experiments.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
+
+POINTS = 40  # of every curve
+SEEDS = 5  # of every arm, where the arms are few
+FEW_ARMS, MOST_ARMS = 40, 200
+DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
+
+
+def page_data(paper: Path) -> dict[str, Any]:
+    """All of it, from paper/ and conf/exp."""
+    shipped = Shipped(paper / "results")
+    names = shipped.experiments()
+    manifest = shipped.manifest()
+    loaded = {name: shipped.load_experiment(name) for name in names}
+    found = numbers(loaded.get, names)
+    claims = read(paper / "claims.yaml", found, names)
+    return {
+        "summary": verdict((CONF.parent / "README.md").read_text()),
+        "claims": [{**claim._asdict(), "main": claim.main} for claim in claims],
+        "experiments": [experiment_data(name, loaded.get(name)) for name in in_order()],
+        "table1": rows_of(paper / "tables" / "table1.csv"),
+        "deviations": [
+            {"id": id, "title": title, "text": " ".join(body.split())}
+            for id, title, body in DEVIATION.findall((paper / "DEVIATIONS.md").read_text())
+        ],
+        "provenance": [
+            {
+                "name": name,
+                **{key: manifest[name][key] for key in ("sha256", "runs", "episodes", "seconds", "origins")},
+            }
+            for name in names
+        ],
+    }
+
+
+def verdict(readme: str) -> list[str]:
+    """The README's verdict, a sentence or more each, without its links."""
+    told = readme.partition("**The verdict**\n")[2].partition("```")[0]
+    said = [" ".join(point.split()) for point in told.split("\n- ")[1:]]
+    said = [re.sub(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)", "", point) for point in said]  # ([a](b), [c](d))
+    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", point).replace("*", "") for point in said]
+
+
+def in_order() -> list[str]:
+    """All experiments, the paper's figure first."""
+    return sorted(experiments(), key=lambda name: (name != FIRST, name))
+
+
+def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str, Any]:
+    """What its file says of it and, if its curves have shipped, its arms with them and their final regrets."""
+    said: dict[str, Any] = {"name": name, **stated(name)._asdict(), "arms": []}
+    if experiment is None or len(experiment.arms) > MOST_ARMS or study(experiment.study).points < POINTS:
+        return said
+    if experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
+        return said
+    seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
+    return {**said, "arms": [arm_data(arm, seeds, hue_of(experiment, arm)) for arm in experiment.arms]}
+
+
+def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
+    """The colour that the arm has in the experiment's figure: shared/style.py says what colours mean."""
+    config, model = config_of(arm), certificate_of(arm).model
+    if experiment.study == "ablation":
+        return ablation.panel_hues(experiment)[str(arm.panel)]
+    if experiment.study == "mechanisms":
+        return PRIVATIZERS.get(config["privatizer"]["name"], PRIVACY[model])
+    if experiment.study == "horizon":
+        return horizon.LOOK[config["agent"]["name"], config["bonus"].get("without")][0]
+    return HUES.get(str(arm.printed), PRIVACY[model])
+
+
+def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
+    mean, half_width = mean_and_half_width_of(arm)
+    certificate, printed = certificate_of(arm), printed_beside(arm)
+    few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
+    regret = regret_of(few)
+    return {
+        "key": arm.key,
+        "of": arm.of,
+        "label": arm.label,
+        "hue": hue,
+        "panel": arm.panel or "",
+        "runs": len(arm.runs),
+        "epsilon": arm.point["privatizer.epsilon"] if list(arm.point) == ["privatizer.epsilon"] else None,
+        "model": certificate.model,
+        "add_remove": _number(certificate.add_remove),
+        "replace_one": _number(certificate.replace_one),
+        "delta": certificate.delta,
+        "regret": _number(mean, 6),
+        "half_width": _number(half_width, 6),
+        "printed": _number(float(printed.regret[-1])) if printed is not None else None,
+        "printed_curve": [column.tolist() for column in printed] if printed is not None else None,
+        "episodes": few.runs[0].trace.episodes.tolist(),
+        "mean": [_number(value) for value in regret.mean(axis=0)],
+        "seeds": [[_number(value) for value in run] for run in regret[:seeds]],
+    }
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """A CSV file as it lies there; none if it is not there."""
+    if not path.is_file():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _number(value: float, digits: int = 4) -> float | None:
+    """Rounded for display; JSON has neither nan nor infinity."""
+    return float(f"{value:.{digits}g}") if np.isfinite(value) else None

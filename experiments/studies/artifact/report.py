@@ -1,0 +1,79 @@
+"""The report's generated parts in LaTeX: every number as a macro, the claims and the experiments as tables."""
+
+import re
+
+from experiments.studies.artifact.claims import Claim
+from experiments.studies.artifact.numbers import Numbers
+
+WRITTEN = "% Written by experiments/report.py from the results that ship; do not edit.\n"
+# What the texts of this artifact are written with, in LaTeX.
+LATEX = {
+    **{
+        "&": r"\&",
+        "%": r"\%",
+        "#": r"\#",
+        "_": r"\_",
+        "±": r"$\pm$",
+        "–": "--",
+        "→": r"$\to$",
+        "·": r"$\cdot$",
+    },
+    **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
+    **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
+    **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
+    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}
+# The rules of headline/verdicts.py, and what the table calls them.
+SENTENCES = {
+    "non_private_is_best": "UCBVI is best",
+    "jdp_cost_is_a_small_constant": "JDP: small constant",
+    "larger_epsilon_has_smaller_regret": r"larger $\varepsilon$, less regret",
+    "ldp_cost_stays_high": "LDP: cost remains high",
+}
+USED = re.compile(r"\\result\{([^}]+)\}")
+
+
+def in_latex(text: str) -> str:
+    """The text with everything that LaTeX reads otherwise replaced."""
+    return "".join(LATEX.get(character, character) for character in text.replace("`", ""))
+
+
+def macros(numbers: Numbers) -> str:
+    r"""\result{name} gives a number; one whose experiment has not shipped is told as such."""
+    lines = [
+        f"\\expandafter\\def\\csname result@{name}\\endcsname{{{in_latex(v)}}}" for name, v in numbers.items()
+    ]
+    command = (
+        r"\newcommand{\result}[1]{\ifcsname result@#1\endcsname\csname result@#1\endcsname"
+        r"\else\textbf{(not shipped yet)}\fi}"
+    )
+    return "\n".join([WRITTEN + command, *lines]) + "\n"
+
+
+def claims_table(claims: list[Claim]) -> str:
+    """Statement, verdict and the measured words, over as many pages as it takes."""
+    rows = [
+        f"{in_latex(claim.statement)} & {claim.verdict} & {in_latex(claim.measured)} \\\\" for claim in claims
+    ]
+    head = r"\toprule Statement & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
+    columns = r"\begin{longtable}{@{}p{0.24\linewidth}p{0.16\linewidth}p{0.52\linewidth}@{}}"
+    return "\n".join([WRITTEN + columns, head, *rows, r"\end{longtable}"]) + "\n"
+
+
+def sentences_table(numbers: Numbers) -> str:
+    """The verdict on every sentence of Section 7 (a column) in every setting (a row)."""
+    told = {rule: numbers.get(f"headline.verdict.{rule}", "") for rule in SENTENCES}
+    found = {rule: dict(part.split(": ") for part in text.split("; ") if part) for rule, text in told.items()}
+    settings = dict.fromkeys(setting for verdicts in found.values() for setting in verdicts)
+    rows = [" & ".join([name, *(v.get(name, "-") for v in found.values())]) + r" \\" for name in settings]
+    head = " & ".join(["Setting", *SENTENCES.values()]) + r" \\ \midrule"
+    return "\n".join(
+        [WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", head, *rows, r"\bottomrule \end{tabular}", ""]
+    )
+
+
+def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[str]:
+    """The names in \\result{...} that a shipped experiment should have and does not."""
+    names = USED.findall(source)
+    known = (*shipped, "printed", "count")
+    return [name for name in names if name not in numbers and name.partition(".")[0] in known]

@@ -1,0 +1,100 @@
+"""The factors of every hypothesis about the printed figure: those whose curves are nearest to it.
+
+The non-private curve has the hypothesis' factor on the bonus too; E is 0 there.
+"""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import Rows, Stored, Study
+from experiments.studies.explain.distance import at_printed, counting, distance, hypotheses
+from experiments.studies.shared.arms import mean_of
+from experiments.studies.shared.files import write_csv
+from experiments.studies.shared.finals import finals
+from experiments.studies.shared.printed import at_printed_size
+from experiments.studies.shared.style import BLACK, DOTTED, QUIET, new_figure
+
+Factors = tuple[float, float]
+HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
+
+
+def distances(experiment: StoredExperiment) -> dict[str, dict[Factors, float]]:
+    """D of every hypothesis at every point of its grid."""
+    return {name: _points(experiment, name) for name in hypotheses(experiment)}
+
+
+def chosen(points: dict[Factors, float]) -> Factors:
+    return min(points, key=lambda factors: points[factors])
+
+
+def _points(experiment: StoredExperiment, hypothesis: str) -> dict[Factors, float]:
+    arms = [arm for arm in experiment.arms if arm.panel == hypothesis]
+    free = {arm.point["bonus.scale"]: arm for arm in experiment.arms if arm.panel == counting(hypothesis)}
+    found: dict[Factors, list[StoredArm]] = {}
+    for arm in arms:
+        found.setdefault((arm.point["bonus.scale"], arm.point["confidence.scale"]), []).append(arm)
+    return {
+        factors: distance(
+            {str(arm.printed): at_printed(arm).mean(axis=0) for arm in (free[factors[0]], *private)}
+        )
+        for factors, private in found.items()
+    }
+
+
+def table(experiment: StoredExperiment) -> Rows:
+    """The chosen factors; the final regrets, if the runs have another size than the printed ones."""
+    if not at_printed_size(experiment):
+        return finals(experiment)
+    rows: Rows = [("hypothesis", "factor on the bonus", "factor on E", "distance")]
+    for name, points in distances(experiment).items():
+        bonus, confidence = chosen(points)
+        rows.append((name, f"{bonus:g}", f"{confidence:g}", f"{points[bonus, confidence]:.3f}"))
+    return rows
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """Every point of the grid as a dot, the chosen one filled; regrets, if the size is not the printed one."""
+    if not at_printed_size(experiment):
+        return _draw_regrets(experiment)
+    found = {name: list(points.values()) for name, points in distances(experiment).items()}
+    words = "distance to the printed curves (0.1: about 10%); filled: the chosen factors"
+    figure, axes = _draw_dots(found, words)
+    for y, points in enumerate(found.values()):
+        axes.plot(min(points), y, "o", color=BLACK, markersize=5)
+    axes.axvline(0.1, color=QUIET, linestyle=DOTTED)
+    return figure
+
+
+def _draw_regrets(experiment: StoredExperiment) -> Figure:
+    found: dict[str, list[float]] = {}
+    for arm in experiment.arms:
+        found.setdefault(str(arm.panel), []).append(mean_of(arm))
+    figure, _ = _draw_dots(found, "regret after the last episode; not the printed size: there is no distance")
+    return figure
+
+
+def _draw_dots(rows: dict[str, list[float]], words: str) -> tuple[Figure, Axes]:
+    figure, axes = new_figure(6.4, 0.6 + 0.28 * len(rows))
+    for y, values in enumerate(rows.values()):
+        axes.plot(values, [y] * len(values), "o", color=QUIET, markersize=3, fillstyle="none")
+    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(words)
+    figure.tight_layout()
+    return figure, axes
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    rows = [
+        (name, *factors, f"{value:.4f}", int(factors == chosen(points)))
+        for name, points in distances(experiment).items()
+        for factors, value in points.items()
+    ]
+    return [write_csv(folder / "explain_fit.csv", HEADER, rows)]
+
+
+STUDY = Study(draw, table=table, report=write, points=400, keeps_figure=False)

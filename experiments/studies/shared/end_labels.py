@@ -1,0 +1,71 @@
+"""Labels at the right ends of curves, moved apart just enough not to overlap."""
+
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from scipy.optimize import isotonic_regression
+
+from dpucbvi.protocol import Floats
+from experiments.studies.shared.style import LEADER, MARKER, QUIET, SMALL
+
+POINTS_A_LABEL = 26.0  # two lines of text and some air
+
+
+class EndLabel(NamedTuple):
+    """A name, a quieter second line, how the curve is drawn, and its last point in data coordinates."""
+
+    name: str
+    detail: str
+    colour: str
+    marker: str
+    x: float
+    y: float
+    hollow: bool = False  # its marker
+
+
+def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
+    """The positions nearest to the wanted ones (least squares) that are `gap` apart, in the same order.
+
+    With y_i = z_i + i·gap the condition reads z_1 ≤ z_2 ≤ ...: an isotonic regression. The outermost are then
+    kept within [low, high] if there is room.
+    """
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    z = isotonic_regression(wanted[order] - steps).x
+    placed = np.empty_like(wanted)
+    placed[order] = np.clip(z, low, max(low, high - gap * (len(wanted) - 1))) + steps
+    return placed
+
+
+def draw_end_labels(
+    axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL, tied: bool = True
+) -> None:
+    """Write the labels right of the axes, `points` apart, each with its marker and a grey line to its curve.
+
+    Where the ends of the curves are a crowd that such lines would only cross, the labels are not tied to them:
+    colour and marker say whose they are.
+    """
+    axes.autoscale_view()  # limits that are still to be set would move the ends of the curves
+    to_axes = axes.transAxes.inverted()
+    ends = to_axes.transform(axes.transData.transform([(label.x, label.y) for label in labels]))
+    figure = axes.get_figure()
+    assert figure is not None
+    height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
+    gap = points / height
+    size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
+    beside_axes: Any = {"transform": axes.transAxes, "clip_on": False}
+    for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3), strict=True):
+        if tied:
+            leader = [end[0] + 0.005, 1.035, 1.045 if label.marker else 1.055], [end[1], y, y]
+            axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
+        if label.marker:
+            hollow = {"markerfacecolor": "white", "markeredgecolor": label.colour} if label.hollow else {}
+            look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER, **hollow}
+            axes.plot([1.055], [y], **look, **beside_axes)
+        at, beside = (1.055, y), 5 if label.marker else 3  # points: a narrow panel would have no air
+        style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+        axes.annotate(label.name, at, (beside, 1), color=label.colour, fontsize=size, va="bottom", **style)
+        axes.annotate(label.detail, at, (beside, -1), color=QUIET, fontsize=SMALL, va="top", **style)

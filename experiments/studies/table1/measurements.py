@@ -1,0 +1,177 @@
+"""Table 1 with measurements: for every system and model its bound and, per environment, regret and both ranks.
+
+    rank by bound         1 + how many systems of the same model and ε have a smaller bound at that S, A, H, T
+    rank by measurement   1 + how many have a smaller mean regret there
+
+The orders disagree about two systems if one has the smaller bound and the larger regret; clearly so if the 95%
+intervals of the two regrets (percentile bootstrap over runs) do not meet. Equal bounds order nothing.
+"""
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments.lab.stats import bootstrap
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.shared.arms import (
+    certificate_of,
+    config_of,
+    episodes_of,
+    finals_of,
+    sizes_of,
+    uniform_regret,
+)
+from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
+
+ENVIRONMENT_NAMES = {
+    "riverswim": "RiverSwim",
+    "chain": "chain",
+    "random": "random MDP",
+    "hard_tree": "hard instance",
+}
+MODELS = ("JDP", "LDP", "none")
+
+
+class Measurement(NamedTuple):
+    """One system under one model in one environment."""
+
+    row: Row
+    model: str
+    env: str
+    at: Sizes
+    regret: float
+    low: float  # 95% interval
+    high: float
+    runs: tuple[float, ...]
+    rank_bound: int = 0
+    rank_measured: int = 0
+    equals: int = 1  # systems with the same bound, this one among them
+    replaced: float = np.inf  # the ε that it certifies if a user is replaced
+
+    @property
+    def bound(self) -> float:
+        return _bound(self).value(self.at)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the measured rank is one that the bound leaves open."""
+        return 0 <= self.rank_measured - self.rank_bound < self.equals
+
+    @property
+    def over_lower_bound(self) -> float:
+        """Regret over √(SAH²T)."""
+        S, A, H, T, _ = self.at
+        return self.regret / float(np.sqrt(S * A * H**2 * T))
+
+
+class Table(NamedTuple):
+    """All measurements, and per environment what a uniformly random policy would have."""
+
+    measurements: list[Measurement]
+    uniform: dict[str, float]
+    K: int
+    runs: int
+
+    @property
+    def environments(self) -> list[str]:
+        return list(self.uniform)
+
+    @property
+    def ranked(self) -> list[Measurement]:
+        """All but those with noise of their own: these certify another ε, and compete with nobody."""
+        return [m for m in self.measurements if not m.row.own_noise]
+
+    @property
+    def epsilon(self) -> float:
+        """The one ε that every ranked private run certifies if a user is added or removed."""
+        (epsilon,) = {round(m.at.epsilon, 9) for m in self.ranked if m.model != "none"}
+        return epsilon
+
+    def find(self, row: Row, model: str, env: str) -> Measurement | None:
+        return next((m for m in self.measurements if (m.row, m.model, m.env) == (row, model, env)), None)
+
+    def sizes(self, env: str) -> Sizes:
+        return next(m.at for m in self.measurements if m.env == env)
+
+
+class Disagreement(NamedTuple):
+    """`better` has the smaller bound and the larger regret."""
+
+    better: Measurement
+    worse: Measurement
+
+    @property
+    def clear(self) -> bool:
+        return self.better.low > self.worse.high
+
+
+def tabulate(experiment: StoredExperiment) -> Table:
+    """The table of a stored +exp=table1."""
+    measured = [measure(arm) for arm in experiment.arms]
+    first = experiment.arms[0]
+    one_each = {config_of(arm)["env"]["name"]: arm for arm in experiment.arms}
+    uniform = {env: uniform_regret(arm) for env, arm in one_each.items()}
+    bounds = [m.bound for m in measured]
+    ranked = [_ranked(m, measured, bounds) for m in measured]
+    return Table(ranked, uniform, episodes_of(first), len(first.runs))
+
+
+def disagreements(table: Table) -> list[Disagreement]:
+    """Every pair of systems about which the orders disagree, by environment and model."""
+    pairs = [
+        Disagreement(a, b)
+        for a, b in permutations(table.measurements, 2)
+        if _same_contest(a, b) and a.bound < b.bound and a.regret > b.regret
+    ]
+    order = [(env, model) for env in table.environments for model in MODELS]
+    return sorted(pairs, key=lambda pair: order.index((pair.better.env, pair.better.model)))
+
+
+def local_beats_central(table: Table) -> list[Disagreement]:
+    """Where a system has less regret under LDP than under JDP, though the bound and the noise are larger."""
+    return [
+        Disagreement(jdp, ldp)
+        for env in table.environments
+        for row in BY_AGENT.values()
+        if (jdp := table.find(row, "JDP", env)) and (ldp := table.find(row, "LDP", env))
+        if ldp.regret < jdp.regret
+    ]
+
+
+def place(arm: StoredArm) -> tuple[Row, str, str]:
+    """The row, the model and the environment of an arm."""
+    config = config_of(arm)
+    own = config["privatizer"].get("sensitivity") == "replace_one"
+    row = (OWN_NOISE if own else BY_AGENT)[config["agent"]["name"]]
+    return row, certificate_of(arm).model, config["env"]["name"]
+
+
+def _same_contest(a: Measurement, b: Measurement) -> bool:
+    return (a.model, a.env, a.at.epsilon) == (b.model, b.env, b.at.epsilon)
+
+
+def _bound(m: Measurement) -> Bound:
+    bound = m.row.bound(m.model)
+    assert bound is not None, f"{m.row.name} has no bound under {m.model}"
+    return bound
+
+
+def measure(arm: StoredArm) -> Measurement:
+    """Without ranks, which need the others."""
+    H, S, A = sizes_of(arm)
+    at = Sizes(S, A, H, H * episodes_of(arm), certificate_of(arm).add_remove)
+    finals = finals_of(arm)
+    mean, low, high = (float(value[0]) for value in bootstrap(finals[:, None]))
+    replaced = certificate_of(arm).replace_one
+    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)), replaced=replaced)
+
+
+def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:
+    own = m.bound
+    peers = [(other, bound) for other, bound in zip(measured, bounds, strict=True) if _same_contest(other, m)]
+    return m._replace(
+        rank_bound=1 + sum(bound < own for _, bound in peers),
+        rank_measured=1 + sum(other.regret < m.regret for other, _ in peers),
+        equals=sum(bound == own for _, bound in peers),
+    )
