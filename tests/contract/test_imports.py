@@ -222,8 +222,8 @@ WRONG = {
         "from experiments.run import main",
         "lab imports experiments",
     ),
-    "lab, matplotlib": ("experiments.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
-    "lab, numba": ("experiments.lab.stats", "import numba", "lab imports numba"),
+    "lab, matplotlib": ("dpucbvi.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
+    "lab, numba": ("dpucbvi.stats", "import numba", "lab imports numba"),
     "lab, cvxpy at once": ("experiments.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
     "studies, experiments": (
         "experiments.studies.regret",
@@ -264,7 +264,7 @@ RIGHT = {
     "seaborn late": ("experiments.studies.regret", "def f():\n    from seaborn import heatmap"),
     "the lab from a study": (
         "experiments.studies.regret",
-        "from experiments.lab.stats import summarise\nimport matplotlib",
+        "from dpucbvi.stats import summarise\nimport matplotlib",
     ),
     "everything from a script": (
         "experiments.bench",
