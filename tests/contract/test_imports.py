@@ -56,6 +56,7 @@ ON_DEMAND = {
     "lab": {"cvxpy", "pandas", "distributed"},
     "studies": {"seaborn"},
     "dpucbvi.trace": {"pandas"},
+    "dpucbvi.archive": {"pandas"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
     "experiments.studies.artifact.figures": {"PIL"},
 }

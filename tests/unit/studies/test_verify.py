@@ -85,9 +85,7 @@ def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
     settings = canonical(run_settings(tree))
     setup = assemble(settings)
     trace = run_setup(setup, seed, "reference")
-    facts = {"seconds": 1.0, "E": trace.E, "noise_scale": trace.noise_scale, "checks": {}}
-    certificate = {**trace.certificate._asdict()}
-    return StoredRun(identity(settings, setup.mdp, seed), {**facts, "certificate": certificate}, trace)
+    return StoredRun(identity(settings, setup.mdp, seed), {"seconds": 1.0}, trace)
 
 
 def press(monkeypatch, capsys, folder: Path, *arguments: str):
