@@ -2,9 +2,9 @@
 
     core  <-  engine  <-  simulate  <-  tools  <-  audit   ||   lab  <-  studies  <-  scripts
 
-Left of the wall stands the library, dpucbvi/: numpy, scipy and numba, and nothing of experiments/. core is every
-module directly in dpucbvi/ that is no room of its own, with agents/ and privatizers/. tools are compare, plot and
-calibrate, with drawing/, which needs matplotlib: the library imports it inside functions only, as it does other
+Left of the wall stands the library, dpucbvi/: numpy, scipy and numba, and nothing of experiments/. core is any
+module directly in dpucbvi/ that is no room of its own, with agents/ and privatizers/. tools are compare, plot,
+calibrate, and drawing/, which needs matplotlib: the library imports it inside functions only, as it does other
 packages that can be missing. dpucbvi/__init__.py is the door: it may import core, simulate and tools, and to
 import the door is to import tools.
 
