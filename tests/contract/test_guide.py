@@ -12,12 +12,12 @@ from hydra import compose, initialize_config_dir
 
 import dpucbvi as dp
 from dpucbvi import simulate
+from dpucbvi.stats import three_digits
 from experiments import studies
 from experiments.lab.command_line import as_one_experiment
 from experiments.lab.config_store import offer_environments
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
-from experiments.lab.stats import three_digits
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -56,7 +56,18 @@ PACKAGES = {
     "studies": STUDIES,
     "scripts": LAB
     | STUDIES
-    | {"numba", "llvmlite", "cvxpy", "pandas", "PIL", "nbconvert", "nbformat", "pygments"},
+    | {
+        "numba",
+        "llvmlite",
+        "cvxpy",
+        "pandas",
+        "PIL",
+        "nbconvert",
+        "nbformat",
+        "pygments",
+        "jupytext",
+        "nbclient",
+    },
 }
 DRAWING = "dpucbvi.drawing"
 ON_DEMAND = {

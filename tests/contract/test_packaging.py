@@ -25,7 +25,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 OPTIONAL = PROJECT["optional-dependencies"]
 LIBRARY = ("cvxpy", "gymnasium", "pandas", "plot")  # what parts of the library ask for
-EXPERIMENTS = ("paper", "cluster", "dask", "gymnasium", "page")
+EXPERIMENTS = ("paper", "cluster", "dask", "gymnasium", "notebooks", "page")
 
 
 def required(*extras: str) -> list[Requirement]:
@@ -71,6 +71,7 @@ CODEMETA_TERMS = {  # of CodeMeta 3.0, those that a folder of research code may 
 
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
 NOT_IMPORTED = {
+    "ipykernel": "what Jupyter starts for a notebook",
     "highspy": "cvxpy loads it by itself as its HIGHS solver",
     "hydra-submitit-launcher": "Hydra loads it by itself for hydra/launcher=submitit_...",
 }
