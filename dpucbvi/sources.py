@@ -8,6 +8,7 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -35,7 +36,7 @@ def _spell(node: object, words: list[str]) -> None:
         words.append(f"{type(node).__name__}(")
         documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None
         for name in node._fields:
-            value = getattr(node, name, None)
+            value: Any = getattr(node, name, None)
             if documented and name == "body":
                 value = value[1:]
             if value is not None and value != []:
