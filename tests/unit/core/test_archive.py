@@ -189,11 +189,11 @@ def test_a_pipe_in_its_place_is_not_opened(tmp_path):
 
 
 def test_no_flipped_bit_is_accepted(tmp_path, faults):
-    faults(500)
+    faults(600)
     path, rng = tmp_path / "run.npz", random.Random(0)
     trace().save(path)
     whole = path.read_bytes()
-    for _ in range(500):
+    for _ in range(600):
         at, bit = rng.randrange(len(whole)), rng.randrange(8)
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
         with pytest.raises(Unreadable):

@@ -71,6 +71,14 @@ def test_without_cvxpy_the_summary_says_so(private):
     assert "\nLPs checked: 0 (cvxpy is not installed)\n" in repr(private[0]._replace(checks=unchecked))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "shown"),
+    [(50.0, "50"), (np.nextafter(50.0, 51.0), "50"), (1 / 3, "0.3334"), (4.9964, "4.997"), (12_344.0, "12350")],
+)
+def test_an_epsilon_is_rounded_up(epsilon, shown):
+    assert f"pure ε = {shown} if a user is added" in str(dp.Certificate("JDP", epsilon, 2 * epsilon))
+
+
 def test_an_agent_and_a_privatizer_of_ones_own_are_named():
     class Mine(dp.NonPrivate):
         """A subclass that is no dataclass of its own."""
