@@ -146,8 +146,8 @@ def load(path: str | Path) -> Trace | Runs | Results:
     --------
     >>> import dpucbvi as dp
     >>> results = dp.load("paper/results/riverswim.npz")
-    >>> results["jdp_eps1"].regret[:, -1].mean()
-    np.float64(167696.0)
+    >>> round(results["jdp_eps1"].regret[:, -1].mean())
+    167696
     """
     given = Path(path).expanduser()
     file = given if given.is_file() else given.with_name(f"{given.name}.npz")
@@ -194,10 +194,10 @@ def write(path: Path, about: Mapping[str, Any], traces: Sequence[Trace]) -> None
 
 def read(path: Path) -> tuple[dict[str, Any], list[Trace]]:
     """What the file says of itself, and its runs: Missing if there is no file, Unreadable if it is wrong."""
+    if not os.path.lexists(path):
+        raise Missing(f"{path}: no such file")
     try:
         return decode(_content(path))
-    except FileNotFoundError:
-        raise Missing(f"{path}: no such file") from None
     except Exception as error:  # a file can be wrong in more ways than can be listed
         raise Unreadable(f"{path}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
