@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import dpucbvi
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(path for path in (ROOT / "experiments").glob("*.py") if path.stem != "__init__")
 SMALL = ("K=5", "runs=2", "env.S=3", "env.H=3", "engine=reference", "runtime.workers=2")
@@ -94,3 +96,22 @@ def test_mypy_has_one_name_for_a_file(python, tmp_path):
     files = [ROOT / "experiments" / "lab" / "provenance.py", ROOT / "experiments" / "run.py"]
     done = ended([python, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files], tmp_path)
     assert done.returncode == 0 and "no issues found in 2 source files" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+def test_the_types_of_the_door_are_there_for_others(python, tmp_path):
+    """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""
+    names = [name for name in dpucbvi.__all__ if name != "load"]
+    (tmp_path / "mine.py").write_text("import dpucbvi as dp\n\n" + "".join(f"dp.{name}\n" for name in names))
+    command = [
+        python,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--ignore-missing-imports",
+        "mine.py",
+    ]
+    done = ended(command, tmp_path, MYPYPATH=str(ROOT))
+    assert done.returncode == 0, done.stdout
+    assert (ROOT / "dpucbvi" / "py.typed").is_file()
