@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.agents.register import Optimistic
+from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.protocol import Counts, Setup
 
 MOST_VISITS = 10**18
@@ -46,7 +47,8 @@ def least_episodes(setup: Setup) -> int | None:
     """
     agent, noise = setup.agent, setup.noise
     private = setup.privatizer.model != "none"
-    if not isinstance(agent, Optimistic) or agent.own is not None or (private and agent.raw):
+    own_bonus = getattr(agent, "bonus", bernstein_bonus) is not bernstein_bonus  # it need not fall in Ñ
+    if not isinstance(agent, Optimistic) or own_bonus or (private and agent.raw):
         return None
     if setup.postprocess not in WITHIN_BAND or (private and noise.factor <= 0.0):
         return None
