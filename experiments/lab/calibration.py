@@ -31,8 +31,7 @@ from dpucbvi.registry import Registry
 from dpucbvi.simulate import run
 from experiments.lab.settings import BONUS as IN_BONUS
 from experiments.lab.settings import CONFIDENCE as IN_CONFIDENCE
-from experiments.lab.settings import PostprocessSettings, RunSettings
-from experiments.lab.strict import arguments
+from experiments.lab.settings import PostprocessSettings, RunSettings, arguments
 
 if TYPE_CHECKING:
     from pandas import DataFrame

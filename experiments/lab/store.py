@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 from dpucbvi.errors import InputError
 from dpucbvi.files import clear_leftovers, replacing, write_private
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Trace
@@ -42,13 +41,11 @@ from experiments.lab.run_files import (
     trace_of,
     verified,
 )
-from experiments.lab.settings import RunSettings, run_settings, to_dict
-from experiments.lab.strict import arguments
+from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, part, to_dict
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
 ID = re.compile(rf"[0-9a-f]{{{ID_LENGTH}}}")
-FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Settings that are younger than the first stored results, with the value that every run had before them. At
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
@@ -115,9 +112,9 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
     tree["env"] = {key: value for key, value in tree["env"].items() if key != "sha256"}
-    taken = arguments(PRIVATIZERS[tree["privatizer"]["name"]])
+    taken = arguments(part("privatizer", tree["privatizer"]["name"]))
     before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
-    return run_settings({**tree, "privatizer": {**before, **tree["privatizer"]}})
+    return from_stored({**tree, "privatizer": {**before, **tree["privatizer"]}})
 
 
 def run_id(identity: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""--save-arms=NAME: what a calibration chose, as files of conf/arm/ that an experiment can name."""
+"""save_arms=NAME: what a calibration chose, as files of conf/arm/ that an experiment can name."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from experiments.studies.shared.labels import environment_name
 
 STUDIES = ("calibrate", "calibrate_fine")  # here a label is an algorithm; +exp=calibrate_... have others
 GROUPS = ("agent", "privatizer", "postprocess", "bonus", "confidence")  # of an arm
-FLAG = "--save-arms"
+FLAG = "save_arms"
 
 
 def files(experiment: Experiment, name: str, folder: Path) -> dict[str, Path]:

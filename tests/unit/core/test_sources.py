@@ -9,7 +9,7 @@ import dpucbvi
 from dpucbvi import sources
 
 PACKAGE = Path(dpucbvi.__file__).resolve().parent
-SETTINGS = {"lab/settings.py", "lab/assemble.py", "lab/strict.py"}
+SETTINGS = {"lab/settings.py", "lab/assemble.py"}
 
 
 def names():

@@ -9,8 +9,7 @@ import dpucbvi as dp
 from dpucbvi.simulate import run_setup
 from experiments.lab.assemble import assemble
 from experiments.lab.calibration import Calibration, around, objective
-from experiments.lab.compose import CONF
-from experiments.lab.config_store import offer_environments
+from experiments.lab.compose import CONF, offer_environments
 from experiments.lab.experiment import experiment_from
 from experiments.lab.settings import run_settings
 
@@ -88,7 +87,7 @@ OTHERS = ("beta=0.07", "confidence=printed", "bonus.without=reward", "postproces
 
 def by_name(path, *overrides):
     """The run that Hydra composes of a saved arm, on the river."""
-    offer_environments(CONF)
+    offer_environments()
     river = ("env.S=3", "env.H=4", "K=25", f"+arm@arms.{path.stem}={path.stem}")
     (path.parent / "arm").mkdir(exist_ok=True)
     path.rename(path.parent / "arm" / path.name)
