@@ -49,7 +49,8 @@ def checked(job: Job) -> Experiment:
             f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are then "
             "not stored (study=regret does without)"
         )
-    files_of_arms(experiment)
+    if experiment.save_arms:
+        save_arms(experiment, experiment.save_arms, None)
     return experiment
 
 
@@ -63,7 +64,8 @@ def run(experiment: Experiment) -> None:
     for line in runner.learnt_nothing(stored):
         print(f"{line}\n")
     print(f"figure  {' and '.join(map(str, figures))}\ntable   {write_csv(stored, experiment.results)}")
-    save_arms(experiment, stored)
+    if experiment.save_arms:
+        save_arms(experiment, experiment.save_arms, stored)
 
 
 def certify(experiment: Experiment) -> None:
@@ -90,20 +92,16 @@ def drawn(stored: StoredExperiment, folder: Path) -> tuple[list[Path], str]:
         raise Stopped(f"{cannot}; its runs are stored, study=regret draws them") from error
 
 
-def files_of_arms(experiment: Experiment) -> dict[str, Path]:
-    """Where save_arms=NAME will keep what a calibration chooses, by label; InputError if it cannot."""
+def save_arms(experiment: Experiment, name: str, stored: StoredExperiment | None) -> None:
+    """Write the factors that a calibration chose into conf/arm/, and print how to use them.
+
+    Before anything is stored, only raise InputError if that could not be done.
+    """
     from experiments.studies.calibrate import save  # a study that other runs do without
 
-    return save.files(experiment, experiment.save_arms, CONF / "arm") if experiment.save_arms else {}
-
-
-def save_arms(experiment: Experiment, stored: StoredExperiment) -> None:
-    """Write the factors that a calibration chose into conf/arm/, and print how to use them."""
-    from experiments.studies.calibrate import save
-
+    paths = save.files(experiment, name, CONF / "arm")
     command = shlex.join(["python", "experiments/run.py", *same_problem(experiment.changed)])
-    paths = files_of_arms(experiment)
-    for path in save.save(experiment, stored, paths) if paths else ():
+    for path in save.save(experiment, stored, paths) if stored else ():
         print(f"arm     {path}\n        {command} +arm@arms.{path.stem}={path.stem}")
 
 

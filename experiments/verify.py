@@ -34,7 +34,7 @@ from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
-from experiments.lab.process import any_line, named
+from experiments.lab.compose import any_line, named
 from experiments.lab.run_files import PER_EPISODE
 from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped

@@ -8,22 +8,25 @@ from functools import cache
 from inspect import Parameter
 from itertools import islice
 from tempfile import TemporaryDirectory
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from yaml import YAMLError
 
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
 from dpucbvi.sources import PACKAGE
 from experiments.lab.experiment import MOST_POINTS, described
 from experiments.lab.process import few
-from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments
+from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, closest, nearest
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
@@ -206,3 +209,60 @@ def check_changes(job: Job) -> list[str]:
             )
             lines.append(f"{text}, which have their own value or do not read it")
     return lines
+
+
+# --- errors in one line -------------------------------------------------------------------------------------
+
+
+def is_bad_input(error: Exception) -> bool:
+    """Whether the user caused it, rather than a mistake in this code."""
+    known = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
+    return known or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
+
+
+def one_line(error: Exception) -> str:
+    """The message of a bad input, without line breaks."""
+    if isinstance(error, OverrideParseException):
+        return f"{error.override!r} is not of the form key=value ({error.message.strip().splitlines()[0]})"
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, name = error.missing_cfg_file.rpartition("/")
+        return f"{group}: no option {name!r}; {nearest(name, list(error.options))}"
+    cause = error.__cause__ if isinstance(error, HydraException) else error
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError):
+        return _no_key(cause)
+    if isinstance(cause, OmegaConfBaseException):
+        return f"{cause.full_key or 'config'}: {_joined(cause.msg or cause)}"
+    message = _joined(error)
+    if message.startswith("Ambiguous value for argument "):
+        return f"{message.split()[4]}: several values need --multirun (several experiments)"
+    return message
+
+
+def any_line(error: Exception) -> str:
+    """Any error in one line; a mistake in the code has its kind there too."""
+    return one_line(error) if is_bad_input(error) else f"{type(error).__name__}: {_joined(error)}"
+
+
+def named(name: str, error: Exception) -> str:
+    """The same, beginning with this name."""
+    text = any_line(error)
+    return text if text.startswith(f"{name}:") else f"{name}: {text}"
+
+
+def _raised_in(error: Exception) -> str:
+    """The name of the module that raised it."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__"))
+
+
+def _joined(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _no_key(cause: ConfigKeyError | ConfigAttributeError) -> str:
+    """An arm holds differences only: there the key may be right and need a plus sign."""
+    parent, name = cause.parent_node, str(cause.full_key)
+    keys = [str(key) for key in parent if key != "hydra"] if isinstance(parent, DictConfig) else []
+    if name.startswith("arms.") and closest(str(cause.key), keys) is None:
+        return f"{name}: the arm does not set it yet; write +{name}=... to add it"
+    return f"{name}: no such key; {nearest(str(cause.key), keys)}"

@@ -20,8 +20,8 @@ from omegaconf import OmegaConf
 from dpucbvi.environments import ENVIRONMENTS, from_file
 from dpucbvi.mdp import TabularMDP
 from experiments import studies
+from experiments.lab.compose import is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
-from experiments.lab.process import is_bad_input, one_line
 from experiments.lab.store import Store
 from experiments.studies.shared.printed import printed_curves
 
