@@ -39,8 +39,8 @@ def main() -> None:
 
 def checked(job: Job) -> Experiment:
     """The experiment that the command line asks for; InputError if any of its settings is wrong."""
-    of_task = "audit" if job.config.get("task") == "audit" else "regret"  # these draw any arms
-    studies = [name for name in (of_task, job.exp) if name]
+    audits = job.config.task == "audit" or (job.config.task != "run" and job.config.attack.name)
+    studies = [name for name in ("audit" if audits else "regret", job.exp) if name]  # the first draws any arms
     experiment = experiment_from(job.config, CONF.parent, studies, printed_curves(), job.changed)
     for line in check_changes(job):
         note(line)

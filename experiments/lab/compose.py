@@ -30,7 +30,7 @@ from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, 
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
-NO_CHANGE = ("exp", "name", "save_arms", "task", "runtime", "hydra")  # of what an experiment is
+NO_CHANGE = ("exp", "name", "save_arms", "runtime", "hydra")  # of what an experiment is
 
 
 class Job(NamedTuple):
@@ -39,7 +39,7 @@ class Job(NamedTuple):
     config: DictConfig
     overrides: tuple[str, ...]
     exp: str | None  # the experiment of conf/exp that was chosen
-    folders: tuple[str, ...]  # of --config-dir
+    folders: tuple[str, ...]  # that are searched beside conf/ (--config-dir)
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _job(config: DictConfig) -> Job:
         config.name = own_name(config.name, changes(overrides))
         if job.mode == RunMode.MULTIRUN:
             config.name = f"{config.name}-{job.job.num}"
-    sources = [source.path for source in job.runtime.config_sources if source.provider == "command-line"]
+    sources = [source.path for source in job.runtime.config_sources if "command-line" in source.provider]
     return Job(config, overrides, job.runtime.choices.get("exp"), tuple(sources))
 
 
@@ -195,7 +195,7 @@ def check_changes(job: Job) -> list[str]:
         try:
             config = config_of([other for other in job.overrides if other != override], job.folders)
             before = described(config)
-        except (InputError, HydraException):  # without it there is no experiment
+        except (InputError, HydraException, OmegaConfBaseException):  # without it there is no experiment
             continue
         config.name = job.config.name
         if config == job.config:
@@ -204,10 +204,10 @@ def check_changes(job: Job) -> list[str]:
             raise InputError(f"{override}: changes no run; every arm has its own value, or does not read it")
         same = [arm for arm in runs if before.get(arm) == runs[arm]]
         if same and _top(override) != "arms":
-            text = (
-                f"{override.lstrip('+')} changes {len(runs) - len(same)} of {len(runs)} arms; not {few(same)}"
+            reached = (
+                f"{len(runs) - len(same)} of {len(runs)} arms; not {few(same)}, which have their own value"
             )
-            lines.append(f"{text}, which have their own value or do not read it")
+            lines.append(f"{override.lstrip('+')} changes {reached} or do not read it")
     return lines
 
 

@@ -68,6 +68,14 @@ def test_a_setting_that_every_arm_takes_needs_no_word(command):
     assert lines(*command) == []
 
 
+@pytest.mark.parametrize(
+    "spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5"]
+)
+def test_several_values_are_one_experiment_however_they_are_spelt(spelling):
+    assert as_one_experiment(["K=5", spelling]) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]"]
+    assert as_one_experiment(["-m", "K=5,6"]) == ["-m", "K=5,6"]
+
+
 def test_a_grid_goes_before_an_arms_value_and_its_own_grid_before_that(tmp_path):
     experiment = experiment_from(job(GRIDS, "K=5,6").config, tmp_path, ["regret"])
     assert [arm.settings.K for arm in experiment.arms] == [7, 9, 5, 6]
@@ -82,7 +90,8 @@ def test_an_arm_may_have_fewer_runs(tmp_path):
     ("command", "changed"),
     [
         ("+exp=riverswim", ""),
-        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine task=plan save_arms=a", ""),
+        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine save_arms=a", ""),
+        ("+exp=audit task=run", "task=run"),
         ("+exp=riverswim K=200 runs=2", "K=200 runs=2"),
         ("+exp=riverswim ~arms.ldp_eps2 figure.x=linear", "~arms.ldp_eps2 figure.x=linear"),
         ("K=200 privatizer=local", ""),  # no experiment of conf/exp, so nothing of it is changed
