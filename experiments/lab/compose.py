@@ -87,6 +87,8 @@ def jobs_of(command_line: list[str]) -> list[Job]:
     """What the command line asks for; nothing if Hydra itself has answered it (--help, --cfg)."""
     if any(argument.startswith("--e") for argument in command_line):
         raise InputError("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
+    if any(argument.startswith(("hydra/launcher", "hydra.launcher")) for argument in command_line):
+        raise InputError("hydra/launcher is not accepted: docs/SCALING.md says how runs are sent elsewhere")
     found: list[Job] = []
 
     @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")

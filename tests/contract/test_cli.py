@@ -39,7 +39,7 @@ BAD = {
     "env.path=x.npz": "env.path: no such key",
     "agent=ucbvi": "agent: no option 'ucbvi'; did you mean ucbvi_",
     "+exp=river": "exp: no option 'river'; did you mean riverswim?",
-    "hydra/launcher=cloud": "hydra/launcher: no option 'cloud'",
+    "hydra/launcher=submitit_local": "hydra/launcher is not accepted: docs/SCALING.md",
     "~arms.ldp": "'arms.ldp' does not exist",
     "+exp=riverswim arms.jdp_eps1.K=5": "write +arms.jdp_eps1.K=... to add it",
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
