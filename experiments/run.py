@@ -17,7 +17,7 @@ from time import perf_counter
 
 from dpucbvi.errors import InputError
 from experiments.lab import runner
-from experiments.lab.compose import CONF, Job, check_changes, jobs_of, same_problem
+from experiments.lab.compose import CONF, Job, check_changes, config_of, jobs_of, same_problem
 from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.results import write_csv
@@ -40,7 +40,9 @@ def main() -> None:
 def checked(job: Job) -> Experiment:
     """The experiment that the command line asks for; InputError if any of its settings is wrong."""
     audits = job.config.task == "audit" or (job.config.task != "run" and job.config.attack.name)
-    studies = [name for name in ("audit" if audits else "regret", job.exp) if name]  # the first draws any arms
+    studies = ["audit" if audits else "regret"]  # draws any arms
+    if job.exp:
+        studies.append(config_of([f"+exp={job.exp}"], job.folders).study)
     experiment = experiment_from(job.config, CONF.parent, studies, printed_curves(), job.changed)
     for line in check_changes(job):
         note(line)

@@ -37,9 +37,7 @@ from experiments.lab.workers import Job, WorkerKilled, dask, here, processes, pr
 COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
 COMPILERS = 2
-# What a run or an audit is timed with, for task=plan.
-TIMED_EPISODES = {"fast": 1_000, "reference": 20}
-TIMED_TRIALS = 1_000
+TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
 
 
 class Task(NamedTuple):
@@ -104,24 +102,26 @@ def planned(experiment: Experiment) -> list[tuple[str, str]]:
     """What is stored and how long the rest would take, as rows of a table; nothing is written.
 
     The first run of every arm that is not stored is timed, shortened: a run that learns later than that takes
-    up to twice as long.
+    up to twice as long. An audit is not timed: it compiles for every arm, which takes longer than most of them.
     """
-    store, true_counts = Store(experiment.results), experiment.runtime.true_counts
-    missing = [task for id, task in _tasks(experiment).items() if not store.seems_stored(id, true_counts)]
-    arms = {id(arm.settings): arm.of for arm in experiment.arms}
-    seconds: dict[str, float] = {}
+    store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
+    missing = [task for id, task in tasks.items() if not store.seems_stored(id, true_counts)]
+    rows = [("runs stored", f"{len(tasks) - len(missing):,}"), ("runs to compute", f"{len(missing):,}")]
+    if any(task.settings.audits for task in missing):
+        return rows
+    arms, per_episode = {id(arm.settings): arm.of for arm in experiment.arms}, dict[str, float]()
+    total = 0.0
     for task in missing:
         arm = arms[id(task.settings)]
-        if arm not in seconds:
-            seconds[arm] = _seconds(task.settings) / task.settings.K
-    total = sum(seconds[arms[id(task.settings)]] * task.settings.K for task in missing)
+        if arm not in per_episode:
+            per_episode[arm] = _seconds(task.settings) / task.settings.K
+        total += per_episode[arm] * task.settings.K
     workers = min(experiment.runtime.workers, max(1, len(missing)))
-    return [
-        ("runs stored", f"{len(_tasks(experiment)) - len(missing):,}"),
-        ("runs to compute", f"{len(missing):,}"),
+    time_taken = [
         (f"minutes, {workers} workers", f"{total / workers / 60:,.1f}"),
         ("core hours", f"{total / 3600:,.2f}"),
     ]
+    return [*rows, *time_taken]
 
 
 def learnt_nothing(experiment: StoredExperiment) -> list[str]:
@@ -276,16 +276,11 @@ def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
 
 def _seconds(settings: RunSettings) -> float:
     """About how long such a run takes, from a shorter one; its LPs are as many, if they are checked."""
-    if settings.audits:
-        attack, whole = settings.attack, settings.attack.trials or 1
-        part = whole if attack.name == "one_run" else min(whole, TIMED_TRIALS)
-        setup = assemble(short := replace(settings, attack=replace(attack, trials=part)))
-    else:
-        whole, part = settings.K, min(settings.K, TIMED_EPISODES[settings.engine.name])
-        setup = assemble(short := replace(settings, K=part))
+    short = replace(settings, K=min(settings.K, TIMED_EPISODES[settings.engine.name]))
+    setup = assemble(short)
     _run(setup, short, 0)  # the first may compile
     checked, plain = (_timed(made, short) for made in (setup, setup._replace(lp_checks=0)))
-    return checked - plain + plain * whole / part
+    return checked - plain + plain * settings.K / short.K
 
 
 def _timed(setup: Setup, settings: RunSettings) -> float:
