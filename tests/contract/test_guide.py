@@ -11,11 +11,11 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi import simulate
+from dpucbvi.stats import three_digits
 from experiments import studies
 from experiments.lab.compose import as_one_experiment, config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
-from experiments.lab.stats import three_digits
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
