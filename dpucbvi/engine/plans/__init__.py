@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from dpucbvi.engine.compiled import OPTIONS
+from dpucbvi.engine.compiled import OPTIONS, compiled
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import plan_for
 from dpucbvi.registry import import_all
@@ -22,7 +22,7 @@ def plan(c: Any, private: Private, memory: Memory, scratch: Any) -> bool:
 
 @overload(plan, strict=False, jit_options=OPTIONS)
 def _plan(c: Any, private: Any, memory: Any, scratch: Any) -> Any:
-    return plan_for(c.instance_class)
+    return compiled(plan_for(c.instance_class)).py_func
 
 
 import_all(__name__, __path__)

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from dpucbvi.engine.compiled import OPTIONS
+from dpucbvi.engine.compiled import OPTIONS, compiled
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.engine.twins import release_for
 from dpucbvi.registry import import_all
@@ -20,7 +20,7 @@ def release(state: Any, t: int, memory: Memory, private: Private) -> bool:
 
 @overload(release, strict=False, jit_options=OPTIONS)
 def _release(state: Any, t: Any, memory: Any, private: Any) -> Any:
-    return release_for(state.instance_class)
+    return compiled(release_for(state.instance_class)).py_func
 
 
 import_all(__name__, __path__)
