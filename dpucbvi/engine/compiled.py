@@ -69,6 +69,11 @@ def compiled(f: Any, boundscheck: bool = False) -> Any:
     return _versions[name]
 
 
+def bound(f: Any, **names: Any) -> Any:
+    """The plain function f with these global names: one text for many functions."""
+    return _again(f, {**f.__globals__, **names}, f.__closure__)
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile as it stands, with a cache on disk that any change of the package empties."""
     with cache_in(code(), True) as cached:
@@ -143,12 +148,15 @@ def below(f: Any) -> set[Any]:
 # --- the same function with compiled ones in the place of plain ones ---------------------------------
 
 
-def _copy(f: Any) -> Any:
-    """f with global names and closure cells of its own; the cells are empty."""
-    cells = tuple(CellType() for _ in f.__closure__ or ())
-    again = FunctionType(f.__code__, dict(f.__globals__), f.__name__, f.__defaults__, cells)
+def _again(f: Any, names: dict[str, Any], cells: tuple[CellType, ...] | None) -> Any:
+    again = FunctionType(f.__code__, names, f.__name__, f.__defaults__, cells)
     again.__module__, again.__qualname__, again.__kwdefaults__ = f.__module__, f.__qualname__, f.__kwdefaults__
     return again
+
+
+def _copy(f: Any) -> Any:
+    """f with global names and closure cells of its own; the cells are empty."""
+    return _again(f, dict(f.__globals__), f.__closure__ and tuple(CellType() for _ in f.__closure__))
 
 
 def _fill(again: Any, f: Any, options: dict[str, Any]) -> None:
@@ -244,8 +252,10 @@ def described(value: Any, seen: list[Any]) -> Iterator[bytes]:
 
 
 def cacheable(f: Any) -> bool:
-    """Whether all that f reaches is the package's."""
-    return all(str(one.__module__).partition(".")[0] == PACKAGE for one in {f, *below(f)})
+    """Whether all that f reaches is the package's; numba never finds again what has a closure cell."""
+    return f.__closure__ is None and all(
+        str(one.__module__).partition(".")[0] == PACKAGE for one in {f, *below(f)}
+    )
 
 
 def cache_folder() -> Path:

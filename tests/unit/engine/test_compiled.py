@@ -174,27 +174,26 @@ LOOP = """
     def second(x):
         return x * 10.0
 
-    def looped(plan):
-        def loop(n):
-            total = 0.0
-            for i in range(n):
-                total += plan(float(i))
-            return total
-
-        return loop
+    def loop(n):
+        total = 0.0
+        for i in range(n):
+            total += plan(float(i))
+        return total
 """
 
 
 def printed(tmp_path: Path, source: str, plan: str) -> tuple[float, bool]:
-    """What a fresh process makes of looped(plan)(4), and whether its code came from the disk."""
-    (tmp_path / "looped.py").write_text(textwrap.dedent(source))
+    """What a fresh process makes of loop(4) with this plan, and whether its code came from the disk."""
+    file = tmp_path / "looped.py"
+    if not file.exists() or file.read_text() != textwrap.dedent(source):
+        file.write_text(textwrap.dedent(source))
     code = f"""
         import importlib.util, sys
-        from dpucbvi.engine.compiled import compiled
-        spec = importlib.util.spec_from_file_location("dpucbvi.looped", {str(tmp_path / "looped.py")!r})
+        from dpucbvi.engine.compiled import bound, compiled
+        spec = importlib.util.spec_from_file_location("dpucbvi.looped", {str(file)!r})
         module = sys.modules["dpucbvi.looped"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        loop = compiled(module.looped(module.{plan}))
+        loop = compiled(bound(module.loop, plan=module.{plan}))
         print(loop(4), sum(loop.stats.cache_hits.values()))
     """
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
