@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
+from numba.core.ccallback import CFunc
 from numba.core.dispatcher import Dispatcher
 
 from dpucbvi.sources import code
@@ -37,6 +38,7 @@ OPTIONS: Any = {"error_model": "numpy"}
 # compiled them keeps the first translation of each function (its name is taken), the cache has the second.
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
+ONLY_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody else calls them
 PACKAGE = __name__.partition(".")[0]
 NUMBAS = {"builtins", "cmath", "math", "numba", "numpy", "operator"}  # packages whose functions numba knows
 BY_HAND: dict[FunctionType, Any] = {}
@@ -67,6 +69,23 @@ def compiled(f: Any, boundscheck: bool = False) -> Any:
             _versions[name] = numba.njit(cache=cached, **options)(_copy(f))
         _fill(_versions[name].py_func, f, options)
     return _versions[name]
+
+
+def callback(f: Any, signature: Any) -> Any:
+    """The plain function f as a C function, compiled and cached like `compiled`; it has an `address`."""
+    name = key(f, OPTIONS, str(signature))
+    if name not in _versions:
+        again = _copy(f)
+        _fill(again, f, OPTIONS)
+        with cache_in(name, cacheable(f)) as cached:
+            _versions[name] = numba.cfunc(signature, cache=cached, **OPTIONS)(again)
+    return _versions[name]
+
+
+def callbacks_from_cache() -> tuple[int, int]:
+    """How many C functions of this process came from the disk, and how many there are."""
+    callbacks = [version for version in _versions.values() if isinstance(version, CFunc)]
+    return sum(version.cache_hits for version in callbacks), len(callbacks)
 
 
 def bound(f: Any, **names: Any) -> Any:
@@ -183,7 +202,7 @@ def _inside(f: Any, options: dict[str, Any]) -> Any:
     """The compiled version of a function that another one calls."""
     if f in BY_HAND:
         return BY_HAND[f]
-    options = {**options, "forceinline": f not in below(f)}
+    options = {**options, **ONLY_INSIDE, "forceinline": f not in below(f)}
     name = key(f, options)
     if name not in _versions:
         _versions[name] = numba.njit(**options)(_copy(f))  # before what it calls, which may call it

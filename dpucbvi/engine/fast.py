@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import dpucbvi.engine.plans
+import dpucbvi.engine.releases  # noqa: F401  (their modules add themselves)
 from dpucbvi.counts import FAMILIES, counters
-from dpucbvi.engine.kernel import run_episodes
+from dpucbvi.engine.boxes import Box, box, boxed_callback
+from dpucbvi.engine.kernel import Parts, run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import (
@@ -28,6 +31,7 @@ from dpucbvi.engine.state import (
     Processing,
     Record,
     World,
+    flattened,
 )
 from dpucbvi.engine.twins import PLANS, RELEASES
 from dpucbvi.files import PRIVATE, replacing
@@ -132,7 +136,7 @@ def start(setup: Setup, seed: int) -> FastRun:
         private,
         Memory(
             Q=Q,
-            ceiling=np.zeros((0, 0)) if getattr(setup.agent, "minimum", True) else Q.copy(),
+            ceiling=np.zeros(0) if getattr(setup.agent, "minimum", True) else setup.agent.ceiling(H),
             V=np.zeros((H + 1, S)),
             pi=np.full((H, S, A), 1.0 / A) if plan.stochastic else np.zeros((H, S), dtype=np.int64),
             V_pi=np.zeros((H + 1, S)),
@@ -151,6 +155,50 @@ def start(setup: Setup, seed: int) -> FastRun:
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
         np.zeros(1),
     )
+
+
+class Loop:
+    """The compiled loop of a run, with its plan and its release; their boxes live as long as it does."""
+
+    def __init__(self, run: FastRun):
+        setup, plan = run.setup, PLANS[type(run.setup.agent)]
+        planned = box(setup.constants, run.private, run.memory, run.scratch)
+        released = box(run.state, run.memory, run.private)
+        planner = boxed_callback(planning(plan.plan), planned)
+        releaser = boxed_callback(releasing(RELEASES[type(setup.privatizer)].release), released)
+        self._boxes = [planned, released]
+        self._parts = Parts(planner.address, planned.address, releaser.address, released.address)
+        self._run, self._lazy, self._processing = run, plan.lazy, processing(setup)
+        self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
+
+    def call_after_each_user(self, function: Any, arguments: Box) -> None:
+        """Let this C function look at every user, before her data is released."""
+        self._boxes.append(arguments)
+        self._parts = self._parts._replace(hook=function.address, hook_box=arguments.address)
+
+    def run(self, uniforms: Floats) -> None:
+        """One episode per row of `uniforms`."""
+        run = self._run
+        arguments = box(
+            run.world,
+            self._parts,
+            self._processing,
+            self._lazy,
+            self._flat,
+            run.memory,
+            run.record,
+            uniforms,
+            self._rows,
+        )
+        boxed_callback(run_episodes, arguments).ctypes(arguments.address, run.setup.problem.K)
+
+
+def planning(plan: Any) -> Any:
+    return lambda c, private, memory, scratch, _k: plan(c, private, memory, scratch)
+
+
+def releasing(release: Any) -> Any:
+    return lambda state, memory, private, t: release(state, t, memory, private)
 
 
 def processed(setup: Setup) -> bool:
@@ -200,28 +248,14 @@ def _no_record(episodes: Ints) -> Record:
 def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int]:
     """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
-    steps, lazy = processing(setup), PLANS[type(setup.agent)].lazy
     width, D = uniforms_per_episode(setup.mdp.H), setup.problem.next_states
     uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))
-    rows = Rows.empty(run.private.N_sa.size)
+    loop = Loop(run)
     while (done := int(tally[EPISODE])) < K:
         ahead = run.sample.moments[run.sample.moments > done]
         stop = min(done + chunk, K, *ahead[:1])
-        run_episodes(
-            run.world,
-            setup.constants,
-            run.state,
-            steps,
-            lazy,
-            run.private,
-            run.memory,
-            run.scratch,
-            run.record,
-            uniforms.random((stop - done, width)),
-            K,
-            rows,
-        )
+        loop.run(uniforms.random((stop - done, width)))
         if stop in ahead[:1] and tally[RELEASED]:
             x = run.private.N_sas - setup.noise.E / (2 * D)  # without the shift of Eq.5
             run.sample.take(stop, seed, run.private.N_hat_sa, run.private.N_hat_sas, x)
