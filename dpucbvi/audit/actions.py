@@ -21,7 +21,6 @@ from dpucbvi.audit.scores import Score, count, learn
 from dpucbvi.engine.boxes import box, boxed_callback
 from dpucbvi.engine.fast import FastRun, Loop, start
 from dpucbvi.engine.state import Memory
-from dpucbvi.engine.twins import PLANS
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.privatizers import Batches
@@ -44,7 +43,7 @@ def check(setup: Setup) -> None:
     if setup.certificate.model != "JDP":
         raise InputError("attack: actions is for JDP; under LDP every report is seen anyway")
     only_drawn_on_the_way(setup, "actions")
-    if PLANS[type(setup.agent)].stochastic:
+    if getattr(setup.agent, "stochastic", False):
         raise InputError("attack: actions takes policies that choose one action per state")
     if setup.problem.K > MOST_EPISODES:
         raise InputError(f"K: {setup.problem.K} is not accepted; the attack on actions takes {MOST_EPISODES}")

@@ -17,11 +17,10 @@ import numpy as np
 
 from dpucbvi.audit.neighbours import Users
 from dpucbvi.engine import exact
-from dpucbvi.engine.boxes import box, boxed_callback, call
+from dpucbvi.engine.boxes import box, call
 from dpucbvi.engine.compiled import compiled
-from dpucbvi.engine.fast import FastRun, releasing, start
+from dpucbvi.engine.fast import FastRun, release_callback, start
 from dpucbvi.engine.state import Memory
-from dpucbvi.engine.twins import RELEASES
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import Words
@@ -136,7 +135,7 @@ def fed(run: FastRun, tape: Tape, users: Users, each: np.ndarray, faults: Faults
     out = np.zeros((len(each), len(users.s), sum(view.size for view in seen)))
     nobody = run.memory._replace(s=run.memory.s[:1], a=run.memory.a[:0], r=run.memory.r[:0])  # has no steps
     there, away = box(state, run.memory, run.private), box(state, nobody, run.private)
-    release = boxed_callback(releasing(RELEASES[type(run.setup.privatizer)].release), there)
+    release = release_callback(run.setup, there)
     who = (release.address, there.address, away.address)
     arrays = (tape.now, tape.blank, source(state), each, run.private.flat)
     compiled(feed)(who, arrays, users, run.memory, seen, faults, out)

@@ -78,7 +78,7 @@ def unpacker(kind: Any) -> Any:
 def _load(context: Any, builder: Any, kind: Any, word: Callable[[], Any]) -> Any:
     """A value of this type from the next words."""
     if isinstance(kind, types.BaseTuple):
-        return context.make_tuple(builder, kind, [_load(context, builder, item, word) for item in kind])
+        return context.make_tuple(builder, kind, [_load(context, builder, item, word) for item in kind.types])
     if isinstance(kind, types.Array):
         array = make_array(kind)(context, builder)
         data = builder.inttoptr(word(), context.get_data_type(kind.dtype).as_pointer())
@@ -106,13 +106,24 @@ def call(_context: Any, function: Any = None, box: Any = None, k: Any = None) ->
     return types.int64(types.int64, types.int64, types.int64), build
 
 
-def boxed_callback(f: Any, box: Box) -> Any:
-    """A plain function f(*arguments, k) as a C function of the address of a box of such arguments and k."""
-    return callback(bound(_entry, function=f, unpacked=unpacker(typeof(box.arguments))), SIGNATURE)
+def boxed_callback(f: Any, box: Box, guarded: bool = False) -> Any:
+    """A plain function f(*arguments, k) as a C function of the address of a box of such arguments and k.
+
+    A C function has no exceptions. A `guarded` one returns -1 instead.
+    """
+    entry = bound(_entry, function=f, unpacked=unpacker(typeof(box.arguments)))
+    return callback(bound(_guarded, _entry=entry) if guarded else entry, SIGNATURE)
 
 
 def _entry(address: int, k: int) -> int:
     return int(function(*unpacked(address), k))
+
+
+def _guarded(address: int, k: int) -> int:
+    try:
+        return _entry(address, k)
+    except Exception:
+        return -1
 
 
 def function(*arguments: Any) -> int:
@@ -125,6 +136,7 @@ def unpacked(address: int) -> tuple[Any, ...]:
     raise NotImplementedError
 
 
-def python_callback(function: Callable[[int, int], int]) -> Any:
-    """A Python function as a C function; it must live as long as its address is used."""
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(function)
+def python_callback(function: Callable[[int, int], int]) -> tuple[Any, int]:
+    """A Python function as a C function, which must live as long as it is used, and its address."""
+    made = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(function)
+    return made, int(ctypes.cast(made, ctypes.c_void_p).value or 0)

@@ -271,10 +271,13 @@ def described(value: Any, seen: list[Any]) -> Iterator[bytes]:
 
 
 def cacheable(f: Any) -> bool:
-    """Whether all that f reaches is the package's; numba never finds again what has a closure cell."""
-    return f.__closure__ is None and all(
-        str(one.__module__).partition(".")[0] == PACKAGE for one in {f, *below(f)}
-    )
+    """Whether f is looked for on disk; numba never finds again what has a closure cell."""
+    return f.__closure__ is None and is_the_packages(f)
+
+
+def is_the_packages(f: Any) -> bool:
+    """Whether f and all that it reaches is the package's."""
+    return all(str(one.__module__).partition(".")[0] == PACKAGE for one in {f, *below(f)})
 
 
 def cache_folder() -> Path:

@@ -44,6 +44,21 @@ def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
                     V[h, s] += pi[h, s, a] * action_value(world, h, s, a, V[h + 1])
 
 
+def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> bool:
+    """Whether the policy differs from the last one, which it becomes."""
+    changed = False
+    for h in range(pi.shape[0]):
+        for s in range(pi.shape[1]):
+            if pi.ndim == 2:
+                changed |= pi[h, s] != last[h, s]
+                last[h, s] = pi[h, s]
+            else:
+                for a in range(pi.shape[2]):
+                    changed |= pi[h, s, a] != last[h, s, a]
+                    last[h, s, a] = pi[h, s, a]
+    return changed
+
+
 def choose(pi: Ints | Floats, h: int, s: int, u: float) -> int:
     """The action π_h(s), or one drawn from the probabilities π_h(·|s)."""
     if pi.ndim == 2:
@@ -117,7 +132,7 @@ def run_episodes(
     rows: Rows,
     K: int,
 ) -> int:
-    """One episode per row of `uniforms`, from where `memory` stands.
+    """One episode per row of `uniforms`, from where `memory` stands; -1 if a part has failed.
 
     `lazy`: a plan on the same counts is the same plan, and is not made again.
     """
@@ -129,7 +144,9 @@ def run_episodes(
             for h in range(memory.ceiling.size):  # no minimum with the last Q [D32]
                 for pair in range(memory.Q.shape[1]):
                     memory.Q[h, pair] = memory.ceiling[h]
-            changed = call(parts.plan, parts.plan_box, k) != 0  # [Alg.1 L4-L15]
+            if call(parts.plan, parts.plan_box, k) < 0:  # [Alg.1 L4-L15]
+                return -1
+            changed = keep_policy(memory.pi, memory.last_pi)
             tally[PLANNED] = tally[RELEASED]
         if changed or k == 1:
             evaluate(world, memory.pi, memory.V_pi)
@@ -145,7 +162,10 @@ def run_episodes(
             record.fallbacks[tally[RECORDED]] = tally[FALLBACKS]
             tally[RECORDED] += 1
         # [Alg.1 L17]; the counts after the last episode are never released [D4]
-        if k < K and call(parts.release, parts.release_box, k) != 0:
+        released = call(parts.release, parts.release_box, k) if k < K else 0
+        if released < 0:
+            return -1
+        if released > 0:
             tally[RELEASED] += 1
             tally[FALLBACKS] += process(processing, flat, rows)
     return 0

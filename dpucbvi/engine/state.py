@@ -94,6 +94,7 @@ class Memory(NamedTuple):
     ceiling: Floats  # Q⁰ [h] if every plan starts from it; else empty
     V: Floats  # [h, s]
     pi: Ints | Floats  # actions [h, s], or probabilities [h, s, a]
+    last_pi: Ints | Floats  # of the last plan
     V_pi: Floats  # [h, s]
     s: Ints  # the last user's trajectory
     a: Ints

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
-from dpucbvi import studies
+from experiments import studies
 from dpucbvi.simulate import run_setup
 from experiments.lab.assemble import assemble
 from experiments.lab.experiment import experiment_from
