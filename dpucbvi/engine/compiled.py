@@ -157,7 +157,7 @@ def below(f: Any) -> set[Any]:
     todo = [f]
     while todo:
         values = [name.value for name in names_of(todo.pop())]
-        functions = {value.py_func if isinstance(value, Dispatcher) else value for value in values}
+        functions = [value.py_func if isinstance(value, Dispatcher) else value for value in values]
         new = {value for value in functions if is_plain(value)} - found
         found |= new
         todo += new

@@ -19,10 +19,19 @@ from dpucbvi.agents.own import OwnAgent, check_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, counters, zero_counts
 from dpucbvi.engine.boxes import Box, box, boxed_callback
-from dpucbvi.engine.compiled import is_the_packages
+from dpucbvi.engine.compiled import cacheable
 from dpucbvi.engine.kernel import Parts, run_episodes
 from dpucbvi.engine.lp_check import LpSample
-from dpucbvi.engine.own import CALLS, CheckedPlan, InPython, Part, planner_part, planning, python_release
+from dpucbvi.engine.own import (
+    CALLS,
+    CheckedPlan,
+    InPython,
+    Part,
+    own_name,
+    planner_part,
+    planning,
+    python_release,
+)
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import (
     EPISODE,
@@ -209,10 +218,8 @@ def plan_part(run: FastRun) -> Part:
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
     plan = agent.plan  # type: ignore[attr-defined]
-    if not is_the_packages(plan):
-        return CheckedPlan(
-            plan, plan, (run.setup.constants, counts, values), f"the agent {type(agent).__name__}"
-        )
+    if not cacheable(plan):
+        return CheckedPlan(plan, plan, (run.setup.constants, counts, values), own_name(agent))
     arguments = box(run.setup.constants, counts, values)
     return Part(boxed_callback(planning(plan), arguments).address, arguments)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpucbvi.agents.own import check_plan
 from dpucbvi.agents.plans import Counted, Values
+from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.counts import statistics
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
@@ -133,6 +134,14 @@ def may_change(f: Any) -> str | None:
     )
 
 
+def own_name(agent: Any) -> str:
+    """What of the agent is one's own: its bonus, or all of it."""
+    bonus = getattr(agent, "bonus", bernstein_bonus)
+    if bonus is not bernstein_bonus:
+        return f"the bonus {getattr(bonus, '__name__', type(bonus).__name__)}"
+    return f"the agent {type(agent).__name__}"
+
+
 def first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     useful = [line for line in lines if not line.startswith(("Failed in", "During", "-", "File"))]
@@ -192,7 +201,10 @@ def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> 
     def check(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
         check_plan(made, k, mdp)
 
-    python, name = plan_of_planner(own, check, mdp.S), f"the agent {own.__name__}"
+    python, name = (
+        plan_of_planner(own, check, mdp.S),
+        f"the agent {getattr(own, '__name__', type(own).__name__)}",
+    )
     if arguments[2].pi.ndim == 3:
         return InPython(lambda k: python(*arguments, k) or 0, f"{name}: in Python (its policies are random)")
     return CheckedPlan(python, plan_of_planner(own, check_actions, mdp.S), arguments, name)

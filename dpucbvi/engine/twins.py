@@ -42,12 +42,12 @@ def has_plan(agent: Agent) -> bool:
 
 def is_own(setup: Setup) -> bool:
     """Whether a part of a run with a plan is not the package's."""
-    from dpucbvi.engine.compiled import is_the_packages  # numba is slow to import
+    from dpucbvi.engine.compiled import cacheable  # numba is slow to import
 
     agent = setup.agent
     if isinstance(agent, OwnAgent) or not has_release(setup.privatizer):
         return True
-    return not is_the_packages(agent.plan)  # type: ignore[attr-defined]
+    return not cacheable(agent.plan)  # type: ignore[attr-defined]
 
 
 def has_release(privatizer: Privatizer) -> bool:
