@@ -78,7 +78,7 @@ def unpacker(kind: Any) -> Any:
 def _load(context: Any, builder: Any, kind: Any, word: Callable[[], Any]) -> Any:
     """A value of this type from the next words."""
     if isinstance(kind, types.BaseTuple):
-        return context.make_tuple(builder, kind, [_load(context, builder, item, word) for item in kind.types])
+        return context.make_tuple(builder, kind, [_load(context, builder, item, word) for item in kind])  # type: ignore[attr-defined]
     if isinstance(kind, types.Array):
         array = make_array(kind)(context, builder)
         data = builder.inttoptr(word(), context.get_data_type(kind.dtype).as_pointer())

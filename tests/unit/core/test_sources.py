@@ -26,7 +26,7 @@ def test_every_file_outside_lab_and_studies_is_a_source():
 def test_the_files_that_were_once_forgotten_are_sources():
     """E and the noise change results as much as the engine does."""
     assert {"confidence.py", "planning.py", "bonus.py", "simulate.py", "engine/fast.py"} <= names()
-    for room in ("privatizers", "agents", "engine", "engine/plans", "engine/releases"):
+    for room in ("privatizers", "agents", "engine", "engine/releases"):
         assert {f"{room}/{path.name}" for path in (PACKAGE / room).glob("*.py")} <= names()
     assert {"privatizers/central.py", "privatizers/tree.py", "privatizers/laplace.py"} <= names()
 

@@ -58,7 +58,7 @@ def package(folder):
     [
         ("bonus.py", True),
         ("agents/ucbvi.py", True),
-        ("engine/plans/ucbvi.py", True),
+        ("engine/kernel.py", True),
         ("lab/settings.py", True),
         ("agents/new_agent.py", True),
         ("lab/runner.py", False),
