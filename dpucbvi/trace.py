@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.errors import extra
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.protocol import Floats, Ints
 
@@ -46,7 +47,8 @@ class Trace(NamedTuple):
 
     def to_frame(self, seed: int = 0) -> "DataFrame":
         """A table with a row per recorded episode."""
-        from pandas import DataFrame  # slow to import, and only tables need it
+        with extra("pandas", "to_frame"):
+            from pandas import DataFrame
 
         names = ("regret", "policy_changes", "fallbacks")
         return DataFrame(
@@ -75,7 +77,8 @@ class Runs(NamedTuple):
 
     def to_frame(self) -> "DataFrame":
         """A table with a row per seed and recorded episode."""
-        from pandas import concat
+        with extra("pandas", "to_frame"):
+            from pandas import concat
 
         frames = [run.to_frame(seed) for seed, run in zip(self.seeds, self.runs, strict=True)]
         return concat(frames, ignore_index=True)

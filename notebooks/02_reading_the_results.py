@@ -187,7 +187,7 @@ draw.bonus_terms(k, H, terms)
 # episodes:
 
 # %%
-from experiments.lab.fits import exponents, tail
+from dpucbvi.stats import exponents, tail
 
 arms = stored_arms("privacy_for_free")
 if arms:

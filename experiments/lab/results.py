@@ -1,16 +1,13 @@
-"""Results as tables: what an experiment left, what two arms have in common, and which of them is better.
+"""Results as tables: what an experiment left.
 
     runs = dp.load("riverswim")                     # arm -> its runs, as dp.run gives them for several seeds
     runs.to_frame()                                 # a row per arm, seed and recorded episode
-    dp.compare(runs["jdp_eps1"], runs["ucbvi"])     # paired over seeds
-    dp.compare(runs)                                # every pair, with Holm's p-values
 
 `results/<name>.csv` is the same table with fewer episodes, for programs that know nothing of this package.
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +17,6 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from dpucbvi.trace import Runs
 from experiments.lab.shipped import Shipped
-from experiments.lab.stats import Paired, holm, paired
 from experiments.lab.store import Store, StoredArm, StoredExperiment, StoredRun
 
 if TYPE_CHECKING:
@@ -53,27 +49,6 @@ def load(name: str, results: str | Path = "results") -> Results:
     if name not in store.experiments():
         raise InputError(f"load: no experiment {name!r} in {store.folder}; {_stored(store.experiments())}")
     return Results(store.load_experiment(name))
-
-
-def compare(a: Runs | Mapping[str, Runs], b: Runs | None = None) -> "Paired | DataFrame":
-    """Compare final regrets, seed by seed: two runs over seeds, or every pair of a mapping of them.
-
-    Two give a `Paired`: the mean difference with its 95% interval, the probability that a run of the first has
-    less regret, and the p-value of a permutation test. A mapping gives a table with a row per pair, its last
-    column being Holm's p-values.
-    """
-    if isinstance(a, Runs) and isinstance(b, Runs):
-        return _paired(a, b)
-    if isinstance(a, Mapping) and b is None and len(a) >= 2:
-        from pandas import DataFrame
-
-        pairs = list(combinations(a, 2))
-        found = [_paired(a[one], a[other]) for one, other in pairs]
-        frame = DataFrame(found).assign(holm=holm(np.array([one.p for one in found])))
-        frame.insert(0, "a", [one for one, _ in pairs])
-        frame.insert(1, "b", [other for _, other in pairs])
-        return frame
-    raise InputError("compare: it takes two runs over several seeds, or a mapping with two or more of them")
 
 
 def table(experiment: StoredExperiment) -> "DataFrame":
@@ -136,14 +111,6 @@ def _facts(arm: StoredArm, run: StoredRun) -> dict[str, Any]:
         "epsilon_replace_one": certified.replace_one,
         "delta": certified.delta,
     }
-
-
-def _paired(a: Runs, b: Runs) -> Paired:
-    if a.seeds != b.seeds:
-        raise InputError(f"compare: the seeds {list(a.seeds)} and {list(b.seeds)} differ; pairs need the same")
-    if a.episodes[-1] != b.episodes[-1]:
-        raise InputError(f"compare: one has {a.episodes[-1]} episodes, the other {b.episodes[-1]}")
-    return paired(a.regret[:, -1], b.regret[:, -1])
 
 
 def _stored(names: Iterable[str]) -> str:

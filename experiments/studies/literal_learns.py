@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.protocol import Floats
-from experiments.lab.fits import as_text, exponent, tail
-from experiments.lab.stats import summarise
+from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.arms import (
@@ -20,7 +20,6 @@ from experiments.studies.shared.arms import (
     runs_text,
     sizes_of,
 )
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
 from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from experiments.studies.shared.style import ALGORITHMS, MARKER, PRIVACY, marker
@@ -78,7 +77,7 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel
     k, rate = per_episode(episodes, regret, first)
     rate = np.maximum(rate.mean(axis=0), FLOOR)
     right.plot(k, rate, zorder=4, marker=mark, markevery=MARKED, **style)
-    slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
+    slope = exponent_text(exponent(*tail(episodes, regret, LAST)), "slope")
     return EndLabel(_name(arm), slope, hue, mark, float(k[-1]), float(rate[-1]), hollow)
 
 

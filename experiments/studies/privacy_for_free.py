@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.protocol import Floats, Ints
-from experiments.lab.fits import as_text, exponent, tail
-from experiments.lab.stats import summarise
+from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.arms import (
@@ -27,7 +27,6 @@ from experiments.studies.shared.arms import (
     runs_text,
     sizes_of,
 )
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, marker, thousands
 
@@ -123,7 +122,7 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
         shown = mean > 0
         _band(axes, cost.episodes[shown], mean[shown], half_width[shown], _hue(first), _mark(first))
         if shown[-1]:
-            slope = as_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
+            slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
             labels.append(
                 EndLabel(_name(first), slope, _hue(first), _mark(first), float(K[-1]), float(mean[-1]))
             )

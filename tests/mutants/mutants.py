@@ -10,9 +10,13 @@ class Mutant(NamedTuple):
     """What is falsified, and how."""
 
     what: str
-    module: str  # under experiments.studies
+    module: str  # under experiments.studies, or of the library with its whole name
     original: str
     replacement: str
+
+    @property
+    def name(self) -> str:
+        return self.module if self.module.startswith("dpucbvi.") else f"experiments.studies.{self.module}"
 
 
 MUTANTS = {
@@ -38,48 +42,60 @@ MUTANTS = {
     "regret": [
         Mutant(
             "value doubled",
-            "regret",
+            "dpucbvi.drawing.regret",
             "axes.plot(curve.episodes, curve.mean, color",
             "axes.plot(curve.episodes, 2.0 * curve.mean, color",
         ),
         Mutant(
             "mean curve missing",
-            "regret",
+            "dpucbvi.drawing.regret",
             "axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, linestyle=curve.dashes, zorder=4)",
             "pass",
         ),
-        Mutant("band missing", "regret", "    if curve.has_interval:\n", "    if False:\n"),
-        Mutant("log axis lost", "regret", 'axes.set_yscale(options["y"])', 'axes.set_yscale("linear")'),
-        Mutant("markers beside the curve", "regret", "curve.mean[marked]\n", "1.1 * curve.mean[marked]\n"),
+        Mutant("band missing", "dpucbvi.drawing.regret", "    if curve.has_interval:\n", "    if False:\n"),
+        Mutant(
+            "log axis lost", "dpucbvi.drawing.regret", "axes.set_yscale(panel.y)", 'axes.set_yscale("linear")'
+        ),
+        Mutant(
+            "markers beside the curve",
+            "dpucbvi.drawing.regret",
+            "curve.mean[marked]\n",
+            "1.1 * curve.mean[marked]\n",
+        ),
         Mutant(
             "labels of other arms",
-            "regret",
-            "[curve.label for curve in curves]",
+            "dpucbvi.drawing.regret",
+            "[one.label for one in curves]",
             "[c.label._replace(name=d.label.name) for c, d in zip(curves, reversed(curves), strict=True)]",
         ),
         Mutant(
             "printed curve halved",
-            "regret",
-            "axes.plot(*curve.printed, color",
-            "axes.plot(curve.printed.episodes, curve.printed.regret / 2, color",
+            "dpucbvi.drawing.regret",
+            "axes.plot(*curve.beside, color",
+            "axes.plot(curve.beside[0], curve.beside[1] / 2, color",
         ),
         Mutant(
             "factor of E shown for the bonus",
             "regret",
-            '("bonus", [config["bonus"]["scale"] for config in configs])',
-            '("bonus", [config["confidence"]["scale"] for config in configs])',
+            '"bonus": [config["bonus"]["scale"] for config in configs]',
+            '"bonus": [config["confidence"]["scale"] for config in configs]',
         ),
         Mutant(
             "the other relation's ε at the label",
-            "shared.labels",
+            "dpucbvi.plot",
             "model, add_remove, replace_one = certificate[:3]",
             "model, replace_one, add_remove = certificate[:3]",
         ),
         Mutant("arms of one name", "shared.labels", "        if len(group) > 1:\n", "        if False:\n"),
         Mutant("pooled not told", "shared.labels", '"pooled" if value else "per step"', '"counts"'),
-        Mutant("nothing learnt, not told", "regret", "if none_learnt(runs)", "if not runs"),
-        Mutant("the uniform policy halved", "regret", "axes.plot(k, lost * k,", "axes.plot(k, lost * k / 2,"),
-        Mutant("labels cut off", "regret", "    _fit(figure, axes, height)\n", ""),
+        Mutant("nothing learnt, not told", "dpucbvi.plot", "if none_learnt(runs)", "if not runs"),
+        Mutant(
+            "the uniform policy halved",
+            "dpucbvi.drawing.regret",
+            "axes.plot(k, lost * k,",
+            "axes.plot(k, lost * k / 2,",
+        ),
+        Mutant("labels cut off", "dpucbvi.drawing.regret", "    _fit(figure, axes, height)\n", ""),
         Mutant(
             "factors of the table swapped",
             "shared.finals",
@@ -88,7 +104,7 @@ MUTANTS = {
         ),
         Mutant(
             "thin lines to other curves",
-            "shared.end_labels",
+            "dpucbvi.drawing.end_labels",
             "zip(labels, ends, spread",
             "zip(labels, ends[::-1], spread",
         ),
@@ -104,7 +120,9 @@ MUTANTS = {
             "for run in arm.runs])\n\n\ndef finals_of",
             "for run in arm.runs[:1] * len(arm.runs)])\n\n\ndef finals_of",
         ),
-        Mutant("ticks ten times too large", "shared.style", 'f"{value / 1000:g}k"', 'f"{value / 100:g}k"'),
+        Mutant(
+            "ticks ten times too large", "dpucbvi.drawing.style", 'f"{value / 1000:g}k"', 'f"{value / 100:g}k"'
+        ),
     ],
     "riverswim": [
         Mutant(
@@ -290,7 +308,9 @@ MUTANTS = {
             "return all(final_regrets",
             "return True or all(final_regrets",
         ),
-        Mutant("leaders begin elsewhere", "shared.end_labels", "    axes.autoscale_view()", "    pass"),
+        Mutant(
+            "leaders begin elsewhere", "dpucbvi.drawing.end_labels", "    axes.autoscale_view()", "    pass"
+        ),
         Mutant("figures of one run", "explain.distance", "PRINTED_RUNS = 5", "PRINTED_RUNS = 1"),
         Mutant("verdicts swapped", "explain.findings", "self.p < LEVEL", "self.p > LEVEL"),
         Mutant("the farthest hypothesis", "explain.findings", "return min(found, key", "return max(found, key"),

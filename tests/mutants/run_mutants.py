@@ -46,7 +46,7 @@ class Finder(MetaPathFinder):
         self.mutant = mutant
 
     def find_spec(self, name: str, path=None, target=None) -> ModuleSpec | None:
-        if name != f"experiments.studies.{self.mutant.module}":
+        if name != self.mutant.name:
             return None
         spec = PathFinder.find_spec(name, path)
         spec.loader = Mutated(name, spec.origin)
@@ -66,6 +66,9 @@ def outcome(study: str, mutant: Mutant | None = None) -> int:
         os.dup2(silence, 2)
         if mutant is not None:
             sys.meta_path.insert(0, Finder(mutant))
+            if mutant.name in sys.modules:  # of the library: all of ours is imported again
+                for name in [name for name in sys.modules if name.split(".")[0] in ("dpucbvi", "experiments")]:
+                    del sys.modules[name]
         files = [str(TESTS / name) for name in FILES.get(study, (f"test_{study}.py",))]
         code = int(pytest.main(["-x", "-p", "no:cacheprovider", *files]))
     finally:

@@ -1,6 +1,7 @@
 """A test of the tests: on every mutant of a study (mutants.py), the tests of that study fail."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from mutants import MUTANTS
 from experiments.studies import names
 
 HERE = Path(__file__).resolve().parent
-STUDIES = HERE.parents[1] / "dpucbvi" / "studies"
+ROOT = HERE.parents[1]
 
 
 def test_every_study_has_mutants():
@@ -23,7 +24,7 @@ def test_every_study_has_mutants():
 @pytest.mark.parametrize("study", MUTANTS)
 def test_every_snippet_is_there_exactly_once(study):
     for mutant in MUTANTS[study]:
-        path = STUDIES.joinpath(*mutant.module.split(".")).with_suffix(".py")
+        path = ROOT.joinpath(*mutant.name.split(".")).with_suffix(".py")
         assert path.read_text().count(mutant.original) == 1, mutant
         assert mutant.replacement != mutant.original
 
@@ -32,7 +33,8 @@ def test_every_snippet_is_there_exactly_once(study):
 @pytest.mark.parametrize("study", MUTANTS)
 def test_the_tests_see_every_mutant(study):
     command = [sys.executable, HERE / "run_mutants.py", study]
-    done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     codes = json.loads(done.stdout)
     assert codes.pop("as it is") == 0
     assert len(codes) == len(MUTANTS[study])

@@ -17,9 +17,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from dpucbvi import studies
 from dpucbvi.environments import ENVIRONMENTS, from_file
 from dpucbvi.mdp import TabularMDP
+from experiments import studies
 from experiments.lab.command_line import is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
 from experiments.lab.store import Store

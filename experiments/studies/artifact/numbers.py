@@ -28,8 +28,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpucbvi.errors import InputError
-from experiments.lab.fits import exponent, tail
-from experiments.lab.stats import Summary, three_digits
+from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
 from experiments.studies.epsilon.matching import Match, printed_matches

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from experiments.lab.calibration import Calibration, Factors
+from dpucbvi.calibrate import Calibration, Factors
 from experiments.lab.store import StoredExperiment
 from experiments.studies.calibrate.rule import calibrations, in_use
 from experiments.studies.shared.arms import certificate_of, episodes_of, runs_text

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from experiments.lab.calibration import around
+from dpucbvi.calibrate import around
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.calibrate.rule import calibrations

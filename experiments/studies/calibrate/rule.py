@@ -11,14 +11,14 @@ some. The geometric mean lets every setting count by factors, so that a setting 
 does not decide alone.
 
 Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
-the middle of them, the one nearest to all the others in decades (lab/calibration.py).
+the middle of them, the one nearest to all the others in decades (dpucbvi/calibrate.py).
 """
 
 from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
-from experiments.lab.calibration import Calibration, Factors, geometric_mean, objective
+from dpucbvi.calibrate import Calibration, Factors, geometric_mean, objective
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import config_of, finals_of
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.protocol import Floats
-from experiments.lab.stats import summarise
+from dpucbvi.stats import summarise
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon.matching import EPSILON, crossing, series
 from experiments.studies.shared.arms import (

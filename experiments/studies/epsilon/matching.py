@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.stats import LEVEL, RESAMPLES
+from dpucbvi.stats import LEVEL, RESAMPLES
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import config_of, finals_of
 from experiments.studies.shared.printed import DIGITISATION, final_regrets

@@ -5,7 +5,7 @@ The panel `matched` of +exp=riverswim, which is in its table only, is run at wha
 
 from pathlib import Path
 
-from experiments.lab.stats import three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.epsilon.matching import EPSILON, FACTOR, printed_matches

@@ -4,7 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.lab.stats import three_digits
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import regret
 from experiments.studies.explain.findings import (
@@ -24,7 +25,6 @@ from experiments.studies.shared.arms import (
     regret_of,
     runs_text,
 )
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.printed import at_printed_size, printed_beside
 from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
 from experiments.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, set_ticks

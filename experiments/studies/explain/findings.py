@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.lab.stats import holm
+from dpucbvi.stats import holm
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.explain.distance import Fit, at_printed, distance, fit, hypotheses
 from experiments.studies.shared.arms import certificate_of, config_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.lab.stats import Bootstrap, holm, paired, three_digits
+from dpucbvi.stats import Bootstrap, holm, paired, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.headline.numbers import BASELINES, CERTIFIED, CURVES, PANELS, arm_of, compared, numbers

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from experiments.lab.stats import bootstrap
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon.matching import EPSILON, series
 from experiments.studies.mechanisms.places import COUNTS, MODELS, check_certified, first, members, printed_of

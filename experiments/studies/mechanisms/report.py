@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dpucbvi.errors import InputError
-from experiments.lab.stats import bootstrap, three_digits
+from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.epsilon.matching import EPSILON

@@ -4,13 +4,13 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from experiments.lab.stats import three_digits
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim.comparison import OTHERS, find
 from experiments.studies.riverswim.curves import draw_all, draw_printed, set_log_axes, show_printed
 from experiments.studies.riverswim.proven import LEGEND
 from experiments.studies.shared.arms import certificate_of, config_of, episodes_of, mean_of
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.finals import as_regret
 from experiments.studies.shared.sheet import write_title
 from experiments.studies.shared.style import HUES, QUIET, SMALL, set_ticks

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from experiments.lab.stats import summarise, three_digits
+from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim.comparison import (
     LITERAL,

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim.comparison import PER_STEP, find
 from experiments.studies.riverswim.curves import certified, draw_all, draw_printed, set_log_axes, show_printed
 from experiments.studies.shared.arms import beside_bare, config_of, episodes_of, laplace_of, mean_of
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.sheet import write_title
 from experiments.studies.shared.style import HUES, QUIET, SMALL, set_ticks
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from experiments.lab.stats import three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies.riverswim.comparison import LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI, find
 from experiments.studies.riverswim.curves import certified, draw_all, set_log_axes

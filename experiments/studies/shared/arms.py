@@ -12,8 +12,8 @@ import numpy as np
 from dpucbvi.planning import uniform_loss
 from dpucbvi.privatizers.certificate import RELEASE, Certificate
 from dpucbvi.protocol import Floats
+from dpucbvi.stats import summarise, three_digits
 from experiments.lab.assemble import environment, without_checksum
-from experiments.lab.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 
 

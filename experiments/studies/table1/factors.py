@@ -2,7 +2,7 @@
 
 from math import log10
 
-from experiments.lab.calibration import Calibration, Factors
+from dpucbvi.calibrate import Calibration, Factors
 from experiments.lab.store import StoredExperiment
 from experiments.studies.calibrate.rule import objectives
 from experiments.studies.table1.bounds import Row

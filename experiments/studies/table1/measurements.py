@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.lab.stats import bootstrap
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import (
     certificate_of,

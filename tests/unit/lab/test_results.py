@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import dpucbvi as dp
+from dpucbvi.stats import holm, paired
 from experiments.lab.results import CSV_EPISODES, write_csv
 from experiments.lab.runner import run_experiment
-from experiments.lab.stats import holm, paired
 from experiments.lab.store import Store
 
 RIVER = dp.riverswim(S=3, H=4)
@@ -82,7 +82,7 @@ def test_plot_takes_what_load_gives(stored):
     figure = dp.plot(dp.load("grid", stored), y="linear")
     assert figure.axes[0].get_yscale() == "linear"
     words = [text.get_text() for text in figure.axes[0].texts]
-    assert "DP-UCBVI, JDP ε = 5, bonus × 0.01" in words
+    assert "dp_ucbvi@bonus.scale=0.01, JDP ε = 5" in words
 
 
 def runs(values, seeds=(0, 1, 2)):

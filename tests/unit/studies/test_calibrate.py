@@ -7,7 +7,7 @@ import pytest
 from drawn import boxes, cells, heat_map, is_log, lines, said, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 
-from experiments.lab.calibration import Calibration, around, geometric_mean
+from dpucbvi.calibrate import Calibration, around, geometric_mean
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import study
 from experiments.studies.calibrate import STUDY

@@ -10,8 +10,7 @@ from made_up import RIVER, grid, stored_arm, stored_experiment
 from experiments.studies.explain import STUDY
 from experiments.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
 from experiments.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
-from experiments.studies.explain_fit import STUDY as FIT
-from experiments.studies.explain_fit import chosen, distances
+from experiments.studies.explain_fit import STUDY as FIT, chosen, distances
 from experiments.studies.shared.finals import finals
 from experiments.studies.shared.printed import printed_curves
 

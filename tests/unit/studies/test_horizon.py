@@ -5,7 +5,7 @@ import pytest
 from drawn import Line, end_labels, error_bars, is_log, lines, said, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 
-from experiments.lab.stats import bootstrap
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.horizon import STUDY, scalings
 

@@ -10,8 +10,8 @@ from hydra import compose, initialize_config_dir
 from made_up import grid, stored_arm, stored_experiment
 from matplotlib.figure import Figure
 
-from dpucbvi import studies
 from dpucbvi.errors import InputError
+from experiments import studies
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import Study, check_state, draw, names, study, table

@@ -13,7 +13,7 @@ from dpucbvi import garnet, riverswim
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers import Batches, OneQuestion, OneStep, Toeplitz
 from dpucbvi.protocol import Problem
-from experiments.lab.stats import bootstrap, three_digits
+from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon.matching import match
 from experiments.studies.mechanisms import STUDY

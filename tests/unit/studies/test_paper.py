@@ -9,8 +9,8 @@ import pytest
 from made_up import grid, stored_arm, stored_experiment
 from PIL import Image
 
-from dpucbvi import studies
 from dpucbvi.errors import InputError
+from experiments import studies
 from experiments.lab.store import StoredExperiment
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,12 +6,12 @@ from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
+from dpucbvi.drawing.end_labels import spread
 from experiments.lab.learnt import learnt_nothing
 from experiments.lab.results import Results, traces_of
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.regret import STUDY, caption, setting
 from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.end_labels import spread
 from experiments.studies.shared.files import aligned
 from experiments.studies.shared.labels import as_written, environment_name, names
 from experiments.studies.shared.printed import printed_beside, printed_curves

@@ -10,7 +10,7 @@ from made_up import ADD_REMOVE, RIVER, end, grid, half_width, mean, stored_arm, 
 from matplotlib.colors import to_hex
 
 from dpucbvi.errors import InputError
-from experiments.lab.stats import three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim import STUDY
 from experiments.studies.riverswim.comparison import (
