@@ -4,9 +4,10 @@
 
 `set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
-gives the same plans, counts and visits bit for bit, and the regret to 1e-9, for the package's own agents and
-privatizers. Without a choice the fast one is taken where it can be. Exact noise (privatizers/release_mode.py)
-has the reference only, and no seed determines it.
+gives the same plans, counts and visits bit for bit, and the regret to 1e-9. A plan or a bonus of your own is
+compiled if it compiles, and a privatizer of your own runs in Python between compiled parts; the `checks` of the
+trace say what ran how. Without a choice the fast one is taken where it can be. Exact noise
+(privatizers/release_mode.py) has the reference only, and no seed determines it.
 """
 
 import math
@@ -18,7 +19,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent
+from dpucbvi.agents.own import OwnAgent, check_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts
 from dpucbvi.errors import InputError, check_number, whole
@@ -47,6 +48,7 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
+WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
 Watch = Callable[[int, Plan, Counts], object]
 OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
@@ -263,7 +265,7 @@ def run_setup(
     checkpoint: Path | None = None,
 ) -> Trace:
     """One run. With `checkpoint`, the fast engine saves its state there now and then and goes on from it."""
-    if engine == "reference" or (engine is None and why_not_compiled(setup)):
+    if engine == "reference" or (engine is None and (why_not_compiled(setup) or too_short_to_compile(setup))):
         trace = run_reference(setup, seed, watch, progress)
     else:
         from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
@@ -309,21 +311,23 @@ def check_engine(engine: str | None, setup: Setup) -> None:
 
 def why_not_compiled(setup: Setup) -> str | None:
     """The first part of a run that only the reference engine knows; None if there is none."""
-    from dpucbvi.engine.twins import has_plan, has_release
+    from dpucbvi.engine.twins import has_plan
 
-    own = getattr(setup.agent, "own", None)
-    if own is not None:
-        return own
     if not has_plan(setup.agent):
         return f"the agent {_name(setup.agent)}"
-    if not has_release(setup.privatizer):
-        return f"the privatizer {_name(setup.privatizer)}"
     if is_exact(setup.privatizer):
         return "exact noise"
     if setup.postprocess not in ("none", "closed_form", "clip"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
     return None
+
+
+def too_short_to_compile(setup: Setup) -> bool:
+    """Whether something of one's own would be compiled, which is not cached, for a few episodes."""
+    from dpucbvi.engine.twins import is_own
+
+    return setup.problem.K < WORTH_COMPILING and is_own(setup)
 
 
 def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progress) -> Trace:
@@ -369,7 +373,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     algorithm = setup.agent.algorithm(problem, private, setup.constants)
     plan = next(algorithm)
     for k in range(1, problem.K + 1):
-        _check_plan(plan, k, mdp)
+        check_plan(plan, k, mdp)
         private.show(plan.pi)
         trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
         yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
@@ -399,20 +403,6 @@ def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
     from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace
 
     return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
-
-
-def _check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:
-    """Raise InputError if the plan is no policy: the regret of an algorithm of one's own would mean nothing."""
-    pi, good = getattr(plan, "pi", None), False
-    if isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S) and pi.dtype.kind in "iu":
-        good = bool(((pi >= 0) & (pi < mdp.A)).all())
-    elif isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S, mdp.A):
-        good = bool((pi >= 0.0).all()) and np.allclose(pi.sum(axis=-1), 1.0)
-    if not good:
-        raise InputError(
-            f"agent: its plan of episode {k} is no policy; pi must be an array of actions [h, s], "
-            "or of probabilities [h, s, a]"
-        )
 
 
 def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:

@@ -30,8 +30,8 @@ import numpy as np
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
+from dpucbvi.engine.compiled import callbacks_from_cache
 from dpucbvi.engine.exact import ExactLaplace
-from dpucbvi.engine.kernel import run_episodes
 from dpucbvi.engine.releases import kary_tree, toeplitz
 from dpucbvi.privatizers.words import SeededWords, SystemWords, WordSource
 from dpucbvi.projection import CvxpyPostprocess
@@ -238,9 +238,8 @@ def compiled_here_over_cached() -> float:
 
 def cache_condition() -> str:
     """Whether what was measured in this process came from the cache of compiled code."""
-    stats = run_episodes.stats
-    cached, compiled = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
-    return f"{cached} of {cached + compiled} kernels came from the cache, {compiled} were compiled here"
+    cached, all_ = callbacks_from_cache()
+    return f"{cached} of {all_} compiled functions came from the cache, {all_ - cached} were compiled here"
 
 
 def experiment_seconds() -> tuple[float, float]:

@@ -17,12 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
-from dpucbvi.algorithm1 import private_estimates
 from dpucbvi.bonus import log_iota
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Floats, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Ints, Noise, Problem, cut_to_unit
 
 C1 = 1.0
 C2 = 2.0  # the constant of DP-UCBVI's variance term
@@ -49,43 +47,98 @@ def dp_nash_vi_constants(problem: Problem, E: float, scale: float = 1.0) -> DpNa
     )
 
 
-def dp_nash_vi(problem: Problem, private: PrivateCounts, c: DpNashViConstants) -> Algorithm:
-    """DP-Nash-VI for one player on private counts; the plan's Q and V are the upper ones."""
-    H, S, A = problem.H, problem.S, problem.A
-
-    def plan(counts: Counts) -> Plan:
-        Q_up, Q_low = np.full((H, S, A), float(H)), np.zeros((H, S, A))
-        V_up, V_low = np.zeros((H + 1, S)), np.zeros((H + 1, S))
-        pi = np.zeros((H, S), dtype=np.int64)
-        for h in reversed(range(H)):
-            P_tilde, r_tilde = private_estimates(counts, h)
-            for s, a in np.ndindex(S, A):
-                N, P, r = counts.N_sa[h % counts.G, s, a], P_tilde[s, a], float(r_tilde[s, a])
-                if N > 0.0:
-                    b = bonus(N, P, V_up[h + 1], V_low[h + 1], c)
-                    upper = r + expectation(P, V_up[h + 1]) + b
-                    lower = r + expectation(P, V_low[h + 1]) - b
-                    Q_up[h, s, a], Q_low[h, s, a] = min(upper, float(H)), max(lower, 0.0)
-            pi[h] = Q_up[h].argmax(axis=-1)
-            V_up[h] = Q_up[h].max(axis=-1)
-            V_low[h] = Q_low[h, np.arange(S), pi[h]]
-        return Plan(pi, Q_up, V_up)
-
-    return episodes(problem.K, private, plan)
-
-
-def bonus(N: float, P: Floats, V_up: Floats, V_low: Floats, c: DpNashViConstants) -> float:
-    """γ + Γ at one (h, s, a), times the scale. Requires N > 0."""
-    middle = (V_up + V_low) / 2.0
-    mean = expectation(P, middle)
-    variance = expectation(P, (middle - mean) ** 2)
-    gap = expectation(P, V_up - V_low)
-    return gamma_sum(N, variance, gap, c)
-
-
 def gamma_sum(N: float, variance: float, gap: float, c: DpNashViConstants) -> float:
     """γ + Γ times the scale, from Var_{P̃}((V̄ + V̲)/2) and Σ P̃ (V̄ - V̲)."""
     return c.scale * (c.gap * gap + c.variance * math.sqrt(variance * c.iota / N) + c.rest / N)
+
+
+class Scratch(NamedTuple):
+    """What γ + Γ needs of one step, and the lower values."""
+
+    P: Floats  # P̃ [s', row]
+    mean: Floats  # Σ P̃ V̄_{h+1} [row]
+    mean_low: Floats  # Σ P̃ V̲_{h+1} [row]
+    gap: Floats  # Σ P̃ (V̄ - V̲) [row]
+    middle: Floats  # Σ P̃ (V̄ + V̲)/2 [row]
+    variance: Floats  # Var_{P̃}((V̄ + V̲)/2) [row]
+    Q_low: Floats  # Q̲_h [row]
+    V_low: Floats  # V̲_{h+1}, then V̲_h [s]
+
+
+def lower_backup(work: Scratch, after: Ints, g: int, V_up: Floats) -> None:
+    """Σ_{s'} P̃ V̲, Σ_{s'} P̃ (V̄ - V̲) and Σ_{s'} P̃ (V̄ + V̲)/2, for all pairs."""
+    P, V_low, mean_low, gap, middle = work.P, work.V_low, work.mean_low, work.gap, work.middle
+    D, rows = P.shape
+    for row in range(rows):
+        mean_low[row] = gap[row] = middle[row] = 0.0
+    for d in range(D):
+        if after.ndim == 3:  # known when compiled: the other branch is left out
+            for row in range(rows):
+                up, low = V_up[after[g, d, row]], V_low[after[g, d, row]]
+                mean_low[row] += P[d, row] * low
+                gap[row] += P[d, row] * (up - low)
+                middle[row] += P[d, row] * ((up + low) / 2.0)
+        else:
+            low, apart, centre = V_low[d], V_up[d] - V_low[d], (V_up[d] + V_low[d]) / 2.0
+            for row in range(rows):
+                mean_low[row] += P[d, row] * low
+                gap[row] += P[d, row] * apart
+                middle[row] += P[d, row] * centre
+
+
+def middle_variance(work: Scratch, after: Ints, g: int, V_up: Floats) -> None:
+    """Var_{P̃}((V̄ + V̲)/2) for all pairs."""
+    P, V_low, middle, variance = work.P, work.V_low, work.middle, work.variance
+    D, rows = P.shape
+    for row in range(rows):
+        variance[row] = 0.0
+    for d in range(D):
+        if after.ndim == 3:
+            for row in range(rows):
+                s = after[g, d, row]
+                centre = (V_up[s] + V_low[s]) / 2.0
+                variance[row] += P[d, row] * ((centre - middle[row]) * (centre - middle[row]))
+        else:
+            centre = (V_up[d] + V_low[d]) / 2.0
+            for row in range(rows):
+                variance[row] += P[d, row] * ((centre - middle[row]) * (centre - middle[row]))
+
+
+def nash_step(c: DpNashViConstants, N: Floats, R: Floats, most: float, work: Scratch, Q: Floats) -> None:
+    """γ + Γ, Q̄ and Q̲ of every pair of one step."""
+    for row in range(Q.size):
+        b = gamma_sum(N[row], work.variance[row], work.gap[row], c)
+        r = cut_to_unit(R[row] / N[row])
+        up, low = r + work.mean[row] + b, r + work.mean_low[row] - b
+        Q[row] = up if (N[row] > 0.0) & (up < most) else most
+        work.Q_low[row] = low if (N[row] > 0.0) & (low > 0.0) else 0.0
+
+
+def plan_dp_nash_vi(c: DpNashViConstants, counts: Counted, values: Values, k: int) -> None:
+    """Upper and lower values by backward induction; Q and V are the upper ones."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    (H, pairs), S = Q.shape, V.shape[1]
+    A = pairs // S
+    work = Scratch(
+        np.zeros((len(N_sas), pairs)),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(S),
+    )
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        backup(N[g], N_sas, after, g, V[h + 1], work.P, work.mean)
+        lower_backup(work, after, g, V[h + 1])
+        middle_variance(work, after, g, V[h + 1])
+        nash_step(c, N[g], R[g], float(H), work, Q[h])
+        greedy(Q[h], V[h], pi[h])
+        for s in range(S):
+            work.V_low[s] = work.Q_low[s * A + pi[h, s]]
 
 
 @dataclass(frozen=True)
@@ -94,12 +147,10 @@ class DPNashVI(Optimistic):
 
     raw = False
     models = ANY
+    plan = staticmethod(plan_dp_nash_vi)
 
     def constants(self, problem: Problem, noise: Noise) -> DpNashViConstants:
         return dp_nash_vi_constants(problem, noise.E, self.bonus_scale)
-
-    def algorithm(self, problem: Problem, private: PrivateCounts, constants: DpNashViConstants) -> Algorithm:
-        return dp_nash_vi(problem, private, constants)
 
 
 AGENTS.add("dp_nash_vi", DPNashVI)

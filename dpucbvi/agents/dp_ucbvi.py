@@ -1,17 +1,99 @@
-"""DP-UCBVI as an agent; Algorithm 1 itself is in algorithm1.py, its bonus in bonus.py."""
+"""DP-UCBVI as an agent: Algorithm 1 as a plan that compiles.
 
+algorithm1.py has the same algorithm line by line, and its bonus is in bonus.py. The reference engine runs that
+text and the fast one this: two texts, compared bit for bit.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpucbvi.agents.plans import Counted, Values, backup, greedy, spreads, visits
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.algorithm1 import dp_ucbvi
-from dpucbvi.bonus import BernsteinConstants, Bonus, BonusTerms, bernstein_bonus, bernstein_constants
+from dpucbvi.bonus import (
+    BernsteinConstants,
+    Bonus,
+    BonusTerms,
+    bernstein_bonus,
+    bernstein_constants,
+    next_value_gap,
+    scaled_sum,
+    terms_of,
+)
 from dpucbvi.counts import PrivateCounts
 from dpucbvi.errors import InputError
-from dpucbvi.protocol import Algorithm, Floats, Noise, Problem
+from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_unit
 
 CAPS = ("H", "steps_left")
+
+
+def next_value_gaps(c: BernsteinConstants, N: Floats, gap: Floats) -> None:
+    """min{...} of line 7 for every s', from the counts Ñ of the next step."""
+    A = N.size // gap.size
+    for s in range(gap.size):
+        gap[s] = next_value_gap(visits(N, s, A), c)
+
+
+def bernstein_step(
+    c: BernsteinConstants, N: Floats, R: Floats, mean: Floats, variance: Floats, gap_mean: Floats, Q: Floats
+) -> None:
+    """[Alg.1 L7-L10] The bonus and Q̃ of every pair of one step; Q̃ ≤ H from the start."""
+    for row in range(Q.size):
+        b = scaled_sum(terms_of(N[row], variance[row], gap_mean[row], c), c)  # [Alg.1 L7]
+        target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]  # [Alg.1 L9]
+
+
+def plan_dp_ucbvi(c: BernsteinConstants, counts: Counted, values: Values, k: int) -> None:
+    """[Alg.1 L4-L15]"""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
+    mean, variance, gap_mean = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):  # [Alg.1 L5]
+        g = h % len(N)
+        backup(N[g], N_sas, after, g, V[h + 1], P, mean)  # [Alg.1 L6]
+        spreads(P, after, g, V[h + 1], gap, mean, variance, gap_mean)
+        bernstein_step(c, N[g], R[g], mean, variance, gap_mean, Q[h])  # [Alg.1 L7-L10]
+        greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
+        next_value_gaps(c, N[g], gap)  # for step h-1
+
+
+def plan_with(bonus: Bonus) -> Callable[..., None]:
+    """`plan_dp_ucbvi` with this bonus in the place of line 7."""
+
+    def plan(c: BernsteinConstants, counts: Counted, values: Values, k: int) -> None:
+        N, N_sas, R, after = counts
+        Q, V, pi = values
+        (H, pairs), S = Q.shape, V.shape[1]
+        P, mean, p, gap = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(S), np.zeros(S)
+        for h in range(H - 1, -1, -1):
+            g = h % len(N)
+            backup(N[g], N_sas, after, g, V[h + 1], P, mean)
+            for row in range(pairs):
+                if N[g, row] > 0.0:
+                    one_row(P, after, g, row, p)
+                    b = bonus(N[g, row], p, V[h + 1], gap, c)
+                    target = cut_to_unit(R[g, row] / N[g, row]) + mean[row] + b
+                    Q[h, row] = target if target < Q[h, row] else Q[h, row]
+            greedy(Q[h], V[h], pi[h])
+            next_value_gaps(c, N[g], gap)
+
+    return plan
+
+
+def one_row(P: Floats, after: Ints, g: int, row: int, p: Floats) -> None:
+    """p(s') = P̃(s'|s,a) of one pair, for all S next states."""
+    for s in range(p.size):
+        p[s] = 0.0
+    for d in range(len(P)):
+        if after.ndim == 3:
+            p[after[g, d, row]] += P[d, row]
+        else:
+            p[d] = P[d, row]
 
 
 @dataclass(frozen=True)
@@ -30,6 +112,7 @@ class DPUCBVI(Optimistic):
 
     raw = False
     models = ANY
+    lazy = True
     terms = BonusTerms._fields
 
     def __post_init__(self) -> None:
@@ -41,8 +124,8 @@ class DPUCBVI(Optimistic):
         return np.arange(H, 0, -1.0) if self.cap == "steps_left" else super().ceiling(H)
 
     @property
-    def own(self) -> str | None:
-        return None if self.bonus is bernstein_bonus else "a bonus of your own"
+    def plan(self) -> Callable[..., None]:  # type: ignore[override]
+        return plan_dp_ucbvi if self.bonus is bernstein_bonus else plan_with(self.bonus)
 
     def constants(self, problem: Problem, noise: Noise) -> BernsteinConstants:
         return bernstein_constants(problem, noise.E, self.bonus_scale, self.bonus_without)

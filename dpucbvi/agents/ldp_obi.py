@@ -20,11 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.private_ucb_vi import widths
 from dpucbvi.agents.register import AGENTS, LDP, Optimistic
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Noise, Problem
 
 ALPHA = 2.0
 
@@ -55,30 +54,6 @@ def ldp_obi_constants(problem: Problem, E1: float, E2: float, scale: float = 1.0
     )
 
 
-def ldp_obi(problem: Problem, private: PrivateCounts, c: LdpObiConstants) -> Algorithm:
-    """LDP-OBI on noisy counts."""
-    H, S, A = problem.H, problem.S, problem.A
-    k = 0
-
-    def plan(counts: Counts) -> Plan:
-        nonlocal k
-        k += 1
-        ell = log_term(k, c)
-        Q = np.zeros((H, S, A))
-        V = np.zeros((H + 1, S))
-        for h in reversed(range(H)):
-            g = h % counts.G
-            for s, a in np.ndindex(S, A):
-                D_r = max(counts.N_sa[g, s, a] + c.reward_shift, 1.0)
-                D_p = max(sum(counts.N_sas[g, s, a]) + c.transition_shift, 1.0)
-                mean = counts.R[g, s, a] / D_r + expectation(counts.N_sas[g, s, a] / D_p, V[h + 1])
-                Q[h, s, a] = mean + bonus(D_r, D_p, ell, float(H - h), c)
-            V[h] = np.minimum(Q[h].max(axis=-1), float(H - h))
-        return Plan(Q.argmax(axis=-1), Q, V)
-
-    return episodes(problem.K, private, plan)
-
-
 def log_term(k: int, c: LdpObiConstants) -> float:
     """ℓ = ln(4π²SAH k³/(3β)) in episode k."""
     return c.log_first + 3.0 * math.log(k)
@@ -91,18 +66,53 @@ def bonus(D_r: float, D_p: float, ell: float, steps_left: float, c: LdpObiConsta
     return c.scale * (beta_r + steps_left * beta_p)
 
 
+def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
+    """D^p = max(Σ_{s'} N̂(s,a,s') + shift, 1) of every pair of step g."""
+    for row in range(D.size):
+        D[row] = 0.0
+    for s in range(N_sas.shape[0]):
+        for row in range(D.size):
+            D[row] += N_sas[s, g, row]
+    for row in range(D.size):
+        D[row] = max(D[row] + shift, 1.0)
+
+
+def ldp_obi_step(
+    c: LdpObiConstants, ell: float, left: float, N: Floats, R: Floats, mean: Floats, D_p: Floats, Q: Floats
+) -> None:
+    """β^r + (H-h+1) β^p and Q of every pair of one step."""
+    for row in range(Q.size):
+        D_r = max(N[row] + c.reward_shift, 1.0)
+        Q[row] = R[row] / D_r + mean[row] + bonus(D_r, D_p[row], ell, left, c)
+
+
+def plan_ldp_obi(c: LdpObiConstants, counts: Counted, values: Values, k: int) -> None:
+    """LDP-OBI on noisy counts as they are."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, mean, D_p = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
+    ell = log_term(k, c)
+    for h in range(H - 1, -1, -1):
+        g, left = h % len(N), float(H - h)
+        row_denominators(N_sas, g, c.transition_shift, D_p)
+        backup(D_p, N_sas, after, g, V[h + 1], P, mean)
+        ldp_obi_step(c, ell, left, N[g], R[g], mean, D_p, Q[h])
+        greedy(Q[h], V[h], pi[h])
+        for s in range(V.shape[1]):
+            V[h, s] = min(V[h, s], left)
+
+
 @dataclass(frozen=True)
 class LDPOBI(Optimistic):
     """LDP-OBI of Garcelon et al. (2021); LDP only."""
 
     raw = True
     models = LDP
+    plan = staticmethod(plan_ldp_obi)
 
     def constants(self, problem: Problem, noise: Noise) -> LdpObiConstants:
         return ldp_obi_constants(problem, *widths(problem, noise), self.bonus_scale)
-
-    def algorithm(self, problem: Problem, private: PrivateCounts, constants: LdpObiConstants) -> Algorithm:
-        return ldp_obi(problem, private, constants)
 
 
 AGENTS.add("ldp_obi", LDPOBI)

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpucbvi.agents.register import ANY
+import numpy as np
+
 from dpucbvi.counts import PrivateCounts
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import TabularMDP
 from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem
 
 
@@ -20,7 +23,8 @@ class OwnAgent:
     generator: Callable[[Problem, PrivateCounts], Algorithm]
     raw: bool = False
     pooled: bool = False
-    models: tuple[str, ...] = ANY
+    models: tuple[str, ...] = ("none", "JDP", "LDP")
+    planner: Callable[[Counts], Plan] | None = None  # the function, if that is all there is
 
     def constants(self, problem: Problem, noise: Noise) -> None:
         return None
@@ -39,7 +43,7 @@ def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = Fa
         return episodes(problem.K, private, plan)
 
     algorithm.__name__ = getattr(plan, "__name__", "planner")  # what messages call it
-    return OwnAgent(algorithm, raw, pooled)
+    return OwnAgent(algorithm, raw, pooled, planner=plan)
 
 
 def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> Algorithm:
@@ -48,3 +52,17 @@ def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> 
     for _k in range(1, K + 1):
         trajectory = yield plan(counts)
         counts = private.update(trajectory)
+
+
+def check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:
+    """Raise InputError if the plan is no policy: the regret of an algorithm of one's own would mean nothing."""
+    pi, good = getattr(plan, "pi", None), False
+    if isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S) and pi.dtype.kind in "iu":
+        good = bool(((pi >= 0) & (pi < mdp.A)).all())
+    elif isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S, mdp.A):
+        good = bool((pi >= 0.0).all()) and np.allclose(pi.sum(axis=-1), 1.0)
+    if not good:
+        raise InputError(
+            f"agent: its plan of episode {k} is no policy; pi must be an array of actions [h, s], "
+            "or of probabilities [h, s, a]"
+        )

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
-from dpucbvi.agents.private_ucb_vi import optimistic_q, widths
+from dpucbvi.agents.plans import Counted, Values, backup
+from dpucbvi.agents.private_ucb_vi import denominators, raw_count_step, widths
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Floats, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Noise, Problem
 
 
 class PrivateUcbPoConstants(NamedTuple):
@@ -49,38 +48,49 @@ def private_ucb_po_constants(
     )
 
 
-def private_ucb_po(problem: Problem, private: PrivateCounts, c: PrivateUcbPoConstants) -> Algorithm:
-    """Private-UCB-PO on noisy counts; its policies are probabilities π[h, s, a]."""
-    H, S, A = problem.H, problem.S, problem.A
-    pi = np.full((H, S, A), 1.0 / A)
-    Q = np.zeros((H, S, A))  # of the last episode: equal values leave π¹ uniform
-
-    def plan(counts: Counts) -> Plan:
-        V = np.zeros((H + 1, S))
-        for h in reversed(range(H)):
-            for s in range(S):
-                pi[h, s] = reweighted(pi[h, s], Q[h, s], c.eta)
-            Q[h] = optimistic_q(counts, h, V[h + 1], H, c)
-            for s in range(S):
-                V[h, s] = expectation(pi[h, s], Q[h, s])
-        return Plan(pi.copy(), Q.copy(), V)
-
-    return episodes(problem.K, private, plan)
-
-
 def weight(p: float, Q: float, eta: float) -> float:
     """π(a|s) exp(η Q(s,a)), not normalised."""
     return p * math.exp(eta * Q)
 
 
-def reweighted(p: Floats, Q: Floats, eta: float) -> Floats:
-    """p(a) exp(η Q(a)), normalised; added in order so that the compiled twin gives the same bits."""
-    weights = np.zeros(len(p))
-    total = 0.0
-    for a in range(len(p)):
-        weights[a] = weight(p[a], Q[a], eta)
-        total += weights[a]
-    return weights / total
+def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> None:
+    """π(a|s) ∝ π(a|s) exp(η Q(s,a)) at one step."""
+    S, A = pi.shape
+    for s in range(S):
+        total = 0.0
+        for a in range(A):
+            weights[a] = weight(pi[s, a], Q[s * A + a], eta)
+            total += weights[a]
+        for a in range(A):
+            pi[s, a] = weights[a] / total
+
+
+def average(Q: Floats, pi: Floats, V: Floats) -> None:
+    """V(s) = Σ_a π(a|s) Q(s,a)."""
+    S, A = pi.shape
+    for s in range(S):
+        V[s] = 0.0
+        for a in range(A):
+            V[s] += pi[s, a] * Q[s * A + a]
+
+
+def plan_private_ucb_po(c: PrivateUcbPoConstants, counts: Counted, values: Values, k: int) -> None:
+    """Private-UCB-PO on noisy counts as they are; its policies are probabilities π[h, s, a]."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, mean, D = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
+    weights = np.zeros(pi.shape[2])
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        if k == 1:
+            for row in range(pairs):
+                Q[h, row] = 0.0  # equal values leave π¹ uniform
+        reweight(Q[h], c.eta, pi[h], weights)
+        denominators(c, N[g], D)
+        backup(D, N_sas, after, g, V[h + 1], P, mean)
+        raw_count_step(c, D, R[g], mean, float(H - h), Q[h])
+        average(Q[h], pi[h], V[h])
 
 
 @dataclass(frozen=True)
@@ -89,14 +99,11 @@ class PrivateUCBPO(Optimistic):
 
     raw = True
     models = ANY
+    stochastic = True
+    plan = staticmethod(plan_private_ucb_po)
 
     def constants(self, problem: Problem, noise: Noise) -> PrivateUcbPoConstants:
         return private_ucb_po_constants(problem, *widths(problem, noise), self.bonus_scale)
-
-    def algorithm(
-        self, problem: Problem, private: PrivateCounts, constants: PrivateUcbPoConstants
-    ) -> Algorithm:
-        return private_ucb_po(problem, private, constants)
 
 
 AGENTS.add("private_ucb_po", PrivateUCBPO)

@@ -18,10 +18,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Floats, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Noise, Problem
 
 
 class PrivateUcbViConstants(NamedTuple):
@@ -86,30 +85,32 @@ def bonus(D: float, c: RawCountConstants) -> float:
     return c.scale * (c.root / math.sqrt(D) + c.width / D)
 
 
-def optimistic_q(counts: Counts, h: int, V_next: Floats, H: int, c: RawCountConstants) -> Floats:
-    """Q_h(s,a) = r̃ + Σ P̃ V_{h+1} + b cut to [0, H-h+1], for all pairs."""
-    g = h % counts.G
-    Q = np.zeros(counts.N_sa.shape[1:])
-    for s, a in np.ndindex(*Q.shape):
-        D = shifted(counts.N_sa[g, s, a], c)
-        target = counts.R[g, s, a] / D + expectation(counts.N_sas[g, s, a] / D, V_next) + bonus(D, c)
-        Q[s, a] = min(max(target, 0.0), float(H - h))
-    return Q
+def denominators(c: RawCountConstants, N: Floats, D: Floats) -> None:
+    """D of every pair of one step."""
+    for row in range(D.size):
+        D[row] = shifted(N[row], c)
 
 
-def private_ucb_vi(problem: Problem, private: PrivateCounts, c: PrivateUcbViConstants) -> Algorithm:
-    """Private-UCB-VI on noisy counts."""
-    H, S, A = problem.H, problem.S, problem.A
+def raw_count_step(c: RawCountConstants, D: Floats, R: Floats, mean: Floats, most: float, Q: Floats) -> None:
+    """The bonus and Q, cut to [0, most], of every pair of one step."""
+    for row in range(Q.size):
+        target = R[row] / D[row] + mean[row] + bonus(D[row], c)
+        target = target if target > 0.0 else 0.0
+        Q[row] = target if target < most else most
 
-    def plan(counts: Counts) -> Plan:
-        Q = np.zeros((H, S, A))
-        V = np.zeros((H + 1, S))
-        for h in reversed(range(H)):
-            Q[h] = optimistic_q(counts, h, V[h + 1], H, c)
-            V[h] = Q[h].max(axis=-1)
-        return Plan(Q.argmax(axis=-1), Q, V)
 
-    return episodes(problem.K, private, plan)
+def plan_private_ucb_vi(c: PrivateUcbViConstants, counts: Counted, values: Values, k: int) -> None:
+    """Private-UCB-VI on noisy counts as they are."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, mean, D = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        denominators(c, N[g], D)
+        backup(D, N_sas, after, g, V[h + 1], P, mean)
+        raw_count_step(c, D, R[g], mean, float(H - h), Q[h])
+        greedy(Q[h], V[h], pi[h])
 
 
 @dataclass(frozen=True)
@@ -118,14 +119,10 @@ class PrivateUCBVI(Optimistic):
 
     raw = True
     models = ANY
+    plan = staticmethod(plan_private_ucb_vi)
 
     def constants(self, problem: Problem, noise: Noise) -> PrivateUcbViConstants:
         return private_ucb_vi_constants(problem, *widths(problem, noise), self.bonus_scale)
-
-    def algorithm(
-        self, problem: Problem, private: PrivateCounts, constants: PrivateUcbViConstants
-    ) -> Algorithm:
-        return private_ucb_vi(problem, private, constants)
 
 
 AGENTS.add("private_ucb_vi", PrivateUCBVI)

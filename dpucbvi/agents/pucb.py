@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Noise, Problem
 
 SPLIT = 4.0  # β' = β/4
 
@@ -58,29 +57,30 @@ def width(problem: Problem, noise: Noise) -> float:
     return noise.raw * noise.E if noise.printed is None else noise.printed * printed_width(problem, noise)
 
 
-def pucb(problem: Problem, private: PrivateCounts, c: PucbConstants) -> Algorithm:
-    """PUCB on noisy counts."""
-    H, S, A = problem.H, problem.S, problem.A
-
-    def plan(counts: Counts) -> Plan:
-        Q = np.full((H, S, A), float(H))
-        V = np.zeros((H + 1, S))
-        for h in reversed(range(H)):
-            g = h % counts.G
-            for s, a in np.ndindex(S, A):
-                N = counts.N_sa[g, s, a]
-                if N >= 2.0 * c.E and N > 0.0:
-                    mean = counts.R[g, s, a] / N + expectation(counts.N_sas[g, s, a] / N, V[h + 1])
-                    Q[h, s, a] = min(mean + confidence(N, c), H)
-            V[h] = Q[h].max(axis=-1)
-        return Plan(Q.argmax(axis=-1), Q, V)
-
-    return episodes(problem.K, private, plan)
-
-
 def confidence(N: float, c: PucbConstants) -> float:
     """(H+1) φ + ψ times the scale. Requires N > 0."""
     return c.scale * (c.root / math.sqrt(max(N - c.E, 1.0)) + c.first / N + c.second / (N * N))
+
+
+def pucb_step(c: PucbConstants, N: Floats, R: Floats, mean: Floats, most: float, Q: Floats) -> None:
+    """(H+1) φ + ψ and Q of every pair of one step."""
+    for row in range(Q.size):
+        n = N[row]
+        target = R[row] / n + mean[row] + confidence(n, c)
+        Q[row] = target if (n >= 2.0 * c.E) & (n > 0.0) & (target < most) else most
+
+
+def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None:
+    """PUCB on noisy counts as they are."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, mean = np.zeros((len(N_sas), pairs)), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
+        pucb_step(c, N[g], R[g], mean, float(H), Q[h])
+        greedy(Q[h], V[h], pi[h])
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,10 @@ class PUCB(Optimistic):
 
     raw = True
     models = JDP
+    plan = staticmethod(plan_pucb)
 
     def constants(self, problem: Problem, noise: Noise) -> PucbConstants:
         return pucb_constants(problem, width(problem, noise), self.bonus_scale)
-
-    def algorithm(self, problem: Problem, private: PrivateCounts, constants: PucbConstants) -> Algorithm:
-        return pucb(problem, private, constants)
 
 
 AGENTS.add("pucb", PUCB)

@@ -1,12 +1,16 @@
 """The algorithms by name (each file here ends in its entry), and what those with a bonus have in common."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import by_row, first_values
+from dpucbvi.counts import PrivateCounts
 from dpucbvi.errors import InputError, check_number
-from dpucbvi.protocol import Agent, Floats
+from dpucbvi.protocol import Agent, Algorithm, Counts, Floats, Plan, Problem
 from dpucbvi.registry import Registry
 
 AGENTS: Registry[type[Agent]] = Registry("agent.name")
@@ -31,6 +35,9 @@ class Optimistic:
     bonus_without: str | None = None
 
     terms: ClassVar[tuple[str, ...]] = ()
+    stochastic: ClassVar[bool] = False  # the policy is probabilities
+    lazy: ClassVar[bool] = False  # planning again on the same counts gives the same plan
+    plan: ClassVar[Callable[..., None]]  # plans.py
 
     def __post_init__(self) -> None:
         check_number("bonus_scale", self.bonus_scale, lambda scale: scale > 0.0, "a number > 0")
@@ -42,7 +49,15 @@ class Optimistic:
         """Q⁰ of every step: what a Q is before anything is known."""
         return np.full(H, float(H))
 
-    @property
-    def own(self) -> str | None:
-        """What of this agent is the user's own, which no compiled twin knows."""
-        return None
+    def algorithm(self, problem: Problem, private: PrivateCounts, constants: Any) -> Algorithm:
+        """The plan as it stands, episode after episode."""
+        values = first_values(self.ceiling(problem.H), problem.S, problem.A, self.stochastic)
+        episode = iter(range(1, problem.K + 1))
+
+        def plan(counts: Counts) -> Plan:
+            with np.errstate(all="ignore"):
+                self.plan(constants, by_row(counts), values, next(episode))
+            Q = values.Q.reshape(problem.H, problem.S, problem.A).copy()
+            return Plan(values.pi.copy(), Q, values.V.copy())
+
+        return episodes(problem.K, private, plan)

@@ -21,11 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import episodes
+from dpucbvi.agents.plans import Counted, Values, backup, greedy, spreads, visits
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
-from dpucbvi.algorithm1 import private_estimates
-from dpucbvi.counts import PrivateCounts
-from dpucbvi.protocol import Algorithm, Counts, Floats, Noise, Plan, Problem, expectation
+from dpucbvi.protocol import Floats, Noise, Problem, cut_to_unit
 
 
 class HoeffdingConstants(NamedTuple):
@@ -45,9 +43,6 @@ class UcbviBernsteinConstants(NamedTuple):
     gap: float  # 100²H³S²AL², over N_{h+1}(s')
     gap_most: float  # H²
     scale: float
-
-
-UcbviConstants = HoeffdingConstants | UcbviBernsteinConstants
 
 
 def hoeffding_constants(problem: Problem, scale: float = 1.0) -> HoeffdingConstants:
@@ -88,51 +83,9 @@ def log_term(problem: Problem) -> float:
     return math.log(5.0 * problem.S * problem.A * problem.T / problem.beta)
 
 
-def ucbvi(problem: Problem, private: PrivateCounts, c: UcbviConstants) -> Algorithm:
-    """UCBVI; which bonus is told by the constants."""
-    H, S, A = problem.H, problem.S, problem.A
-    Q = np.full((H, S, A), float(H))
-
-    def plan(counts: Counts) -> Plan:
-        V = np.zeros((H + 1, S))
-        for h in reversed(range(H)):
-            P_hat, r_hat = private_estimates(counts, h)
-            gap_next = next_gaps(counts, h, H, c)
-            for s, a in np.ndindex(S, A):
-                N = counts.N_sa[h % counts.G, s, a]
-                if N > 0.0:
-                    b = bonus(N, P_hat[s, a], V[h + 1], gap_next, c)
-                    target = r_hat[s, a] + expectation(P_hat[s, a], V[h + 1]) + b
-                    Q[h, s, a] = min(Q[h, s, a], H, target)
-            V[h] = Q[h].max(axis=-1)
-        return Plan(Q.argmax(axis=-1), Q.copy(), V)
-
-    return episodes(problem.K, private, plan)
-
-
-def next_gaps(counts: Counts, h: int, H: int, c: UcbviConstants) -> Floats:
-    """min{100²H³S²AL²/N_{h+1}(s'), H²} for all s'; H² where unvisited, 0 after the last step [D2]."""
-    S = counts.N_sa.shape[1]
-    gaps = np.zeros(S)
-    if h + 1 < H and isinstance(c, UcbviBernsteinConstants):
-        for s in range(S):
-            N_next = sum(counts.N_sa[(h + 1) % counts.G, s])
-            gaps[s] = next_gap(N_next, c)
-    return gaps
-
-
 def next_gap(N_next: float, c: UcbviBernsteinConstants) -> float:
     """min{100²H³S²AL²/N_{h+1}(s'), H²}; H² where unvisited."""
     return min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
-
-
-def bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: UcbviConstants) -> float:
-    """Bonus 1 or bonus 2 at one (h, s, a), times the scale. Requires N > 0."""
-    if isinstance(c, HoeffdingConstants):
-        return bonus_1(N, c)
-    mean = expectation(P, V_next)
-    variance = expectation(P, (V_next - mean) ** 2)
-    return bonus_2(N, variance, expectation(P, gap_next), c)
 
 
 def bonus_1(N: float, c: HoeffdingConstants) -> float:
@@ -146,21 +99,77 @@ def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -
     return c.scale * (math.sqrt(c.variance * variance / N) + correction + math.sqrt(c.next_value * gap / N))
 
 
+def hoeffding_step(c: HoeffdingConstants, N: Floats, R: Floats, mean: Floats, Q: Floats) -> None:
+    """Bonus 1 and Q of every pair of one step."""
+    for row in range(Q.size):
+        target = cut_to_unit(R[row] / N[row]) + mean[row] + bonus_1(N[row], c)
+        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+
+
+def plan_ucbvi_ch(c: HoeffdingConstants, counts: Counted, values: Values, k: int) -> None:
+    """UCBVI with bonus 1."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, mean = np.zeros((len(N_sas), pairs)), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
+        hoeffding_step(c, N[g], R[g], mean, Q[h])
+        greedy(Q[h], V[h], pi[h])
+
+
+def next_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
+    """min{...} of bonus 2 for every s', from the counts of the next step."""
+    A = N.size // gap.size
+    for s in range(gap.size):
+        gap[s] = next_gap(visits(N, s, A), c)
+
+
+def ucbvi_bernstein_step(
+    c: UcbviBernsteinConstants,
+    N: Floats,
+    R: Floats,
+    mean: Floats,
+    variance: Floats,
+    gap_mean: Floats,
+    Q: Floats,
+) -> None:
+    """Bonus 2 and Q of every pair of one step."""
+    for row in range(Q.size):
+        b = bonus_2(N[row], variance[row], gap_mean[row], c)
+        target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+
+
+def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k: int) -> None:
+    """UCBVI with bonus 2."""
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    H, pairs = Q.shape
+    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
+    mean, variance, gap_mean = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):
+        g = h % len(N)
+        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
+        spreads(P, after, g, V[h + 1], gap, mean, variance, gap_mean)
+        ucbvi_bernstein_step(c, N[g], R[g], mean, variance, gap_mean, Q[h])
+        greedy(Q[h], V[h], pi[h])
+        next_gaps(c, N[g], gap)  # for step h-1
+
+
 @dataclass(frozen=True)
 class UCBVI(Optimistic):
     """UCBVI-BF of Azar et al. (2017), with bonus 2 (Bernstein-Freedman); not private."""
 
     raw = False
     models = NONE
+    lazy = True
+    plan = staticmethod(plan_ucbvi_bf)
     terms = ("variance", "correction", "next_value")
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
         return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without)
-
-    def algorithm(
-        self, problem: Problem, private: PrivateCounts, constants: UcbviBernsteinConstants
-    ) -> Algorithm:
-        return ucbvi(problem, private, constants)
 
 
 @dataclass(frozen=True)
@@ -169,12 +178,11 @@ class UCBVICH(Optimistic):
 
     raw = False
     models = NONE
+    lazy = True
+    plan = staticmethod(plan_ucbvi_ch)
 
     def constants(self, problem: Problem, noise: Noise) -> HoeffdingConstants:
         return hoeffding_constants(problem, self.bonus_scale)
-
-    def algorithm(self, problem: Problem, private: PrivateCounts, constants: HoeffdingConstants) -> Algorithm:
-        return ucbvi(problem, private, constants)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ The released counters tell more than any policy made from them. What this attack
 attack, at one size.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,18 +18,12 @@ from dpucbvi.audit.attack import Verdict, verdict
 from dpucbvi.audit.drive import Tape, generators, on_tape
 from dpucbvi.audit.released import is_gaussian, only_drawn_on_the_way
 from dpucbvi.audit.scores import Score, count, learn
-from dpucbvi.engine.compiled import jit
-from dpucbvi.engine.fast import FastRun, processing, start
-from dpucbvi.engine.kernel import deploy, process
-from dpucbvi.engine.plans import plan
-from dpucbvi.engine.projection import Rows
-from dpucbvi.engine.releases import release
-from dpucbvi.engine.state import Memory, Private, Processing, World
-from dpucbvi.engine.twins import PLANS
+from dpucbvi.engine.boxes import box, boxed_callback
+from dpucbvi.engine.fast import FastRun, Loop, start
+from dpucbvi.engine.state import Memory
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.privatizers import Batches
-from dpucbvi.privatizers.laplace import Words
 from dpucbvi.protocol import Floats, Ints, Setup
 
 MOST_EPISODES = 200
@@ -49,7 +43,7 @@ def check(setup: Setup) -> None:
     if setup.certificate.model != "JDP":
         raise InputError("attack: actions is for JDP; under LDP every report is seen anyway")
     only_drawn_on_the_way(setup, "actions")
-    if PLANS[type(setup.agent)].stochastic:
+    if getattr(setup.agent, "stochastic", False):
         raise InputError("attack: actions takes policies that choose one action per state")
     if setup.problem.K > MOST_EPISODES:
         raise InputError(f"K: {setup.problem.K} is not accepted; the attack on actions takes {MOST_EPISODES}")
@@ -96,81 +90,32 @@ def policies(
     run: FastRun, arrays: Arrays, user: int, reward: float, trials: int, rng: np.random.Generator
 ) -> Floats:
     """The policy shown to every user of every trial, [trial, user, h·s]; that of the attacked user is 0."""
-    setup = run.setup
-    H, S, _, K, *_ = setup.problem
-    steps = processing(setup)
+    H, S, _, K, *_ = run.setup.problem
     out = np.zeros((trials, K, H * S), dtype=np.int8)
-    width = uniforms_per_episode(H)
-    play(
-        run.world,
-        setup.constants,
-        arrays.state.state,
-        arrays.state.now,
-        arrays.state.blank,
-        steps,
-        PLANS[type(setup.agent)].lazy,
-        run.private,
-        arrays.memory.state,
-        arrays.memory.now,
-        arrays.memory.blank,
-        run.scratch,
-        Rows.empty(run.private.N_sa.size),
-        generators(rng, trials),
-        rng.random((trials, K, width), dtype=np.float64),
-        user,
-        reward,
-        out,
-    )
+    seen, width = np.zeros((K, H * S)), uniforms_per_episode(H)
+    run = run._replace(state=arrays.state.state, memory=arrays.memory.state)
+    loop, hook = Loop(run), box(run.memory, user, reward, seen)
+    loop.call_after_each_user(boxed_callback(look, hook), hook)
+    private = run.private
+    words, uniforms = generators(rng, trials), rng.random((trials, K, width), dtype=np.float64)
+    for trial in range(trials):
+        arrays.state.now[:] = arrays.state.blank
+        arrays.memory.now[:] = arrays.memory.blank
+        for part in (private.flat, private.N_sa, private.N_sas, private.sd):
+            part[:] = 0.0
+        run.state.generator[:] = words[trial]
+        loop.run(uniforms[trial])
+        out[trial] = seen
     return out.astype(np.float64)
 
 
-@jit
-def play(
-    world: World,
-    constants: Any,
-    state: Any,
-    state_now: Words,
-    state_blank: Words,
-    processing: Processing,
-    lazy: bool,
-    private: Private,
-    memory: Memory,
-    memory_now: Words,
-    memory_blank: Words,
-    scratch: Any,
-    rows: Rows,
-    generators: Words,
-    uniforms: Floats,
-    user: int,
-    reward: float,
-    out: Any,
-) -> None:
-    """Algorithm 1's loop (engine/kernel.py) with one user's rewards replaced and every policy kept."""
-    K = uniforms.shape[1]
-    for trial in range(out.shape[0]):
-        state_now[:] = state_blank
-        memory_now[:] = memory_blank
-        private.flat[:] = 0.0
-        private.N_sa[:] = 0.0
-        private.N_sas[:] = 0.0
-        private.sd[:] = 0.0
-        state.generator[:] = generators[trial]
-        new = True
-        for k in range(K):
-            if new or not lazy:
-                if memory.ceiling.size > 0:  # no minimum with the last Q [D32]
-                    memory.Q[:] = memory.ceiling
-                plan(constants, private, memory, scratch)
-            new = False
-            deploy(world, memory, uniforms[trial, k])
-            if k == user:
-                memory.r[:] = reward
-            else:
-                i = 0
-                for h in range(memory.pi.shape[0]):
-                    for s in range(memory.pi.shape[1]):
-                        out[trial, k, i] = memory.pi[h, s]
-                        i += 1
-            if k + 1 < K and release(state, k + 1, memory, private):
-                new = True
-                process(processing, private, rows)
+def look(memory: Memory, user: int, reward: float, seen: Floats, k: int) -> int:
+    """Keep the policy shown to user k, or put the attacked user's rewards in the place of those she met."""
+    H, S = memory.pi.shape
+    for h in range(H):
+        if k - 1 == user:
+            memory.r[h] = reward
+        else:
+            for s in range(S):
+                seen[k - 1, h * S + s] = memory.pi[h, s]
+    return 0

@@ -17,10 +17,10 @@ import numpy as np
 
 from dpucbvi.audit.neighbours import Users
 from dpucbvi.engine import exact
-from dpucbvi.engine.compiled import jit
-from dpucbvi.engine.fast import FastRun, start
-from dpucbvi.engine.releases import release
-from dpucbvi.engine.state import Memory, Private
+from dpucbvi.engine.boxes import box, call
+from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.fast import FastRun, release_callback, start
+from dpucbvi.engine.state import Memory
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.gaussian import GaussianStream
 from dpucbvi.privatizers.laplace import Words
@@ -126,12 +126,19 @@ def releases(
     """What is seen after every user of every trial: [trial, user, value]."""
     if is_exact(run.setup.privatizer):
         return exact_releases(run, users, trials, rng, faults.absent)
+    return fed(run, tape, users, randomness(tape.state, rng, trials), faults)
+
+
+def fed(run: FastRun, tape: Tape, users: Users, each: np.ndarray, faults: Faults) -> Floats:
+    """`releases`, with the randomness of each trial given."""
     state, seen = tape.state, views(run, tape.state)
-    out = np.zeros((trials, len(users.s), sum(view.size for view in seen)))
-    each = randomness(state, rng, trials)
-    nobody = run.memory._replace(s=run.memory.s[:1], a=run.memory.a[:0], r=run.memory.r[:0])
-    people = (users, run.memory, nobody)
-    play(state, tape.now, tape.blank, source(state), each, people, run.private, seen, faults, out)
+    out = np.zeros((len(each), len(users.s), sum(view.size for view in seen)))
+    nobody = run.memory._replace(s=run.memory.s[:1], a=run.memory.a[:0], r=run.memory.r[:0])  # has no steps
+    there, away = box(state, run.memory, run.private), box(state, nobody, run.private)
+    release = release_callback(run.setup, there)
+    who = (release.address, there.address, away.address)
+    arrays = (tape.now, tape.blank, source(state), each, run.private.flat)
+    compiled(feed)(who, arrays, users, run.memory, seen, faults, out)
     return out
 
 
@@ -165,23 +172,21 @@ def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Gener
     return out
 
 
-@jit
-def play(
-    state: Any,
-    now: Words,
-    blank: Words,
-    source: Any,
-    randomness: Any,
-    people: tuple[Users, Memory, Memory],
-    private: Private,
+def feed(
+    who: tuple[int, int, int],
+    arrays: tuple[Words, Words, Any, Any, Floats],
+    users: Users,
+    memory: Memory,
     views: tuple[Floats, ...],
     faults: Faults,
     out: Floats,
 ) -> None:
-    users, memory, nobody = people  # nobody has no steps
+    """Hand the users of every trial to the release and copy what is seen after each of them."""
+    release, there, away = who
+    now, blank, source, randomness, flat = arrays
     for trial in range(out.shape[0]):
         now[:] = blank
-        private.flat[:] = 0.0
+        flat[:] = 0.0
         source[:] = randomness[trial]
         for t in range(users.s.shape[0]):
             memory.s[:] = users.s[t]
@@ -191,10 +196,7 @@ def play(
                 source[:] = randomness[trial]
             if faults.forget.size > 0:
                 faults.forget[:] = 0.0
-            who = memory
-            if t == faults.absent:
-                who = nobody
-            release(state, t + 1, who, private)
+            call(release, away if t == faults.absent else there, t + 1)
             i = 0
             for view in views:
                 for c in range(view.size):

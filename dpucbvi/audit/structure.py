@@ -10,7 +10,7 @@ import numpy as np
 
 from dpucbvi.audit import neighbours
 from dpucbvi.audit.broken import Broken
-from dpucbvi.audit.drive import begin, generators, on_tape, play, views
+from dpucbvi.audit.drive import begin, fed, generators, on_tape
 from dpucbvi.audit.laws import noises
 from dpucbvi.audit.released import broken_state, faults_of, is_gaussian, when_seen
 from dpucbvi.privatizers.gaussian import gaussian_from_words
@@ -24,25 +24,11 @@ def largest_gap(setup: Setup, broken: Broken | None, rng: np.random.Generator) -
     candidates = neighbours.all_users(setup.problem.H, setup.problem.S, run.memory.pi)
     n, scale, seen_after = setup.problem.K - 1, run.state.scale.copy(), when_seen(setup)
     rows = rng.integers(len(candidates.s), size=n)
-    fed = np.resize(rows[: n // 2], n) if broken is not None and broken.twice else rows
+    shown = np.resize(rows[: n // 2], n) if broken is not None and broken.twice else rows
     features = neighbours.features(setup, candidates)
-    tape = on_tape(broken_state(setup, run.state, broken, features[fed]))
+    tape = on_tape(broken_state(setup, run.state, broken, features[shown]))
     words = generators(rng, 1)
-    seen = views(run, tape.state)
-    out = np.zeros((1, n, scale.size))
-    users = candidates.pick(fed)
-    play(
-        tape.state,
-        tape.now,
-        tape.blank,
-        tape.state.generator,
-        words,
-        (users, run.memory, run.memory),
-        run.private,
-        seen,
-        faults_of(broken, tape),
-        out,
-    )
+    out = fed(run, tape, candidates.pick(shown), words, faults_of(broken, tape))
     B = noises(setup.privatizer, len(seen_after))
     z = np.array(drawn(words[0], B.shape[1], scale.size, is_gaussian(setup)))
     expected = np.cumsum(features[rows], axis=0)[seen_after] + B @ (scale * z)

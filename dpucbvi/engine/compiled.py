@@ -1,17 +1,33 @@
-"""How the engine is compiled: the decorators, and a cache that any change of the sources empties.
+"""Plain functions in, compiled functions out, with a cache on disk that cannot lie.
 
-numba's own cache notices a change only in the file of the cached function, not in the functions it calls; so
-the cache lies in a folder named by a hash of all sources (sources.py).
+`compiled(f)` compiles a plain function together with every plain function that it reaches: by a global name, by
+a variable of the function around it, or as an attribute of a module. Each is rebuilt with compiled functions in
+the place of the plain ones, so that what is written once for both engines has no word of numba in it. A
+primitive that needs the bits of a number has a compiled version written by hand (`by_hand`).
+
+numba's own cache knows a function by its file, name and bytecode, not by what its names stand for: one loop
+rebuilt with two plans would be cached as one. Here a cached function lies in a folder named by a hash of all
+that its machine code depends on (`key`). What comes from outside the package is not cached on disk at all.
 """
 
+import dis
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeVar
 
 import numba
+import numpy as np
+from numba.core.ccallback import CFunc
+from numba.core.dispatcher import Dispatcher
 
 from dpucbvi.sources import code
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
 # error model leaves out Python's checks for division by zero.
@@ -22,20 +38,269 @@ OPTIONS: Any = {"error_model": "numpy"}
 # compiled them keeps the first translation of each function (its name is taken), the cache has the second.
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
+ONLY_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody else calls them
+PACKAGE = __name__.partition(".")[0]
+NUMBAS = {"builtins", "cmath", "math", "numba", "numpy", "operator"}  # packages whose functions numba knows
+BY_HAND: dict[FunctionType, Any] = {}
+_versions: dict[str, Any] = {}  # by key: a global that has changed gives another function
+
+
+def by_hand(plain: Any) -> Callable[[F], F]:
+    """Register the decorated function, which numba has compiled, as the compiled version of `plain`."""
+
+    def register(version: F) -> F:
+        BY_HAND[plain] = version
+        return version
+
+    return register
+
+
+def compiled(f: Any, boundscheck: bool = False) -> Any:
+    """The plain function f compiled with all that it reaches; cached on disk if all of that is the package's.
+
+    With `boundscheck`, an index outside an array is an IndexError.
+    """
+    if f in BY_HAND:
+        return BY_HAND[f]
+    options = {**OPTIONS, "boundscheck": boundscheck}
+    name = key(f, options)
+    if name not in _versions:
+        with cache_in(name, cacheable(f)) as cached:
+            _versions[name] = numba.njit(cache=cached, **options)(_copy(f))
+        _fill(_versions[name].py_func, f, options)
+    return _versions[name]
+
+
+def callback(f: Any, signature: Any) -> Any:
+    """The plain function f as a C function, compiled and cached like `compiled`; it has an `address`."""
+    name = key(f, OPTIONS, str(signature))
+    if name not in _versions:
+        again = _copy(f)
+        _fill(again, f, OPTIONS)
+        with cache_in(name, cacheable(f)) as cached:
+            _versions[name] = numba.cfunc(signature, cache=cached, **OPTIONS)(again)
+    return _versions[name]
+
+
+def callbacks_from_cache() -> tuple[int, int]:
+    """How many C functions of this process came from the disk, and how many there are."""
+    callbacks = [version for version in _versions.values() if isinstance(version, CFunc)]
+    return sum(version.cache_hits for version in callbacks), len(callbacks)
+
+
+def bound(f: Any, **names: Any) -> Any:
+    """The plain function f with these global names: one text for many functions."""
+    return _again(f, {**f.__globals__, **names}, f.__closure__)
+
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile, with a cache on disk. Its folder is numba's only while this function is decorated."""
-    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    _set_cache_folder(str(cache_folder()))
-    try:
-        return numba.njit(cache=True, **OPTIONS)(function)
-    finally:
-        _set_cache_folder(before)
+    """Compile as it stands, with a cache on disk that any change of the package empties."""
+    with cache_in(code(), True) as cached:
+        return numba.njit(cache=cached, **OPTIONS)(function)
+
+
+# --- what a function reaches --------------------------------------------------------------------------
+
+
+class Name(NamedTuple):
+    """What a function reads: a global, a variable of the function around it, or an attribute of a module."""
+
+    kind: str
+    name: str
+    value: Any
+
+
+def names_of(f: Any) -> Iterator[Name]:
+    """The names that f reads, and what they stand for; behind a module, the attributes that f reads."""
+    globals_read, attributes = reads(f.__code__)
+    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+    found = [Name("global", name, f.__globals__[name]) for name in globals_read if name in f.__globals__]
+    found += [Name("cell", name, cell.cell_contents) for name, cell in cells.items()]
+    entered: list[ModuleType] = []
+    while found:
+        name = found.pop()
+        yield name
+        if is_module_of_ours(name.value) and name.value not in entered:
+            entered.append(name.value)
+            inside = [attribute for attribute in attributes if hasattr(name.value, attribute)]
+            found += [Name("attribute", f"{name.name}.{at}", getattr(name.value, at)) for at in inside]
+
+
+@cache
+def reads(body: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The global names and the attributes that a function reads, those of the functions inside it included."""
+    globals_read, attributes = set(), set()
+    for instruction in dis.get_instructions(body):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            globals_read.add(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(instruction.argval)
+    for inside in body.co_consts:
+        if isinstance(inside, CodeType):
+            globals_read.update(reads(inside)[0])
+            attributes.update(reads(inside)[1])
+    return tuple(sorted(globals_read)), tuple(sorted(attributes))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether it is a Python function that is to be compiled: numba has its own versions of numpy's."""
+    return isinstance(value, FunctionType) and str(value.__module__).partition(".")[0] not in NUMBAS
+
+
+def is_module_of_ours(value: Any) -> bool:
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in NUMBAS
+
+
+def below(f: Any) -> set[Any]:
+    """Every Python function that f reaches, compiled or not; f itself if it is recursive."""
+    found: set[Any] = set()
+    todo = [f]
+    while todo:
+        values = [name.value for name in names_of(todo.pop())]
+        functions = [value.py_func if isinstance(value, Dispatcher) else value for value in values]
+        new = {value for value in functions if is_plain(value)} - found
+        found |= new
+        todo += new
+    return found
+
+
+# --- the same function with compiled ones in the place of plain ones ---------------------------------
+
+
+def _again(f: Any, names: dict[str, Any], cells: tuple[CellType, ...] | None) -> Any:
+    again = FunctionType(f.__code__, names, f.__name__, f.__defaults__, cells)
+    again.__module__, again.__qualname__, again.__kwdefaults__ = f.__module__, f.__qualname__, f.__kwdefaults__
+    return again
+
+
+def _copy(f: Any) -> Any:
+    """f with global names and closure cells of its own; the cells are empty."""
+    return _again(f, dict(f.__globals__), f.__closure__ and tuple(CellType() for _ in f.__closure__))
+
+
+def _fill(again: Any, f: Any, options: dict[str, Any]) -> None:
+    """Let the names of f's copy stand for compiled functions."""
+    cells = dict(zip(f.__code__.co_freevars, again.__closure__ or (), strict=True))
+    modules: dict[str, ModuleType] = {}
+    for kind, name, value in names_of(f):
+        version = value
+        if is_plain(value):
+            version = _inside(value, options)
+        elif is_module_of_ours(value):  # numba reads a module's attributes when it compiles
+            version = modules[name] = ModuleType(value.__name__)
+            version.__dict__.update(value.__dict__)
+        if kind == "global":
+            again.__globals__[name] = version
+        elif kind == "cell":
+            cells[name].cell_contents = version
+        else:
+            module, _, attribute = name.rpartition(".")
+            setattr(modules[module], attribute, version)
+
+
+def _inside(f: Any, options: dict[str, Any]) -> Any:
+    """The compiled version of a function that another one calls."""
+    if f in BY_HAND:
+        return BY_HAND[f]
+    options = {**options, **ONLY_INSIDE, "forceinline": f not in below(f)}
+    name = key(f, options)
+    if name not in _versions:
+        _versions[name] = numba.njit(**options)(_copy(f))  # before what it calls, which may call it
+        _fill(_versions[name].py_func, f, options)
+    return _versions[name]
+
+
+# --- the key of the cache -----------------------------------------------------------------------------
+
+
+def key(f: Any, options: dict[str, Any], *more: Any) -> str:
+    """A hash of all that the machine code of f depends on.
+
+    That is the bytecode of every function reached, the values of its globals, closure cells and defaults, and
+    numba, numpy and the options. numba itself looks at the processor, Python and the types of the arguments.
+    """
+    digest = hashlib.sha256()
+    for part in described((numba.__version__, np.__version__, *sorted(options.items()), *more, f), []):
+        digest.update(f"{len(part)} ".encode() + part)
+    return digest.hexdigest()[:32]
+
+
+def described(value: Any, seen: list[Any]) -> Iterator[bytes]:
+    """A value in bytes that differ wherever it could make a difference; of a function, all that it reaches."""
+    yield f"{type(value).__module__}.{type(value).__qualname__}".encode()
+    if any(value is other for other in seen):
+        yield str(next(i for i, other in enumerate(seen) if value is other)).encode()
+    elif is_plain(value):
+        seen.append(value)
+        if value in BY_HAND:
+            yield from described(BY_HAND[value], seen)
+        else:
+            yield from described(
+                (value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), seen
+            )
+            for name in names_of(value):
+                yield from described(tuple(name), seen)
+    elif isinstance(value, Dispatcher):
+        seen.append(value)
+        yield from described((value.py_func, *sorted(value.targetoptions.items())), seen)
+    elif isinstance(value, CodeType):
+        names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars, value.co_argcount)
+        yield value.co_code
+        yield from described((*names, value.co_kwonlyargcount, value.co_exceptiontable, value.co_consts), seen)
+    elif isinstance(value, np.ndarray | np.generic):
+        yield f"{value.dtype.str}{value.shape}".encode() + value.tobytes()
+    elif isinstance(value, tuple | list | frozenset):
+        for item in value if not isinstance(value, frozenset) else sorted(value, key=repr):
+            yield from described(item, seen)
+        yield b"end"
+    elif isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType | np.ufunc):
+        yield f"{getattr(value, '__module__', '')}.{value.__name__}{getattr(value, '_fields', '')}".encode()
+    elif (
+        value is None
+        or value is ...
+        or isinstance(value, bool | int | float | complex | str | bytes | numba.types.Type)
+    ):
+        yield repr(value).encode()
+    elif hasattr(value, "__wrapped__"):  # an intrinsic of numba
+        yield from described(value.__wrapped__, seen)
+    else:
+        yield os.urandom(16)  # nothing is known of it: it is never what it was
+
+
+# --- the cache ----------------------------------------------------------------------------------------
+
+
+def cacheable(f: Any) -> bool:
+    """Whether f is looked for on disk; numba never finds again what has a closure cell."""
+    return f.__closure__ is None and is_the_packages(f)
+
+
+def is_the_packages(f: Any) -> bool:
+    """Whether f and all that it reaches is the package's."""
+    return all(str(one.__module__).partition(".")[0] == PACKAGE for one in {f, *below(f)})
 
 
 def cache_folder() -> Path:
+    """The folder of what this code has compiled."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "dpucbvi" / f"{code()}-numba-{numba.__version__}"
+
+
+@contextmanager
+def cache_in(name: str, wanted: bool) -> Iterator[bool]:
+    """numba's folder for the functions that are decorated meanwhile; whether it can be written.
+
+    Where it cannot, numba would choose another folder, with its own names.
+    """
+    before, folder = numba.config.CACHE_DIR, cache_folder().parent / "compiled" / name  # type: ignore[attr-defined]
+    if wanted:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+    _set_cache_folder(str(folder))
+    try:
+        yield wanted and os.access(folder, os.W_OK)
+    finally:
+        _set_cache_folder(before)
 
 
 def _set_cache_folder(folder: str) -> None:

@@ -14,9 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import FAMILIES, counters
-from dpucbvi.engine.kernel import run_episodes
+import dpucbvi.engine.releases  # noqa: F401  (its modules add themselves)
+from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.plans import Counted, Values, first_values
+from dpucbvi.counts import FAMILIES, counters, zero_counts
+from dpucbvi.engine.boxes import Box, box, boxed_callback
+from dpucbvi.engine.compiled import cacheable
+from dpucbvi.engine.kernel import Parts, run_episodes
 from dpucbvi.engine.lp_check import LpSample
+from dpucbvi.engine.own import (
+    CALLS,
+    CheckedPlan,
+    InPython,
+    Part,
+    own_name,
+    planner_part,
+    planning,
+    python_release,
+)
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import (
     EPISODE,
@@ -28,8 +43,9 @@ from dpucbvi.engine.state import (
     Processing,
     Record,
     World,
+    flattened,
 )
-from dpucbvi.engine.twins import PLANS, RELEASES
+from dpucbvi.engine.twins import RELEASES
 from dpucbvi.files import PRIVATE, replacing
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
@@ -52,7 +68,6 @@ class FastRun(NamedTuple):
     state: Any  # of the release
     private: Private
     memory: Memory
-    scratch: Any  # of the plan
     record: Record
     sample: LpSample
     seconds: Floats  # that it had taken at its last checkpoint
@@ -84,25 +99,28 @@ def run_fast(
 ) -> Trace:
     """One run from its first episode, or from its checkpoint if there is one."""
     begun, run = time.monotonic(), start(setup, seed)
+    loop = Loop(run)
     if watch is not None:
-        for k, plan, counts, _, _ in episodes(run, seed):
+        for k, plan, counts, _, _ in episodes(run, seed, loop):
             watch(k, plan, counts)
             progress(1)
-        return trace(run)
+        return trace(run, loop.report)
+    checkpoint = None if loop.in_python else checkpoint
     if checkpoint is not None and checkpoint.is_file():
         run = resume(run, checkpoint) or start(setup, seed)
+        loop = Loop(run)
         progress(int(run.memory.tally[EPISODE]))
     earlier, saved = float(run.seconds[0]), time.monotonic()
-    for done in run_chunks(run, seed):
+    for done in run_chunks(run, seed, loop=loop):
         progress(done)
         if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
             run.seconds[0] = earlier + time.monotonic() - begun
             save_checkpoint(run, checkpoint)
             saved = time.monotonic()
-    return trace(run)._replace(earlier_seconds=earlier)
+    return trace(run, loop.report)._replace(earlier_seconds=earlier)
 
 
-def trace(run: FastRun) -> Trace:
+def trace(run: FastRun, own_parts: str = "") -> Trace:
     """What a finished run leaves behind; its sample of LPs is solved by cvxpy here."""
     setup, record = run.setup, run.record
     return Trace(
@@ -112,7 +130,7 @@ def trace(run: FastRun) -> Trace:
         record.fallbacks,
         run.memory.N_visits,
         run.memory.Q.reshape(setup.mdp.r.shape),
-        run.sample.check(setup.noise.E),
+        {**run.sample.check(setup.noise.E), **({"own_parts": own_parts} if own_parts else {})},
         setup.certificate,
         setup.noise.scale,
         setup.noise.E,
@@ -124,18 +142,19 @@ def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
     (H, S, A), K, mdp = setup.mdp.r.shape, setup.problem.K, setup.mdp
     D = setup.problem.next_states
-    plan, release = PLANS[type(setup.agent)], RELEASES[type(setup.privatizer)]
-    private, Q = _no_counts(setup), np.repeat(setup.agent.ceiling(H)[:, None], S * A, axis=1)  # type: ignore[attr-defined]
+    private, ceiling = _no_counts(setup), first_Q(setup)
+    values = first_values(ceiling, S, A, policy_is_random(setup))
     return FastRun(
         setup,
         _world(mdp),
-        release.start(setup, seed, private.flat.size),
+        first_state(setup, seed, private.flat.size),
         private,
         Memory(
-            Q=Q,
-            ceiling=np.zeros((0, 0)) if getattr(setup.agent, "minimum", True) else Q.copy(),
-            V=np.zeros((H + 1, S)),
-            pi=np.full((H, S, A), 1.0 / A) if plan.stochastic else np.zeros((H, S), dtype=np.int64),
+            Q=values.Q,
+            ceiling=np.zeros(0) if getattr(setup.agent, "minimum", True) else ceiling,
+            V=values.V,
+            pi=values.pi,
+            last_pi=values.pi.copy(),
             V_pi=np.zeros((H + 1, S)),
             s=np.zeros(H + 1, dtype=np.int64),
             a=np.zeros(H, dtype=np.int64),
@@ -147,11 +166,103 @@ def start(setup: Setup, seed: int) -> FastRun:
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
         ),
-        plan.scratch(S, A, D),
         _no_record(recorded_episodes(K, setup.trace_points)),
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
         np.zeros(1),
     )
+
+
+class Loop:
+    """The compiled loop of a run with its plan and its release, which may be of one's own (own.py)."""
+
+    def __init__(self, run: FastRun):
+        self._run, self._plan, self._release = run, plan_part(run), release_part(run)
+        self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
+        self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
+        self._hook = Part(0)
+
+    @property
+    def settled(self) -> bool:
+        return self._plan.settled
+
+    @property
+    def in_python(self) -> bool:
+        """Whether something of the run is not in its arrays, so that no checkpoint could hold it."""
+        return isinstance(self._release, InPython)
+
+    @property
+    def report(self) -> str:
+        """What of one's own ran how; empty for a run of the package's parts."""
+        return "; ".join(part.report for part in (self._plan, self._release) if part.report is not None)
+
+    def call_after_each_user(self, function: Any, arguments: Box) -> None:
+        """Let this C function look at every user, before her data is released."""
+        self._hook = Part(function.address, arguments)
+
+    def run(self, uniforms: Floats) -> None:
+        """One episode per row of `uniforms`."""
+        run, parts = self._run, (self._plan, self._release, self._hook)
+        addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
+        steps = (self._processing, self._lazy, self._flat)
+        arguments = box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
+        if boxed_callback(run_episodes, arguments).ctypes(arguments.address, run.setup.problem.K) < 0:
+            for part in parts:
+                part.fail(int(run.memory.tally[EPISODE]))
+            raise RuntimeError("a part of the run failed compiled, and not in Python")
+        self._plan.settle()
+
+
+def plan_part(run: FastRun) -> Part:
+    agent, private, memory = run.setup.agent, run.private, run.memory
+    counts = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+    values = Values(memory.Q, memory.V, memory.pi)
+    if isinstance(agent, OwnAgent):
+        return planner_part(run.setup, ((), counts, values))
+    plan = agent.plan  # type: ignore[attr-defined]
+    if not cacheable(plan):
+        return CheckedPlan(plan, plan, (run.setup.constants, counts, values), own_name(agent))
+    arguments = box(run.setup.constants, counts, values)
+    return Part(boxed_callback(planning(plan), arguments).address, arguments)
+
+
+def release_part(run: FastRun) -> Part:
+    if type(run.setup.privatizer) not in RELEASES:
+        return python_release(run.setup, run.state.release, run.memory, run.private)
+    arguments = box(run.state, run.memory, run.private)
+    return Part(release_callback(run.setup, arguments).address, arguments)
+
+
+def release_callback(setup: Setup, arguments: Box) -> Any:
+    release = RELEASES[type(setup.privatizer)].release
+    return boxed_callback(lambda state, memory, private, t: release(state, t, memory, private), arguments)
+
+
+class OwnState(NamedTuple):
+    """The state of a release of one's own: the release itself."""
+
+    release: Any
+
+
+def first_state(setup: Setup, seed: int, size: int) -> Any:
+    if type(setup.privatizer) in RELEASES:
+        return RELEASES[type(setup.privatizer)].start(setup, seed, size)
+    return OwnState(setup.privatizer.release(setup.problem, setup.G, seed_stream(seed, "privacy")))
+
+
+def first_Q(setup: Setup) -> Floats:
+    """Q⁰ of every step; nobody reads that of a planner."""
+    H = setup.problem.H
+    return np.full(H, float(H)) if isinstance(setup.agent, OwnAgent) else setup.agent.ceiling(H)  # type: ignore[attr-defined]
+
+
+def policy_is_random(setup: Setup) -> bool:
+    """Whether the agent's policies are probabilities; of a planner's first plan, if it is one."""
+    if not isinstance(setup.agent, OwnAgent):
+        return setup.agent.stochastic  # type: ignore[attr-defined]
+    assert setup.agent.planner is not None
+    made = setup.agent.planner(zero_counts(setup.G, setup.problem.S, setup.problem.A))
+    check_plan(made, 1, setup.mdp)
+    return made.pi.ndim == 3
 
 
 def processed(setup: Setup) -> bool:
@@ -198,31 +309,17 @@ def _no_record(episodes: Ints) -> Record:
     return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
 
 
-def run_chunks(run: FastRun, seed: int, most: int | None = None) -> Iterator[int]:
+def run_chunks(run: FastRun, seed: int, most: int | None = None, loop: Loop | None = None) -> Iterator[int]:
     """Go on to the end, chunk by chunk of at most `most` episodes; yields how many each had."""
     setup, tally, K = run.setup, run.memory.tally, run.setup.problem.K
-    steps, lazy = processing(setup), PLANS[type(setup.agent)].lazy
     width, D = uniforms_per_episode(setup.mdp.H), setup.problem.next_states
     uniforms = _uniforms(seed, int(tally[EPISODE]) * width)
     chunk = max(1, min(CHUNK_MOST, CHUNK_COUNTERS // run.private.flat.size, *[] if most is None else [most]))
-    rows = Rows.empty(run.private.N_sa.size)
+    loop = Loop(run) if loop is None else loop
     while (done := int(tally[EPISODE])) < K:
         ahead = run.sample.moments[run.sample.moments > done]
-        stop = min(done + chunk, K, *ahead[:1])
-        run_episodes(
-            run.world,
-            setup.constants,
-            run.state,
-            steps,
-            lazy,
-            run.private,
-            run.memory,
-            run.scratch,
-            run.record,
-            uniforms.random((stop - done, width)),
-            K,
-            rows,
-        )
+        stop = min(done + (chunk if loop.settled else min(chunk, CALLS)), K, *ahead[:1])
+        loop.run(uniforms.random((stop - done, width)))
         if stop in ahead[:1] and tally[RELEASED]:
             x = run.private.N_sas - setup.noise.E / (2 * D)  # without the shift of Eq.5
             run.sample.take(stop, seed, run.private.N_hat_sa, run.private.N_hat_sas, x)
@@ -236,10 +333,10 @@ def _uniforms(seed: int, drawn: int) -> np.random.Generator:
     return np.random.Generator(environment)
 
 
-def episodes(run: FastRun, seed: int) -> Iterator[Episode]:
+def episodes(run: FastRun, seed: int, loop: Loop | None = None) -> Iterator[Episode]:
     """The same run episode by episode, each with the counts it was planned on, for who wants to watch."""
     setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
-    chunks = run_chunks(run, seed, most=1)
+    chunks = run_chunks(run, seed, 1, loop)
     while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:
         counts, fallbacks = _counts(run), int(run.memory.tally[FALLBACKS])
         next(chunks)

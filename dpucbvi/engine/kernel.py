@@ -1,13 +1,10 @@
 """The compiled episode loop: plan, evaluate, deploy, release, post-process, for any algorithm and release."""
 
-from typing import Any
+from typing import NamedTuple
 
-from dpucbvi import mdp
 from dpucbvi.counts import CENTRE
-from dpucbvi.engine.compiled import inlined, jit
-from dpucbvi.engine.plans import plan
+from dpucbvi.engine.boxes import call
 from dpucbvi.engine.projection import Rows, closed_form
-from dpucbvi.engine.releases import release
 from dpucbvi.engine.state import (
     CHANGES,
     EPISODE,
@@ -15,18 +12,16 @@ from dpucbvi.engine.state import (
     PLANNED,
     RECORDED,
     RELEASED,
+    Flat,
     Memory,
-    Private,
     Processing,
     Record,
     World,
 )
+from dpucbvi.mdp import draw
 from dpucbvi.protocol import Floats, Ints
 
-draw = jit(mdp.draw)
 
-
-@inlined
 def action_value(world: World, h: int, s: int, a: int, V_next: Floats) -> float:
     """r(s,a) + Σ_{s'} P(s'|s,a) V_{h+1}(s')."""
     P, successor = world.P[h, s, a], world.next[h, s, a]
@@ -36,7 +31,6 @@ def action_value(world: World, h: int, s: int, a: int, V_next: Floats) -> float:
     return world.r[h, s, a] + total
 
 
-@jit
 def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
     """V^π by backward induction."""
     H, S, A = world.r.shape
@@ -50,7 +44,21 @@ def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
                     V[h, s] += pi[h, s, a] * action_value(world, h, s, a, V[h + 1])
 
 
-@jit
+def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> bool:
+    """Whether the policy differs from the last one, which it becomes."""
+    changed = False
+    for h in range(pi.shape[0]):
+        for s in range(pi.shape[1]):
+            if pi.ndim == 2:
+                changed |= pi[h, s] != last[h, s]
+                last[h, s] = pi[h, s]
+            else:
+                for a in range(pi.shape[2]):
+                    changed |= pi[h, s, a] != last[h, s, a]
+                    last[h, s, a] = pi[h, s, a]
+    return changed
+
+
 def choose(pi: Ints | Floats, h: int, s: int, u: float) -> int:
     """The action π_h(s), or one drawn from the probabilities π_h(·|s)."""
     if pi.ndim == 2:
@@ -59,13 +67,6 @@ def choose(pi: Ints | Floats, h: int, s: int, u: float) -> int:
         return draw(pi[h, s], u)
 
 
-@jit
-def flat_rows(N_sas: Floats) -> Floats:
-    """[s', g, row] as [s', all rows]."""
-    return N_sas.reshape((N_sas.shape[0], N_sas.shape[1] * N_sas.shape[2]))
-
-
-@jit
 def deploy(world: World, memory: Memory, u: Floats) -> int:
     """[Alg.1 L16] One trajectory into memory; returns s_1."""
     H = world.r.shape[0]
@@ -81,25 +82,24 @@ def deploy(world: World, memory: Memory, u: Floats) -> int:
     return first
 
 
-@jit
-def process(c: Processing, private: Private, rows: Rows) -> int:
+def process(c: Processing, flat: Flat, rows: Rows) -> int:
     """From N̂ to Ñ and R̃, in place; returns how many LPs were infeasible (counts.PrivateCounts.update)."""
-    N_hat_sa, N_hat_sas = private.N_hat_sa.ravel(), flat_rows(private.N_hat_sas)
+    N_hat_sa, N_hat_sas, N_sa, R = flat.N_hat_sa, flat.N_hat_sas, flat.N_sa, flat.R
     S = N_hat_sas.shape[0]
     if c.zero > 0.0:
         for s in range(S):
-            for row in range(N_hat_sa.size):
-                small = N_hat_sas[s, row] < c.zero * private.sd[row]
+            for row in range(R.size):
+                small = N_hat_sas[s, row] < c.zero * flat.sd[row]
                 N_hat_sas[s, row] = 0.0 if small else N_hat_sas[s, row]
     if c.summed:
-        N_hat_sa[:] = 0.0
+        for row in range(R.size):
+            N_hat_sa[row] = 0.0
         for s in range(S):
-            for row in range(N_hat_sa.size):
+            for row in range(R.size):
                 N_hat_sa[row] += N_hat_sas[s, row]
-    N_sa, fallbacks = private.N_sa.ravel(), 0
+    fallbacks = 0
     if c.lp:
-        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, c.w, N_sa, flat_rows(private.N_sas), rows)
-    R = private.R.ravel()
+        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, c.w, N_sa, flat.N_sas, rows)
     if c.rewards.size > 0:
         for row in range(R.size):
             R[row] = c.rewards[row] * N_sa[row]
@@ -109,22 +109,30 @@ def process(c: Processing, private: Private, rows: Rows) -> int:
     return fallbacks
 
 
-@jit
+class Parts(NamedTuple):
+    """Addresses of C functions, each with the address of its box (boxes.py)."""
+
+    plan: int
+    plan_box: int
+    release: int
+    release_box: int
+    hook: int = 0  # called when a user has been met, before her data is released; 0: nobody asks
+    hook_box: int = 0
+
+
 def run_episodes(
     world: World,
-    constants: Any,
-    state: Any,
+    parts: Parts,
     processing: Processing,
     lazy: bool,
-    private: Private,
+    flat: Flat,
     memory: Memory,
-    scratch: Any,
     record: Record,
     uniforms: Floats,
-    K: int,
     rows: Rows,
-) -> None:
-    """One episode per row of `uniforms`, from where `memory` stands.
+    K: int,
+) -> int:
+    """One episode per row of `uniforms`, from where `memory` stands; -1 if a part has failed.
 
     `lazy`: a plan on the same counts is the same plan, and is not made again.
     """
@@ -133,15 +141,20 @@ def run_episodes(
         k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
         changed = False
         if k == 1 or not lazy or tally[PLANNED] < tally[RELEASED]:
-            if memory.ceiling.size > 0:  # no minimum with the last Q [D32]
-                memory.Q[:] = memory.ceiling
-            changed = plan(constants, private, memory, scratch)  # [Alg.1 L4-L15]
+            for h in range(memory.ceiling.size):  # no minimum with the last Q [D32]
+                for pair in range(memory.Q.shape[1]):
+                    memory.Q[h, pair] = memory.ceiling[h]
+            if call(parts.plan, parts.plan_box, k) < 0:  # [Alg.1 L4-L15]
+                return -1
+            changed = keep_policy(memory.pi, memory.last_pi)
             tally[PLANNED] = tally[RELEASED]
         if changed or k == 1:
             evaluate(world, memory.pi, memory.V_pi)
         if k > 1:
             tally[CHANGES] += changed
         s1 = deploy(world, memory, uniforms[row])  # [Alg.1 L16]
+        if parts.hook != 0:
+            call(parts.hook, parts.hook_box, k)
         memory.total[0] += world.V_star[s1] - memory.V_pi[0, s1]
         if k == record.episodes[tally[RECORDED]]:
             record.regret[tally[RECORDED]] = memory.total[0]
@@ -149,6 +162,10 @@ def run_episodes(
             record.fallbacks[tally[RECORDED]] = tally[FALLBACKS]
             tally[RECORDED] += 1
         # [Alg.1 L17]; the counts after the last episode are never released [D4]
-        if k < K and release(state, k, memory, private):
+        released = call(parts.release, parts.release_box, k) if k < K else 0
+        if released < 0:
+            return -1
+        if released > 0:
             tally[RELEASED] += 1
-            tally[FALLBACKS] += process(processing, private, rows)
+            tally[FALLBACKS] += process(processing, flat, rows)
+    return 0

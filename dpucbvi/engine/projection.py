@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.engine.compiled import jit
 from dpucbvi.protocol import Floats
 
 
@@ -26,7 +25,6 @@ class Rows(NamedTuple):
         return Rows(*(np.zeros(rows) for _ in Rows._fields))
 
 
-@jit
 def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Floats, work: Rows) -> int:
     """From N̂(s,a) = n, N̂(s,a,s') = y[s'] to Ñ(s,a), Ñ(s,a,s') = x[s']; returns how many LPs were infeasible."""
     S, rows = y.shape
@@ -34,7 +32,8 @@ def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Float
         while michelot_step(y, work):
             pass
     threshold = work.threshold
-    N_sa[:] = 0.0
+    for row in range(rows):
+        N_sa[row] = 0.0
     for s in range(S):
         for row in range(rows):
             value = y[s, row] - threshold[row]  # [Eq.4]
@@ -48,12 +47,12 @@ def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Float
     return fallbacks
 
 
-@jit
 def start_rows(n: Floats, y: Floats, w: float, work: Rows) -> bool:
     """λ = 0 for rows within the band, -∞ (all entries stay) for the others; returns whether there are any."""
     S, rows = y.shape
     total = work.total
-    total[:] = 0.0
+    for row in range(rows):
+        total[row] = 0.0
     for s in range(S):
         for row in range(rows):
             total[row] += y[s, row] if y[s, row] > 0.0 else 0.0
@@ -68,13 +67,12 @@ def start_rows(n: Floats, y: Floats, w: float, work: Rows) -> bool:
     return outside > 0
 
 
-@jit
 def michelot_step(y: Floats, work: Rows) -> bool:
     """Drop the entries below λ and raise λ, in every row outside the band; returns whether any λ moved."""
     S, rows = y.shape
     threshold, total, count, active = work.threshold, work.total, work.number, work.active
-    total[:] = 0.0
-    count[:] = 0.0
+    for row in range(rows):
+        total[row] = count[row] = 0.0
     for s in range(S):
         for row in range(rows):
             stays = y[s, row] >= threshold[row]

@@ -52,6 +52,29 @@ class Private(NamedTuple):
     places: Places
 
 
+class Flat(NamedTuple):
+    """The arrays of Private with all rows of all steps on one axis."""
+
+    N_hat_sa: Floats
+    N_hat_sas: Floats  # [s', row]
+    R: Floats
+    N_sa: Floats
+    N_sas: Floats  # [s', row]
+    sd: Floats
+
+
+def flattened(private: Private) -> Flat:
+    D = len(private.N_sas)
+    return Flat(
+        private.N_hat_sa.reshape(-1),
+        private.N_hat_sas.reshape(D, -1),
+        private.R.reshape(-1),
+        private.N_sa.reshape(-1),
+        private.N_sas.reshape(D, -1),
+        private.sd,
+    )
+
+
 class Processing(NamedTuple):
     """What happens between N̂ and Ñ."""
 
@@ -68,9 +91,10 @@ class Memory(NamedTuple):
     """Everything else that lasts from one episode to the next."""
 
     Q: Floats  # [h, row]
-    ceiling: Floats  # Q⁰ [h, row] if every plan starts from it; else empty
+    ceiling: Floats  # Q⁰ [h] if every plan starts from it; else empty
     V: Floats  # [h, s]
     pi: Ints | Floats  # actions [h, s], or probabilities [h, s, a]
+    last_pi: Ints | Floats  # of the last plan
     V_pi: Floats  # [h, s]
     s: Ints  # the last user's trajectory
     a: Ints

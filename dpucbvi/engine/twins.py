@@ -1,24 +1,14 @@
-"""Which agents and privatizers have a compiled twin; each file of plans/ and releases/ ends in its entry.
+"""What the fast engine can run: agents that are plans, and privatizers whose release is written on arrays.
 
-Twins are found by the exact class. A subclass of one's own is another class and has none, so that nothing it
-changes is ever left out.
+Each file of releases/ ends in its entry. It is found by the exact class: a subclass of one's own is another
+class and has none, so that nothing it changes is ever left out.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpucbvi.agents.register import Optimistic
+from dpucbvi.agents.own import OwnAgent
 from dpucbvi.protocol import Agent, Privatizer, Setup
-
-
-class PlanTwin(NamedTuple):
-    """The compiled plan of an agent, known by the type of its constants when it is compiled."""
-
-    plan: Callable[..., bool]
-    constants: type
-    scratch: Callable[[int, int, int], Any]  # from S, A and the D next states that are counted to arrays
-    stochastic: bool  # the policy is probabilities
-    lazy: bool  # planning again on the same counts gives the same plan
 
 
 class ReleaseTwin(NamedTuple):
@@ -29,19 +19,7 @@ class ReleaseTwin(NamedTuple):
     start: Callable[[Setup, int, int], Any]  # from the setup, the seed and the number of counters to a state
 
 
-PLANS: dict[type, PlanTwin] = {}
 RELEASES: dict[type, ReleaseTwin] = {}
-
-
-def add_plan(
-    agent: type[Optimistic],
-    constants: type,
-    plan: Callable[..., bool],
-    scratch: Callable[[int, int, int], Any],
-    stochastic: bool = False,
-    lazy: bool = False,
-) -> None:
-    PLANS[agent] = PlanTwin(plan, constants, scratch, stochastic, lazy)
 
 
 def add_release(
@@ -50,23 +28,29 @@ def add_release(
     RELEASES[privatizer] = ReleaseTwin(release, state, start)
 
 
-def plan_for(constants: type) -> Callable[..., bool]:
-    """The plan that takes these constants."""
-    return next(twin.plan for twin in PLANS.values() if twin.constants is constants)
-
-
-def release_for(state: type) -> Callable[..., bool]:
-    """The release that takes this state."""
-    return next(twin.release for twin in RELEASES.values() if twin.state is state)
-
-
 def has_plan(agent: Agent) -> bool:
-    import dpucbvi.engine.plans  # noqa: F401  (its modules add themselves)
+    """Whether the agent is a plan, which the fast engine can call.
 
-    return type(agent) in PLANS
+    A class that changes `algorithm` below its plan is not: what it changes would be left out.
+    """
+    if isinstance(agent, OwnAgent):
+        return agent.planner is not None
+    classes = type(agent).__mro__
+    plan, algorithm = ([name in vars(c) for c in classes] for name in ("plan", "algorithm"))
+    return any(plan) and plan.index(True) <= algorithm.index(True)
+
+
+def is_own(setup: Setup) -> bool:
+    """Whether a part of a run with a plan is not the package's."""
+    from dpucbvi.engine.compiled import cacheable  # numba is slow to import
+
+    agent = setup.agent
+    if isinstance(agent, OwnAgent) or not has_release(setup.privatizer):
+        return True
+    return not cacheable(agent.plan)  # type: ignore[attr-defined]
 
 
 def has_release(privatizer: Privatizer) -> bool:
-    import dpucbvi.engine.releases  # noqa: F401
+    import dpucbvi.engine.releases  # noqa: F401  (its modules add themselves)
 
     return type(privatizer) in RELEASES

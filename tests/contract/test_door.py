@@ -296,9 +296,9 @@ BAD = {
         lambda: run(engine="fast", postprocess=lambda N_sa, N_sas, E: None),
         "engine: fast has no compiled twin of a post-processing of your own",
     ),
-    "fast bonus of one's own": (
-        lambda: run(engine="fast", agent=dp.DPUCBVI(bonus=lambda *_: 1.0)),
-        "engine: fast has no compiled twin of a bonus of your own",
+    "fast generator of one's own": (
+        lambda: run(engine="fast", agent=lambda problem, private: None),
+        "engine: fast has no compiled twin of the agent <lambda>",
     ),
     # environments
     "an array for an MDP": (lambda: run(mdp=P), "mdp: ndarray is not accepted; it must be a TabularMDP"),

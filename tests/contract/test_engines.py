@@ -485,22 +485,121 @@ def my_shift(N_sa: Any, N_sas: Any, E: float) -> Any:
     return closed_form(N_sa, N_sas, E)
 
 
+def hoeffding(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
+    return c.scale * np.sqrt(c.gap_most * c.iota / N)
+
+
+def careful(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
+    """Has a block that numba does not compile."""
+    with np.errstate(all="raise"):
+        return hoeffding(N, P, V_next, gap_next, c)
+
+
+def most_counted(counts: dp.Counts) -> dp.Plan:
+    """The action with the largest mean reward, in plain loops."""
+    pi, Q, V = np.zeros((6, 4), dtype=np.int64), np.zeros((6, 4, 2)), np.zeros((7, 4))
+    for h in range(6):
+        for s in range(4):
+            for a in range(2):
+                n = counts.N_sa[h, s, a]
+                Q[h, s, a] = counts.R[h, s, a] / n if n > 0.0 else 1.0
+            pi[h, s] = 1 if Q[h, s, 1] >= Q[h, s, 0] else 0
+            V[h, s] = Q[h, s, pi[h, s]]
+    return dp.Plan(pi, Q, V)
+
+
+def undecided(counts: dp.Counts) -> dp.Plan:
+    return dp.Plan(np.full((6, 4, 2), 0.5), np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+
+class MyLoop(dp.UCBVI):
+    """Changes more than its plan."""
+
+    def algorithm(self, problem: Any, private: Any, constants: Any) -> Any:
+        return super().algorithm(problem, private, constants)
+
+
 CENTRAL, LOCAL = dp.Central(200.0, confidence_scale=0.05), dp.Local(200.0, confidence_scale=0.05)
 OWN = {
-    "planner": (dp.planner(swim), CENTRAL, None, "the agent swim"),
+    "planner": (dp.planner(most_counted), CENTRAL, "the agent most_counted: compiled"),
+    "random policies": (
+        dp.planner(undecided),
+        CENTRAL,
+        "the agent undecided: in Python (its policies are random)",
+    ),
+    "bonus": (dp.DPUCBVI(0.003, bonus=hoeffding), CENTRAL, "the bonus hoeffding: compiled"),
+    "the paper's bonus again": (dp.DPUCBVI(0.003, bonus=same_bonus), CENTRAL, "the bonus same_bonus: compiled"),
+    "bonus, not compiled": (
+        dp.DPUCBVI(0.003, bonus=careful),
+        CENTRAL,
+        "the bonus careful: in Python (it does not",
+    ),
+    "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), "the privatizer Twice: in Python (its release is)"),
+    "subclass of a privatizer": (dp.DPUCBVI(0.003), MyCentral(200.0), "the privatizer MyCentral: in Python"),
+    "both": (
+        dp.planner(most_counted),
+        MyCentral(200.0),
+        "the agent most_counted: compiled; the privatizer MyCentral: in Python (its release is)",
+    ),
+}
+REFERENCE_ONLY = {
     "generator": (always_right, CENTRAL, None, "the agent always_right"),
-    "bonus": (dp.DPUCBVI(0.003, bonus=same_bonus), CENTRAL, None, "a bonus of your own"),
-    "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), None, "the privatizer Twice"),
-    "subclass of an agent": (MyAgent(0.003), CENTRAL, None, "the agent MyAgent"),
-    "subclass of a privatizer": (dp.DPUCBVI(0.003), MyCentral(200.0), None, "the privatizer MyCentral"),
+    "more than a plan": (MyLoop(0.003), dp.NonPrivate(), None, "the agent MyLoop"),
     "post-processing": (dp.DPUCBVI(0.003), CENTRAL, my_shift, "a post-processing of your own"),
     "cvxpy": (dp.DPUCBVI(0.003), CENTRAL, "cvxpy", "the post-processing by cvxpy"),
     "a solver": (dp.DPUCBVI(0.003), CENTRAL, CvxpyPostprocess("SCIPY"), "the post-processing by cvxpy"),
 }
 
 
-@pytest.mark.parametrize(("agent", "privatizer", "postprocess", "what"), OWN.values(), ids=OWN)
-def test_what_is_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
+@pytest.mark.parametrize(("agent", "privatizer", "report"), OWN.values(), ids=OWN)
+def test_what_is_ones_own_runs_on_the_fast_engine_too(agent: Any, privatizer: Any, report: str) -> None:
+    """Bit for bit the reference, past the calls that are compared; and the run says what ran how."""
+    reference = dp.run(RIVER, agent, privatizer, K=60, seed=1, engine="reference")
+    quick = dp.run(RIVER, agent, privatizer, K=60, seed=1, engine="fast")
+    assert_same(reference, quick)
+    assert reference.checks == {} and quick.checks["own_parts"].startswith(report)
+
+
+def test_compiling_is_for_long_runs_only() -> None:
+    """Where nothing is asked for: what is one's own is compiled again in every process."""
+    assert dp.run(RIVER, dp.DPUCBVI(0.003, bonus=hoeffding), CENTRAL, K=12).checks == {}
+    long = dp.run(RIVER, dp.DPUCBVI(0.003, bonus=hoeffding), CENTRAL, K=1_000, lp_checks=0)
+    assert long.checks["own_parts"] == "the bonus hoeffding: compiled"
+
+
+def test_a_plan_that_reads_what_may_change_stays_in_python() -> None:
+    turns = np.zeros(1, dtype=np.int64)
+
+    def in_turn(counts: dp.Counts) -> dp.Plan:
+        return dp.Plan(np.full((6, 4), turns[0]), np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+    def turn(k: int, plan: dp.Plan, counts: dp.Counts) -> None:
+        turns[0] = k // 30 % 2
+
+    run = dp.run(RIVER, dp.planner(in_turn), K=60, engine="fast", watch=turn)
+    assert run.policy_changes[-1] >= 1
+    assert (
+        run.checks["own_parts"]
+        == "the agent in_turn: in Python (it does not compile: turns may change while it runs)"
+    )
+
+
+def test_the_error_of_a_part_of_ones_own_reaches_python() -> None:
+    """From compiled code too, after the calls that are compared."""
+
+    def astray(counts: dp.Counts) -> dp.Plan:
+        pi = np.zeros((6, 4), dtype=np.int64)
+        pi[0, 0] = 2 if counts.N_sa.sum() >= 6 * 40 else 0
+        return dp.Plan(pi, np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+    with pytest.raises(dp.InputError, match="its plan of episode 41 is no policy"):
+        dp.run(RIVER, dp.planner(astray), K=60, engine="fast")
+
+
+@pytest.mark.parametrize(
+    ("agent", "privatizer", "postprocess", "what"), REFERENCE_ONLY.values(), ids=REFERENCE_ONLY
+)
+def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
     agent: Any, privatizer: Any, postprocess: Any, what: str
 ) -> None:
     given: Any = {"K": 12, "seed": 1, "postprocess": postprocess}

@@ -10,7 +10,6 @@ from dpucbvi.engine.compiled import inlined, jit
 from dpucbvi.engine.gaussian import fill_gaussian
 from dpucbvi.engine.laplace import laplace_from_word, next_words
 from dpucbvi.engine.state import Memory, Private
-from dpucbvi.engine.twins import PLANS
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers.laplace import Words
 from dpucbvi.privatizers.over_time import by_counter
@@ -40,7 +39,7 @@ def scale_by_counter(setup: Setup, scales: Any) -> Floats:
 
 def only_actions(setup: Setup, name: str) -> None:
     """Raise InputError for an agent whose policy is probabilities."""
-    if PLANS[type(setup.agent)].stochastic:
+    if getattr(setup.agent, "stochastic", False):
         raise InputError(f"privatizer: {name} takes policies that choose one action per state")
 
 

@@ -6,7 +6,7 @@ from hand_worked import PROBLEM, A, H, S, noisy_run, non_private
 
 import dpucbvi as dp
 from dpucbvi.agents import dp_nash_vi as nash
-from dpucbvi.agents.dp_nash_vi import dp_nash_vi, dp_nash_vi_constants
+from dpucbvi.agents.dp_nash_vi import dp_nash_vi_constants
 from dpucbvi.bonus import log_iota
 from dpucbvi.mdp import Trajectory
 
@@ -42,7 +42,9 @@ def test_dp_nash_vi_is_its_formula(kind, E):
 def test_dp_nash_vi_brackets_what_is_known():
     """After one user the last step of her path has Q̄ = r + b, and b = scale·C2·H²S ι."""
     trajectory = Trajectory(np.array([0, 1, 2, 0]), np.array([1, 0, 0]), np.array([0.5, 0.0, 0.25]))
-    algorithm = dp_nash_vi(PROBLEM, non_private(H, S, A), dp_nash_vi_constants(PROBLEM, 0.0, 0.001))
+    algorithm = dp.DPNashVI().algorithm(
+        PROBLEM, non_private(H, S, A), dp_nash_vi_constants(PROBLEM, 0.0, 0.001)
+    )
     assert (next(algorithm).Q == H).all()
     Q = algorithm.send(trajectory).Q
     assert Q[2, 2, 0] == pytest.approx(0.25 + 0.001 * 2 * 27 * log_iota(PROBLEM))

@@ -7,7 +7,7 @@ import pytest
 from hand_worked import PROBLEM, A, H, K, S, noisy_run, non_private
 
 import dpucbvi as dp
-from dpucbvi.agents.private_ucb_po import private_ucb_po, private_ucb_po_constants
+from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
 
 
 def private_ucb_po_formula(N, N_sas, R, pi, E1, E2, scale):
@@ -37,5 +37,7 @@ def test_private_ucb_po_is_its_formula(kind, E1, E2):
 
 
 def test_private_ucb_po_starts_uniform():
-    plan = next(private_ucb_po(PROBLEM, non_private(H, S, A), private_ucb_po_constants(PROBLEM, 0.0, 0.0)))
+    plan = next(
+        dp.PrivateUCBPO().algorithm(PROBLEM, non_private(H, S, A), private_ucb_po_constants(PROBLEM, 0.0, 0.0))
+    )
     assert (plan.pi == 0.5).all()

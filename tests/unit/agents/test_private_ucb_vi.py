@@ -7,7 +7,7 @@ import pytest
 from hand_worked import USERS, non_private, plans, table
 
 import dpucbvi as dp
-from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi, private_ucb_vi_constants
+from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
 from dpucbvi.privatizers.certificate import Scales
 from dpucbvi.projection import no_postprocess
@@ -21,7 +21,7 @@ def test_private_ucb_vi_by_hand():
     """E1 = 2, E2 = 3: b = (1 + H)·4/√D + (3·2 + 2·(2·3 + 2·2))/D = 12/√D + 26/D, times .01."""
     constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0, scale=0.01)
     assert (constants.root, constants.width) == pytest.approx((12.0, 26.0))
-    made = plans(private_ucb_vi(PRIVATE_HAND, non_private(), constants), USERS)
+    made = plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, non_private(), constants), USERS)
     # k = 1: D = 2 everywhere: .01·(8.4852814 + 13) = .2148528, the same at both steps since P̃ = 0
     assert made[0].Q == table(np.full((2, 2, 2), 0.2148528)) and not made[0].pi.any()
     # k = 2: step 2 (1,0): D = 3: 0 + .01·(6.9282032 + 8.6666667) = .1559487
@@ -38,7 +38,7 @@ def test_private_ucb_vi_by_hand():
 def test_private_ucb_vi_cuts_to_what_is_left():
     """As printed b > 21 everywhere, so Q_h = H - h + 1 exactly: 2 at step 1, 1 at step 2."""
     constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0)
-    for plan in plans(private_ucb_vi(PRIVATE_HAND, non_private(), constants), USERS):
+    for plan in plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, non_private(), constants), USERS):
         assert plan.Q[0].tolist() == [[2, 2], [2, 2]] and plan.Q[1].tolist() == [[1, 1], [1, 1]]
 
 
@@ -63,7 +63,7 @@ def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():
     constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0, scale=0.001)
     b_8, b_1 = 0.001 * (12 / math.sqrt(8) + 26 / 8), 0.001 * (12 + 26)
     private = PrivateCounts(Fixed(flat), no_postprocess, 0.0, 2, 2, 2)
-    plan = plans(private_ucb_vi(PRIVATE_HAND, private, constants), USERS[:1])[1]
+    plan = plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, private, constants), USERS[:1])[1]
     assert plan.Q[1] == table([[0.0, 0.1 + b_8], [0.3 + b_1, b_8]])
     V = [0.1 + b_8, 0.3 + b_1]
     assert plan.Q[0, 0, 0] == pytest.approx(-0.5 * V[0] + 0.25 * V[1] + b_8, abs=1e-12)

@@ -7,7 +7,7 @@ import pytest
 from hand_worked import PROBLEM, A, H, K, S, noisy_run, non_private
 
 import dpucbvi as dp
-from dpucbvi.agents.pucb import printed_width, pucb, pucb_constants
+from dpucbvi.agents.pucb import printed_width, pucb_constants
 from dpucbvi.mdp import Trajectory
 
 
@@ -37,7 +37,7 @@ def test_pucb_is_its_formula_and_without_noise_ubevs(kind, E):
 def test_pucb_by_hand():
     """K = 40, β = .1: ln(K/β') = ln 1600. One visit to (0,1), reward .5, and E = .25 ≤ N/2."""
     trajectory = Trajectory(np.array([0, 1, 2, 0]), np.array([1, 0, 0]), np.array([0.5, 0.0, 0.0]))
-    algorithm = pucb(PROBLEM, non_private(H, S, A), pucb_constants(PROBLEM, 0.25, 0.01))
+    algorithm = dp.PUCB().algorithm(PROBLEM, non_private(H, S, A), pucb_constants(PROBLEM, 0.25, 0.01))
     assert (next(algorithm).Q == 3.0).all()
     Q = algorithm.send(trajectory).Q
     conf = 0.01 * (4 * math.sqrt(2 * math.log(1600)) + 10 * (0.75 + 0.125))

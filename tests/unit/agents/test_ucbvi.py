@@ -9,14 +9,25 @@ from hand_worked import USERS, non_private, plans, table
 import dpucbvi as dp
 from dpucbvi.agents.ucbvi import (
     REFINED,
-    bonus,
+    bonus_2,
     hoeffding_constants,
     log_term,
     next_gaps,
-    ucbvi,
     ucbvi_bernstein_constants,
 )
 from dpucbvi.simulate import episodes, set_up
+
+
+def bonus(N, P, V, gap, constants):
+    """Bonus 2 of one pair, from P̂ and the V and min{...} of the next step."""
+    return bonus_2(N, P @ (V - P @ V) ** 2, P @ gap, constants)
+
+
+def gaps_after(counts, constants):
+    gap = np.zeros(2)
+    next_gaps(constants, counts.N_sa[1].ravel(), gap)
+    return gap.tolist()
+
 
 # 5SAT = 5·2·2·10 = 200, so L = ln(200/β) = 6.
 UCBVI_HAND = dp.Problem(2, 2, 2, K=5, beta=200 * math.exp(-6))
@@ -25,7 +36,9 @@ UCBVI_HAND = dp.Problem(2, 2, 2, K=5, beta=200 * math.exp(-6))
 def test_bonus_1_by_hand():
     """7HL/√N = 84/√N, times .005: .42/√N."""
     assert log_term(UCBVI_HAND) == pytest.approx(6.0)
-    made = plans(ucbvi(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND, 0.005)), USERS)
+    made = plans(
+        dp.UCBVICH().algorithm(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND, 0.005)), USERS
+    )
     assert np.array_equal(made[0].Q, np.full((2, 2, 2), 2.0)) and not made[0].pi.any()
     # k = 2: step 2 Q(1,0) = 0 + .42; step 1 Q(0,0) = min(2, .5 + 2 + .42)
     assert made[1].Q[1] == table([[2, 2], [0.42, 2]]) and made[1].Q[0] == table([[2, 2], [2, 2]])
@@ -41,14 +54,14 @@ def test_bonus_1_by_hand():
 
 
 def test_bonus_1_with_its_own_constant_stays_at_h():
-    made = plans(ucbvi(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND)), USERS)
+    made = plans(dp.UCBVICH().algorithm(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND)), USERS)
     assert all(np.array_equal(plan.Q, np.full((2, 2, 2), 2.0)) for plan in made)
 
 
 def test_bonus_2_by_hand():
     """.001 (√(48 Var/N) + 56/N + √(8 Σ P min{2.304e7/N_{h+1}, 4}/N)); 56 = 14HL/3, 2.304e7 = 100²H³S²AL²."""
     constants = ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
-    made = plans(ucbvi(UCBVI_HAND, non_private(), constants), USERS)
+    made = plans(dp.UCBVI().algorithm(UCBVI_HAND, non_private(), constants), USERS)
     # k = 2: step 2 Q(1,0) = 0 + .056: no variance and no third term at the last step
     assert made[1].Q[1] == table([[2, 2], [0.056, 2]])
     # k = 3: step 2 Q(1,1) = .256; step 1 N(0,0) = 2, V(1) = .256: .5 + .256 + .001·(0 + 28 + √(8·4/2)) = .788
@@ -66,10 +79,9 @@ def test_the_minimum_of_bonus_2():
     N_sa = np.zeros((2, 2, 2))
     N_sa[1] = [[5e6, 6.52e6], [0, 0]]  # N_2(0) = 1.152e7: 2.304e7/1.152e7 = 2; N_2(1) = 0: H² = 4
     counts = dp.Counts(N_sa, np.zeros((2, 2, 2, 2)), np.zeros((2, 2, 2)))
-    assert next_gaps(counts, 0, 2, constants).tolist() == pytest.approx([2.0, 4.0])
-    assert next_gaps(counts, 1, 2, constants).tolist() == [0.0, 0.0]  # after the last step
+    assert gaps_after(counts, constants) == pytest.approx([2.0, 4.0])
     counts.N_sa[1, 0] = [1.0, 1.0]
-    assert next_gaps(counts, 0, 2, constants).tolist() == [4.0, 4.0]
+    assert gaps_after(counts, constants) == [4.0, 4.0]
 
 
 def ucbvi_formula(trajectories, problem, bonus_number, scale, Q_last):

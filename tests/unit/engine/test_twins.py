@@ -1,8 +1,9 @@
-"""Every agent and privatizer of the package has a compiled twin, found by its exact class."""
+"""What the fast engine runs: every agent and privatizer of the package, and nothing with a part left out."""
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
-from dpucbvi.engine.twins import PLANS, RELEASES, has_plan, has_release
+from dpucbvi.engine.compiled import cacheable
+from dpucbvi.engine.twins import RELEASES, has_plan, has_release
 from dpucbvi.privatizers import PRIVATIZERS
 
 
@@ -10,27 +11,29 @@ def made(name):
     return dp.NonPrivate() if name == "non_private" else PRIVATIZERS[name](epsilon=1.0)
 
 
-def test_all_of_the_package_is_compiled():
-    assert all(has_plan(AGENTS[name]()) for name in AGENTS)
+def test_all_of_the_package_is_compiled_and_cached():
+    assert all(has_plan(AGENTS[name]()) and cacheable(AGENTS[name]().plan) for name in AGENTS)
     assert all(has_release(made(name)) for name in PRIVATIZERS)
-    assert set(PLANS) == {AGENTS[name] for name in AGENTS}
     assert set(RELEASES) == {PRIVATIZERS[name] for name in PRIVATIZERS}
 
 
-def test_no_two_twins_share_what_they_are_known_by_when_compiled():
-    known = {twin.constants: twin.plan for twin in PLANS.values()}  # who shares its constants shares its plan
-    assert all(known[twin.constants] is twin.plan for twin in PLANS.values())
-    assert len({twin.state for twin in RELEASES.values()}) == len(RELEASES)
-
-
-def test_a_subclass_is_another_class():
-    """Whatever it changes would be left out by its parent's twin."""
-
+def test_an_agent_that_changes_more_than_its_plan_is_not_run_by_its_plan():
     class Mine(dp.UCBVI):
-        pass
+        def algorithm(self, problem, private, constants):
+            return super().algorithm(problem, private, constants)
 
+    class MyPlan(dp.UCBVI):
+        @staticmethod
+        def plan(c, counts, values, k):
+            values.pi[:] = 0
+
+    assert not has_plan(Mine())
+    assert has_plan(MyPlan()) and not cacheable(MyPlan().plan)
+    assert not has_plan(dp.simulate.OwnAgent(lambda problem, private: None))
+
+
+def test_a_privatizer_is_known_by_its_exact_class():
     class MyLocal(dp.Local):
         pass
 
-    assert not has_plan(Mine())
     assert not has_release(MyLocal(1.0))

@@ -21,7 +21,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Uncertified:
-    """It says JDP, has a noise and a release, but no certificate and no compiled twin."""
+    """It says JDP, has a noise and a release, but no certificate."""
 
     epsilon: float = 1.0
 
@@ -136,12 +136,12 @@ class Complete(Uncertified):
         return dp.Certificate("JDP", 7.0, 14.0)
 
 
-def test_what_has_everything_runs_on_the_reference_with_its_own_certificate(monkeypatch):
+def test_what_has_everything_runs_with_its_own_certificate(monkeypatch):
     """Control: the refusals above are about what is missing."""
     run = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5)
     assert run.certificate == dp.Certificate("JDP", 7.0, 14.0)
     monkeypatch.setitem(PRIVATIZERS._things, "complete", Complete)
     settings = RunSettings(privatizer={"name": "complete"}, engine=EngineSettings("reference"), K=5)
     assert assemble(settings).certificate == dp.Certificate("JDP", 7.0, 14.0)
-    told = refusal(lambda: dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast"))
-    assert told == "engine: fast has no compiled twin of the privatizer Complete; it takes engine=reference"
+    quick = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast")
+    assert quick.certificate == run.certificate and (quick.N_sa == run.N_sa).all()

@@ -1,0 +1,110 @@
+"""What a plan reads and writes, and the loops that plans share.
+
+A plan is a plain function plan(c, counts, values, k): from the constants of its algorithm and the private
+counts it makes the Q, V and pi of episode k in place. The reference engine calls it, and the fast one compiles
+it, so it keeps to numbers, arrays and loops. The pairs (s,a) of a step lie side by side as `row` = s·A + a and
+the next state leads, which makes SIMD code of the loops. Where Ñ = 0 the numbers of a pair are not finite, and
+unused.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dpucbvi.protocol import Counts, Floats, Ints
+
+
+class Counted(NamedTuple):
+    """The private counts by row.
+
+    `after[g, d, row]` are the next states that are counted; it is empty, and of one dimension, where all S are.
+    A pair then adds up the same numbers in the same order, but for the zeros.
+    """
+
+    N_sa: Floats  # [g, row]
+    N_sas: Floats  # [s', g, row], or d for s'
+    R: Floats  # [g, row]
+    after: Ints
+
+
+class Values(NamedTuple):
+    """What a plan leaves behind, and finds again in the next episode."""
+
+    Q: Floats  # [h, row]
+    V: Floats  # [h, s], 0 at h = H
+    pi: np.ndarray  # actions [h, s], or probabilities [h, s, a]
+
+
+def by_row(counts: Counts) -> Counted:
+    G, S, A = counts.N_sa.shape
+    N_sas = np.moveaxis(counts.N_sas, -1, 0).reshape(S, G, S * A)
+    return Counted(
+        counts.N_sa.reshape(G, S * A), N_sas, counts.R.reshape(G, S * A), np.zeros(0, dtype=np.int64)
+    )
+
+
+def first_values(ceiling: Floats, S: int, A: int, stochastic: bool) -> Values:
+    """Before the first episode: Q⁰ of every step, and the uniform policy or action 0."""
+    H = len(ceiling)
+    pi = np.full((H, S, A), 1.0 / A) if stochastic else np.zeros((H, S), dtype=np.int64)
+    return Values(np.repeat(ceiling[:, None], S * A, axis=1), np.zeros((H + 1, S)), pi)
+
+
+def backup(N: Floats, N_sas: Floats, after: Ints, g: int, V: Floats, P: Floats, mean: Floats) -> None:
+    """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a) and Σ_{s'} P̃ V(s'), for the pairs of step g."""
+    D, rows = P.shape
+    for row in range(rows):
+        mean[row] = 0.0
+    for d in range(D):
+        if after.ndim == 3:  # known when compiled: the other branch is left out
+            for row in range(rows):
+                p = N_sas[d, g, row] / N[row]
+                P[d, row] = p
+                mean[row] += p * V[after[g, d, row]]
+        else:
+            V_s = V[d]  # a scalar, so that the compiler need not ask whether V and mean overlap
+            for row in range(rows):
+                p = N_sas[d, g, row] / N[row]
+                P[d, row] = p
+                mean[row] += p * V_s
+
+
+def spreads(
+    P: Floats, after: Ints, g: int, V: Floats, gap: Floats, mean: Floats, spread: Floats, gap_mean: Floats
+) -> None:
+    """Var_{P̃} V = Σ_{s'} P̃ (V(s') - mean)² and Σ_{s'} P̃ gap(s'), for all pairs."""
+    D, rows = P.shape
+    for row in range(rows):
+        spread[row] = gap_mean[row] = 0.0
+    for d in range(D):
+        if after.ndim == 3:
+            for row in range(rows):
+                p, V_s = P[d, row], V[after[g, d, row]]
+                spread[row] += p * ((V_s - mean[row]) * (V_s - mean[row]))
+                gap_mean[row] += p * gap[after[g, d, row]]
+        else:
+            V_s, gap_s = V[d], gap[d]
+            for row in range(rows):
+                p = P[d, row]
+                spread[row] += p * ((V_s - mean[row]) * (V_s - mean[row]))
+                gap_mean[row] += p * gap_s
+
+
+def visits(N: Floats, s: int, A: int) -> float:
+    """Ñ(s) = Σ_a Ñ(s,a)."""
+    total = 0.0
+    for a in range(A):
+        total += N[s * A + a]
+    return total
+
+
+def greedy(Q: Floats, V: Floats, pi: Ints) -> None:
+    """[Alg.1 L11-L14] V_h(s) = max_a Q_h(s,a), π_h(s) = argmax, ties to the lowest action."""
+    A = Q.size // V.size
+    for s in range(V.size):
+        best, most = 0, Q[s * A]
+        for a in range(1, A):
+            if Q[s * A + a] > most:
+                best, most = a, Q[s * A + a]
+        V[s] = most
+        pi[s] = best
