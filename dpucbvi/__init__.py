@@ -14,7 +14,6 @@ reads stored experiments; docs/ shows each. Nothing else than the names below is
 """
 
 from types import ModuleType as _ModuleType
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from dpucbvi.agents import (
     DPUCBVI as DPUCBVI,
@@ -28,6 +27,7 @@ from dpucbvi.agents import (
     UCBVIRefined as UCBVIRefined,
     planner as planner,
 )
+from dpucbvi.archive import load as load
 from dpucbvi.calibrate import calibrate as calibrate
 from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
@@ -64,20 +64,8 @@ from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Pro
 from dpucbvi.simulate import run as run
 from dpucbvi.trace import Runs as Runs, Trace as Trace
 
-if _TYPE_CHECKING:
-    from experiments.lab.results import load as load
-
 __version__ = "0.1.0"
 __all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
-__all__ += ["load"]
-
-
-def __getattr__(name: str) -> object:
-    if name != "load":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return import_module("experiments.lab.results").load
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """dp.compare: which of two sets of runs has less regret, and how sure that is.
 
-runs = dp.load("riverswim")                     # arm -> its runs, as dp.run gives them for several seeds
+runs = dp.load("paper/results/riverswim.npz")   # arm -> its runs, as dp.run gives them for several seeds
 dp.compare(runs["jdp_eps1"], runs["ucbvi"])     # paired over seeds
 dp.compare(runs)                                # every pair, with Holm's p-values
 """

@@ -144,9 +144,10 @@ def main() -> None:
         steps: dict[str, Step] = {}
         for name in in_order(arguments.names or publisher.all_names()):
             steps[name] = partial(publisher.publish, name)
-        if not arguments.names:
-            steps["claims"] = publisher.write_claims
-        failed = {**take(steps), **take(publisher.drawings)}
+        last: dict[str, Step] = (
+            {} if arguments.names else {"claims": publisher.write_claims}
+        )  # links to figures
+        failed = {**take(steps), **take(publisher.drawings), **take(last)}
     for name in failed:
         print(f"error: {named(name, failed[name])}", file=sys.stderr)
     unknown = set(arguments.names) - set(publisher.all_names())

@@ -120,8 +120,7 @@ def run(config: DictConfig) -> None:
 def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     """Draw the figure and print the table, from what is stored; write what was chosen into these files."""
     from experiments.lab.learnt import learnt_nothing
-    from experiments.lab.results import write_csv
-    from experiments.lab.store import Store
+    from experiments.lab.store import Store, write_csv
     from experiments.studies import draw, table
 
     stored = Store(experiment.results).load_experiment(experiment.name)

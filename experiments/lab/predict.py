@@ -101,7 +101,7 @@ def _kept(setup: Setup) -> float:
     if isinstance(privatizer, Toeplitz) and privatizer.factorisation == SQUARE_ROOT:
         return privatizer.releases(problem)
     if isinstance(privatizer, KaryTree):
-        return privatizer.levels(privatizer.releases(problem)) * (privatizer.k + 1) / 2
+        return privatizer.spent(privatizer.releases(problem)).L * (privatizer.k + 1) / 2
     return math.log2(problem.K + 1)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.certificate import SIMULATION
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
 from experiments.lab.strict import arguments, build, nearest

@@ -8,8 +8,7 @@ from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 import dpucbvi as dp
 from dpucbvi.drawing.end_labels import spread
 from experiments.lab.learnt import learnt_nothing
-from experiments.lab.results import Results, traces_of
-from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.lab.store import StoredArm, StoredExperiment, results
 from experiments.studies.regret import STUDY, caption, setting
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.files import aligned
@@ -232,8 +231,7 @@ def test_where_Q_is_not_known_nothing_is_said_of_what_was_learnt(known):
     assert [run.trace.learnt for run in arm.runs] == [False] * known + [None] * len(bare)
     experiment = stored_experiment("regret", [arm])
     assert learnt_nothing(experiment) == []
-    for figure in (dp.plot(Results(experiment)), dp.plot({"shipped": traces_of(arm)})):
-        assert "learnt" not in said(figure)
+    assert "learnt" not in said(dp.plot(results(experiment)))
 
 
 def test_environments_have_their_own_names():
