@@ -23,8 +23,7 @@ from functools import cache, partial
 from graphlib import TopologicalSorter
 
 from dpucbvi.errors import InputError
-from experiments.lab.command_line import is_bad_input, named
-from experiments.lab.compose import composed, experiments, fingerprint
+from experiments.lab.compose import composed, experiments, fingerprint, is_bad_input, named
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import Study, draw, names, study

@@ -24,8 +24,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.command_line import named
-from experiments.lab.compose import composed, experiments
+from experiments.lab.compose import composed, experiments, named
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_ids
 from experiments.lab.store import Store

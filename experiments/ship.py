@@ -14,8 +14,7 @@ if __name__ == "__main__":
 import argparse
 
 from dpucbvi.errors import InputError
-from experiments.lab.command_line import named
-from experiments.lab.compose import composed, experiments, fingerprint
+from experiments.lab.compose import composed, experiments, fingerprint, named
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import check_state, study

@@ -36,9 +36,8 @@ from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
-from experiments.lab.command_line import named, told
-from experiments.lab.compiling import compile_first
-from experiments.lab.runner import audit_run
+from experiments.lab.compose import any_line, named
+from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
 
@@ -129,7 +128,7 @@ def compare(task: Task) -> Answer:
     try:
         return _compare(task)
     except Exception as error:  # one that cannot be run must not cost the others
-        return Answer(task.arms, 0, task.run.config["K"], 0, False, told(error))
+        return Answer(task.arms, 0, task.run.config["K"], 0, False, any_line(error))
 
 
 def _compare(task: Task) -> Answer:
@@ -140,8 +139,8 @@ def _compare(task: Task) -> Answer:
     setup = assemble(settings)
     if task.run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
         return Answer(task.arms, 0, K, 0, False, "env: the MDP is not the one that was run (another SHA-256)")
-    if settings.engine.name == "audit":
-        wrong = _differing_checks(stored, audit_run(setup, seed, settings.engine))
+    if settings.audits:
+        wrong = _differing_checks(stored, audit_run(setup, seed, settings.attack))
         return Answer(task.arms, K, K, len(stored.checks), True, wrong)
     if settings.engine.name == "reference":
         fresh = run_setup(setup, seed, "reference")

@@ -1,6 +1,8 @@
 """The table of faults: with --reliability FILE, what this run tried and what was handled."""
 
+import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,22 @@ def table(tried: Counter, handled: Counter) -> str:
 def faults(record_property):
     """Say how many faults this test tries, or how many of each sort."""
     return lambda n: record_property("faults", n if isinstance(n, int) else dict(n))
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Call a script of experiments/ in this process, in an empty folder; gives (exit code, stdout, stderr)."""
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def call(*arguments: str, script: str = "run"):
+        monkeypatch.setattr(sys, "argv", [f"experiments/{script}.py", *arguments])
+        try:
+            import_module(f"experiments.{script}").main()
+            code = 0
+        except SystemExit as stopped:
+            code = stopped.code or 0
+        return code, *capsys.readouterr()
+
+    return call

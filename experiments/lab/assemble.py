@@ -1,17 +1,16 @@
 """From settings to the parts of a run: names become objects here and nowhere else."""
 
+import math
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dpucbvi.agents import AGENTS
-from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Postprocess, Privatizer, Setup
 from dpucbvi.simulate import check_engine, set_up
-from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, takes
+from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, part, takes
 
 T = TypeVar("T")
 
@@ -30,25 +29,24 @@ SETTINGS = {
     "pooled": "agent.pooled",
     "engine": "engine.name",
     "lp_checks": "engine.lp_checks",
-    "attack": "engine.attack",
-    "trials": "engine.trials",
-    "broken": "engine.broken",
-    "relation": "engine.relation",
+    "attack": "attack.name",
+    "trials": "attack.trials",
+    "broken": "attack.broken",
+    "relation": "attack.relation",
 }
+COPIES = 3  # of P: what it is made from, itself, and what an engine makes of it
 
 
 def assemble(settings: RunSettings) -> Setup:
     """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
     c = canonical(settings)
     mdp = environment(c.env)
-    bonus = {"bonus_scale": c.bonus.scale, "bonus_without": c.bonus.without}
-    agent: Agent = _told("agent", AGENTS[c.agent["name"]], **bonus, **_parameters(c.agent))
     options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
-    setup: Setup = _told(
+    setup: Setup = _named(
         "",
         set_up,
         mdp,
-        agent,
+        _agent(c),
         _privatizer(c),
         c.K,
         beta=c.beta,
@@ -59,23 +57,38 @@ def assemble(settings: RunSettings) -> Setup:
         trace_points=c.trace_points,
         **options,
     )
-    if c.engine.name == "audit":
+    if c.audits:
         from dpucbvi.audit.run import check  # brings the engine, which is slow to import
 
-        _told("", check, setup, c.engine.attack, c.engine.broken, c.engine.trials, c.engine.relation)
+        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials, c.attack.relation)
     else:
-        _told("", check_engine, c.engine.name, setup)
+        _named("", check_engine, c.engine.name, setup)
     return setup
 
 
 def environment(env: dict[str, Any]) -> TabularMDP:
     """The named environment with the given parameters."""
     try:
-        return _told("env", ENVIRONMENTS[env["name"]], **_parameters(env))
+        memory = 1e-9 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        size = 8e-9 * COPIES * _entries(env)
+        if size > memory:
+            raise InputError(
+                f"env: {env['name']} of this size takes {size:,.3g} GB, this machine has {memory:,.3g}"
+            )
+        return _named("env", part("env", env["name"]), **_parameters(env))
     except InputError:
         raise
     except (ValueError, OverflowError, MemoryError) as error:  # all three are numpy's, for too large a size
         raise InputError(f"env: {env['name']} cannot be made ({error})") from None
+
+
+def _entries(env: dict[str, Any]) -> float:
+    """About how many entries P[h,s,a,s'] has, as far as the parameters say; it is not made yet."""
+    A = float(env.get("A", 2))
+    S = float(env.get("S", env.get("rows", 1) * env.get("columns", 1)))
+    if "depth" in env:  # of a tree
+        S = 10.0 ** min(env["depth"] * math.log10(max(A, 1.0)), 100.0)
+    return float(env.get("H", 1)) * S * A * S
 
 
 def without_checksum(env: dict[str, Any]) -> dict[str, Any]:
@@ -92,12 +105,27 @@ def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
     return made if env.get("sha256", made.sha256) == made.sha256 else None
 
 
-def _privatizer(c: RunSettings) -> Privatizer:
-    name = c.privatizer["name"]
-    confidence = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
-    own = {key: value for key, value in confidence.items() if takes(name, key)}
-    made: Privatizer = _told("privatizer", PRIVATIZERS[name], **_parameters(c.privatizer), **own)
+def _agent(c: RunSettings) -> Agent:
+    made: Agent = _with_factors("agent", c.agent, bonus_scale=c.bonus.scale, bonus_without=c.bonus.without)
     return made
+
+
+def _privatizer(c: RunSettings) -> Privatizer:
+    factors = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
+    made: Privatizer = _with_factors("privatizer", c.privatizer, **factors)
+    return made
+
+
+def _with_factors(group: str, given: dict[str, Any], **factors: Any) -> Any:
+    """What the group names, made with its parameters and those of the factors that it takes.
+
+    An algorithm of your own may be a function of the problem and the private counts: that is taken as it is.
+    """
+    make = part(group, given["name"])
+    if not isinstance(make, type):
+        return make
+    own = {key: value for key, value in factors.items() if takes(group, given["name"], key)}
+    return _named(group, make, **_parameters(given), **own)
 
 
 def _postprocess(c: PostprocessSettings) -> str | Postprocess:
@@ -107,10 +135,10 @@ def _postprocess(c: PostprocessSettings) -> str | Postprocess:
 
 
 def _parameters(group: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in group.items() if key != "name"}
+    return {key: value for key, value in group.items() if key not in ("name", "source")}
 
 
-def _told(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -> T:
+def _named(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -> T:
     """make(...); a value that it refuses is named as the setting that it is."""
     try:
         return make(*values, **parameters)

@@ -1,32 +1,70 @@
-"""The experiments of conf/exp as their files say them, with nothing changed."""
+"""From the command line, or an experiment of conf/exp, to a composed config: all that is Hydra's."""
 
 import hashlib
 import json
+import sys
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from inspect import Parameter
+from itertools import islice
+from tempfile import TemporaryDirectory
+from traceback import walk_tb
+from typing import Any, NamedTuple
 
-from hydra import compose, initialize_config_dir
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from yaml import YAMLError
 
+from dpucbvi.environments import ENVIRONMENTS
+from dpucbvi.errors import InputError
 from dpucbvi.sources import PACKAGE
-from experiments.lab.config_store import offer_environments
+from experiments.lab.experiment import MOST_POINTS, described
+from experiments.lab.process import few
+from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, closest, nearest
 
 CONF = PACKAGE.parent / "conf"
+ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
+NO_CHANGE = ("exp", "name", "save_arms", "runtime", "hydra")  # of what an experiment is
+
+
+class Job(NamedTuple):
+    """A config that the command line asks for: several of them with --multirun, else one."""
+
+    config: DictConfig
+    overrides: tuple[str, ...]
+    exp: str | None  # the experiment of conf/exp that was chosen
+    folders: tuple[str, ...]  # that are searched beside conf/ (--config-dir)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return changes(self.overrides)
 
 
 def experiments() -> list[str]:
-    """The names of all of them."""
+    """The names of all experiments of conf/exp."""
     return sorted(path.stem for path in (CONF / "exp").glob("*.yaml"))
 
 
 @cache
 def composed(name: str) -> DictConfig:
-    """The config of `+exp=<name>`, to be read only."""
-    offer_environments(CONF)
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", [f"+exp={name}"])
+    """The config of `+exp=<name>`, with nothing changed, to be read only."""
+    config = config_of([f"+exp={name}"])
     OmegaConf.set_readonly(config, True)
     return config
+
+
+def config_of(overrides: Sequence[str], folders: Sequence[str] = ()) -> DictConfig:
+    """The config that these settings of a command line make; `folders` are searched beside conf/."""
+    offer_environments()
+    searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"] if folders else []
+    with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+        return hydra.compose("config", [*overrides, *searched])
 
 
 def fingerprint(config: DictConfig) -> str:
@@ -34,3 +72,199 @@ def fingerprint(config: DictConfig) -> str:
     tree: Any = OmegaConf.to_container(config, resolve=True)
     del tree["runtime"]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def offer_environments() -> None:
+    """Let Hydra take env=<name> for every environment without a file: its signature is its config."""
+    for name in ENVIRONMENTS:
+        if not (CONF / "env" / f"{name}.yaml").is_file():
+            accepted = arguments(ENVIRONMENTS[name]).items()
+            node = {key: MISSING if a.default is Parameter.empty else a.default for key, a in accepted}
+            ConfigStore.instance().store(group="env", name=name, node={"name": name, **node})
+
+
+def jobs_of(command_line: list[str]) -> list[Job]:
+    """What the command line asks for; nothing if Hydra itself has answered it (--help, --cfg)."""
+    if any(argument.startswith("--e") for argument in command_line):
+        raise InputError("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
+    if any(argument.startswith(("hydra/launcher", "hydra.launcher")) for argument in command_line):
+        raise InputError("hydra/launcher is not accepted: docs/SCALING.md says how runs are sent elsewhere")
+    found: list[Job] = []
+
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
+    def collect(config: DictConfig) -> None:
+        found.append(_job(config))
+
+    offer_environments()
+    with TemporaryDirectory() as scratch:  # for what Hydra writes in a multirun
+        OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+        sys.argv[1:] = as_one_experiment(command_line)
+        collect()
+    return found
+
+
+def _job(config: DictConfig) -> Job:
+    """A changed experiment gets a name of its own, and in a multirun a number: none overwrites another."""
+    job = HydraConfig.get()
+    overrides: tuple[str, ...] = tuple(OmegaConf.to_container(job.overrides.task, resolve=False))  # type: ignore[arg-type]
+    if not any(override.startswith("name=") for override in overrides):
+        config.name = own_name(config.name, changes(overrides))
+        if job.mode == RunMode.MULTIRUN:
+            config.name = f"{config.name}-{job.job.num}"
+    sources = [source.path for source in job.runtime.config_sources if "command-line" in source.provider]
+    return Job(config, overrides, job.runtime.choices.get("exp"), tuple(sources))
+
+
+def as_one_experiment(arguments: list[str]) -> list[str]:
+    """The same command line with every list of values as a grid, and every grid as Hydra wants it.
+
+    `privatizer.epsilon=1,2,5` and `grid.privatizer.epsilon=[1,2,5]` both mean one experiment. With --multirun
+    a list of values means several, as Hydra has it.
+    """
+    if any(argument in ("-m", "--multirun") for argument in arguments):
+        return arguments
+    return [_as_grid(argument) for argument in arguments]
+
+
+def _as_grid(argument: str) -> str:
+    key, equals, value = argument.partition("=")
+    path = key.lstrip("+").split(".")
+    at = 2 if path[0] == "arms" else 0  # arms.NAME.grid
+    if not equals or key.startswith("-"):
+        return argument
+    if path[at : at + 1] == ["grid"] and len(path) > at + 1:
+        return f"++{'.'.join(path)}={_several(argument) or value}"
+    if not path[at:] or not _is_setting(path[at:]) or (values := _several(argument)) is None:
+        return argument
+    return f"++{'.'.join([*path[:at], 'grid', *path[at:]])}={values}"
+
+
+def _several(argument: str) -> str | None:
+    """The values of `key=1,2,5` or `key=range(1,4)` as a list, None if there is one value."""
+    try:
+        override = OverridesParser.create().parse_override(argument)
+    except HydraException:  # raised again by Hydra itself
+        return None
+    if not (override.is_choice_sweep() or override.is_range_sweep()):
+        return None
+    values = list(islice(override.sweep_string_iterator(), MOST_POINTS + 1))
+    if len(values) > MOST_POINTS:
+        raise InputError(f"{override.key_or_group}: more than {MOST_POINTS:,} values are not accepted")
+    return f"[{','.join(values)}]"
+
+
+def _is_setting(path: list[str]) -> bool:
+    """Whether it is one setting of a run; agent=a,b chooses between files, which a grid cannot."""
+    return path[0] in RUN_KEYS and (len(path) > 1 or isinstance(getattr(RunSettings(), path[0]), int | float))
+
+
+def changes(overrides: Iterable[str]) -> tuple[str, ...]:
+    """What these settings of the command line (`key=value`) change of an experiment of conf/exp.
+
+    Nothing, if none is named: then there is nothing to change. Neither a name of one's own nor how runs are
+    computed is a change.
+    """
+    keys = {override: _top(override) for override in overrides}
+    return tuple(o for o, key in keys.items() if key not in NO_CHANGE) if "exp" in keys.values() else ()
+
+
+def same_problem(changed: Iterable[str]) -> list[str]:
+    """Of these changes, the ones that say which problem is solved: the environment and K."""
+    return [override for override in changed if _top(override) in ("env", "K")]
+
+
+def own_name(name: str, changed: Sequence[str]) -> str:
+    """The name of the experiment that has these changes: the paper's results are only the paper's."""
+    if not changed:
+        return name
+    return f"{name}-{hashlib.sha256(' '.join(sorted(changed)).encode()).hexdigest()[:6]}"
+
+
+def _top(override: str) -> str:
+    """The first part of its key."""
+    return override.lstrip("+~").partition("=")[0].partition(".")[0].partition("/")[0]
+
+
+def check_changes(job: Job) -> list[str]:
+    """Refuse a setting of the command line that changes no run; a line for each that only some arms take.
+
+    It changes what the config would be without it; a value that stands there anyway is no mistake.
+    """
+    lines, runs = [], described(job.config)
+    for override in job.overrides:
+        if _top(override) not in ABOUT_RUNS:
+            continue
+        try:
+            config = config_of([other for other in job.overrides if other != override], job.folders)
+            before = described(config)
+        except (InputError, HydraException, OmegaConfBaseException):  # without it there is no experiment
+            continue
+        config.name = job.config.name
+        if config == job.config:
+            continue
+        if before == runs:
+            raise InputError(f"{override}: changes no run; every arm has its own value, or does not read it")
+        same = [arm for arm in runs if before.get(arm) == runs[arm]]
+        if same and _top(override) != "arms":
+            reached = (
+                f"{len(runs) - len(same)} of {len(runs)} arms; not {few(same)}, which have their own value"
+            )
+            lines.append(f"{override.lstrip('+')} changes {reached} or do not read it")
+    return lines
+
+
+# --- errors in one line -------------------------------------------------------------------------------------
+
+
+def is_bad_input(error: Exception) -> bool:
+    """Whether the user caused it, rather than a mistake in this code."""
+    known = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
+    return known or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
+
+
+def one_line(error: Exception) -> str:
+    """The message of a bad input, without line breaks."""
+    if isinstance(error, OverrideParseException):
+        return f"{error.override!r} is not of the form key=value ({error.message.strip().splitlines()[0]})"
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, name = error.missing_cfg_file.rpartition("/")
+        return f"{group}: no option {name!r}; {nearest(name, list(error.options))}"
+    cause = error.__cause__ if isinstance(error, HydraException) else error
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError):
+        return _no_key(cause)
+    if isinstance(cause, OmegaConfBaseException):
+        return f"{cause.full_key or 'config'}: {_joined(cause.msg or cause)}"
+    message = _joined(error)
+    if message.startswith("Ambiguous value for argument "):
+        return f"{message.split()[4]}: several values need --multirun (several experiments)"
+    return message
+
+
+def any_line(error: Exception) -> str:
+    """Any error in one line; a mistake in the code has its kind there too."""
+    return one_line(error) if is_bad_input(error) else f"{type(error).__name__}: {_joined(error)}"
+
+
+def named(name: str, error: Exception) -> str:
+    """The same, beginning with this name."""
+    text = any_line(error)
+    return text if text.startswith(f"{name}:") else f"{name}: {text}"
+
+
+def _raised_in(error: Exception) -> str:
+    """The name of the module that raised it."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__"))
+
+
+def _joined(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _no_key(cause: ConfigKeyError | ConfigAttributeError) -> str:
+    """An arm holds differences only: there the key may be right and need a plus sign."""
+    parent, name = cause.parent_node, str(cause.full_key)
+    keys = [str(key) for key in parent if key != "hydra"] if isinstance(parent, DictConfig) else []
+    if name.startswith("arms.") and closest(str(cause.key), keys) is None:
+        return f"{name}: the arm does not set it yet; write +{name}=... to add it"
+    return f"{name}: no such key; {nearest(str(cause.key), keys)}"

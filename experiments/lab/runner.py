@@ -4,12 +4,16 @@ A run's result depends on its settings and seed alone: never on who computes it,
 privatizer.noise=exact the noise is nobody's to repeat; such a run is computed once and kept.) Any number of
 processes may work on one results folder: a run is claimed before it is computed, and what another process has
 claimed is waited for.
+
+Kernels are compiled before any run, in processes of their own, two at a time: workers would all compile the
+same, and wait for it. Where code was compiled a function can also be slower than from the cache: there its
+first translation stays in use, from the cache comes the one that LLVM made of it once more inside its caller.
 """
 
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -19,30 +23,21 @@ from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
-from dpucbvi.trace import Trace
+from dpucbvi.trace import Trace, none_learnt, nothing_learnt
 from experiments.lab.assemble import assemble
 from experiments.lab.claims import claim, is_claimed
-from experiments.lab.compiling import compile_first
 from experiments.lab.experiment import Arm, Experiment
-from experiments.lab.predict import Prediction, check_job, episodes, of_job, of_run
-from experiments.lab.progress import counter, progress_board
+from experiments.lab.process import Stopped, few, note
 from experiments.lab.provenance import provenance
-from experiments.lab.settings import EngineSettings, RunSettings
-from experiments.lab.store import Store, identity, run_id, serves
-from experiments.lab.tell import few, tell
-from experiments.lab.workers import Job, WorkerKilled, dask, here, processes
+from experiments.lab.settings import AttackSettings, RunSettings
+from experiments.lab.store import Store, StoredExperiment, identity, run_id, serves
+from experiments.lab.workers import Job, WorkerKilled, dask, here, processes, progress
 
-COMPUTED, STORED, CLAIMED = (
-    "computed",
-    "stored",
-    "claimed",
-)  # what came of a task; the last two are others' work
-TRIES = 2  # of a run whose worker is killed
+# What came of a task; the last two are the work of others.
+COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
-
-
-class WorkerDied(RuntimeError):
-    """A worker process was killed, and again when its run was retried; the message says what is stored."""
+COMPILERS = 2
+TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
 
 
 class Task(NamedTuple):
@@ -65,73 +60,27 @@ class Tally(NamedTuple):
         return f"{counted} ({self.by_other_code} made by other code)" if self.by_other_code else counted
 
 
-class Planned(NamedTuple):
-    """What a job would take, as rows of a table, and why it would be refused, if it would be."""
-
-    rows: list[tuple[str, str]]
-    refused: InputError | None
+# --- all runs of an experiment ------------------------------------------------------------------------------
 
 
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
     store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
     made_by = _stored(store, tasks, true_counts)
-    missing = [task for id, task in tasks.items() if id not in made_by]
-    predicted = _predicted(experiment, missing)
-    _check(experiment, predicted)
     _make_folders(experiment)
-    computed = _compute(experiment, missing, [run.seconds for run in predicted])
+    computed = _compute(experiment, [task for id, task in tasks.items() if id not in made_by])
     for id in tasks:
         if not true_counts:
             _drop_true_counts(store, id)
         store.tidy(id)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
-    here = code()
-    return Tally(computed, len(tasks) - computed, sum(by != here for by in made_by.values()))
+    return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
 
 
 def run_ids(experiment: Experiment) -> list[str]:
     """Its runs, each once."""
     return list(_tasks(experiment))
-
-
-def plan(experiment: Experiment) -> Planned:
-    """What is stored and what the rest is predicted to take; nothing is written."""
-    store, tasks = Store(experiment.results), _tasks(experiment)
-    true_counts = experiment.runtime.true_counts
-    missing = [task for id, task in tasks.items() if not store.has(id, true_counts)]
-    predicted, workers = _predicted(experiment, missing), max(1, _workers(experiment, len(missing)))
-    job = of_job(predicted)
-    rows = [
-        ("runs stored", f"{len(tasks) - len(missing):,}"),
-        ("runs to compute", f"{len(missing):,}"),
-        (f"minutes, {workers} workers", f"{job.seconds / workers / 60:,.1f}"),
-        ("core hours", f"{job.seconds / 3600:,.2f}"),
-        ("memory, GB, all workers", f"{workers * job.memory / 1e9:,.1f}"),
-        ("disk, MB", f"{job.disk / 1e6:,.1f}"),
-    ]
-    try:
-        _check(experiment, predicted)
-    except InputError as error:
-        return Planned(rows, error)
-    return Planned(rows, None)
-
-
-def _check(experiment: Experiment, predicted: list[Prediction]) -> None:
-    """Refuse what is predicted to be too much for this machine; a cluster is not ours to judge."""
-    if predicted and experiment.runtime.name == "processes":
-        check_job(of_job(predicted), _workers(experiment, len(predicted)), experiment.runtime)
-
-
-def _workers(experiment: Experiment, jobs: int) -> int:
-    return min(experiment.runtime.workers, jobs)
-
-
-def _predicted(experiment: Experiment, tasks: list[Task]) -> list[Prediction]:
-    """By id, since arms that share a run share its setup."""
-    setups = {id(arm.settings): arm.setup for arm in experiment.arms}
-    return [of_run(setups[id(task.settings)], task.settings) for task in tasks]
 
 
 def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
@@ -147,6 +96,50 @@ def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
         }
         for arm in experiment.arms
     }
+
+
+def planned(experiment: Experiment) -> list[tuple[str, str]]:
+    """What is stored and how long the rest would take, as rows of a table; nothing is written.
+
+    The first run of every arm that is not stored is timed, shortened: a run that learns later than that takes
+    up to twice as long. An audit is not timed: it compiles for every arm, which takes longer than most of them.
+    """
+    store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
+    missing = [task for id, task in tasks.items() if not store.has(id, true_counts)]
+    rows = [("runs stored", f"{len(tasks) - len(missing):,}"), ("runs to compute", f"{len(missing):,}")]
+    if any(task.settings.audits for task in missing):
+        return rows
+    arms, per_episode = {id(arm.settings): arm.of for arm in experiment.arms}, dict[str, float]()
+    total = 0.0
+    for task in missing:
+        arm = arms[id(task.settings)]
+        if arm not in per_episode:
+            per_episode[arm] = _seconds(task.settings) / task.settings.K
+        total += per_episode[arm] * task.settings.K
+    workers = min(experiment.runtime.workers, max(1, len(missing)))
+    time_taken = [
+        (f"minutes, {workers} workers", f"{total / workers / 60:,.1f}"),
+        ("core hours", f"{total / 3600:,.2f}"),
+    ]
+    return [*rows, *time_taken]
+
+
+def learnt_nothing(experiment: StoredExperiment) -> list[str]:
+    """A line that names the arms no run of which learnt anything, and what to do; none if there are none.
+
+    With noise too large or factors too careful, no Q leaves its start.
+    """
+    arms = [arm for arm in experiment.arms if none_learnt([run.trace for run in arm.runs])]
+    if not arms:
+        return []
+    bounds = [arm.runs[0].trace.about.get("least_K") for arm in arms]
+    least = min((bound for bound in bounds if bound is not None), default=None)
+    said = nothing_learnt(None if None in bounds else least)
+    choosing = any("bonus.scale" in arm.point for arm in experiment.arms)  # a grid of factors
+    return [
+        f"{few([arm.key for arm in arms])}: {said}; a larger K or privatizer.epsilon, or factors below 1 "
+        f"(bonus.scale, confidence.scale{'' if choosing else '; +exp=calibrate chooses them'}), would let it"
+    ]
 
 
 def _make_folders(experiment: Experiment) -> None:
@@ -192,9 +185,9 @@ def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str
         else:
             without.append(str(store.run_file(id)))
     if unreadable:
-        tell(f"{few(unreadable)}; computed again")
+        note(f"{few(unreadable)}; computed again")
     if without:
-        tell(f"{few(without)}: stored without true counts; computed again (not so with --no-true-counts)")
+        note(f"{few(without)}: stored without true counts; computed again (not with runtime.true_counts=false)")
     return made_by
 
 
@@ -208,98 +201,121 @@ def _drop_true_counts(store: Store, id: str) -> None:
         time.sleep(WAIT_SECONDS)
 
 
-def _compute(experiment: Experiment, tasks: list[Task], seconds: list[float]) -> int:
-    """Compute the tasks, predicted to take so long, or wait for who does; how many were computed here."""
-    computed, killed, todo = 0, Counter[int | None](), dict(enumerate(tasks))
-    origin = provenance() if tasks else {}
-    runtime, name = experiment.runtime, experiment.name
-    length = [episodes(task.settings) for task in tasks]
-    with progress_board(name, length, seconds, runtime.progress, experiment.results) as board:
-        if runtime.name == "processes":  # elsewhere the cache is another
-            compile_first([task.settings for task in tasks])
-        path = None if runtime.address else board.path
+def _compute(experiment: Experiment, tasks: list[Task]) -> int:
+    """Compute the tasks, or wait for who does; how many were computed here."""
+    computed, killed, todo = 0, False, {task.id: task for task in tasks}
+    origin, runtime = provenance() if tasks else {}, experiment.runtime
+    if runtime.name == "processes":  # elsewhere the cache is another
+        compile_first([task.settings for task in tasks])
+    with progress(experiment.name, len(tasks), runtime.progress) as finished:
         while todo:
-            jobs = [
-                Job(run_one, (task, experiment.results, origin, path, place, runtime.true_counts))
-                for place, task in todo.items()
-            ]
+            settings = (experiment.results, origin, runtime.true_counts)
             try:
-                for place, outcome in _execute(experiment, jobs):
+                for id, outcome in _execute(experiment, [Job(run_one, (t, *settings)) for t in todo.values()]):
                     computed += outcome == COMPUTED
                     if outcome != CLAIMED:
-                        board.finish(place)
-                        del todo[place]
+                        finished()
+                        del todo[id]
+                        killed = False
             except WorkerKilled:
-                _try_again(experiment, killed, [place for place in todo if board.under_way(place)] or [None])
+                if killed:  # twice, and nothing was finished between
+                    stored = f"{len(tasks) - len(todo)} of {len(tasks)} runs are stored, run again to go on"
+                    raise Stopped(f"a worker was killed twice (out of memory?); {stored}") from None
+                killed = True
+                note("a worker was killed (out of memory?); its run is tried once more")
                 continue
             _wait(Store(experiment.results), todo)
     return computed
 
 
-def _execute(experiment: Experiment, jobs: list[Job]) -> Iterator[tuple[int, str]]:
-    runtime, workers = experiment.runtime, _workers(experiment, len(jobs))
+def _execute(experiment: Experiment, jobs: list[Job]) -> Iterator[tuple[str, str]]:
+    runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(jobs))
     if runtime.name == "dask":
         return dask(jobs, workers, runtime.address)
     return processes(jobs, workers) if workers > 1 else here(jobs)
 
 
-def _try_again(experiment: Experiment, killed: Counter[int | None], under_way: list[Any]) -> None:
-    """Count the runs that were under way; the one whose worker it was is not known, so all of them."""
-    killed.update(under_way)
-    if max(killed[place] for place in under_way) >= TRIES:
-        store, tasks = Store(experiment.results), _tasks(experiment)
-        stored = sum(store.has(id) for id in tasks)
-        raise WorkerDied(
-            f"a worker was killed twice (out of memory?); {stored} of {len(tasks)} runs are stored, "
-            "run again to go on"
-        )
-    tell("a worker was killed (out of memory?); its run is tried once more")
-
-
-def _wait(store: Store, todo: dict[int, Task]) -> None:
+def _wait(store: Store, todo: dict[str, Task]) -> None:
     """Until one of these runs, which other processes compute, is finished or given up."""
-    while todo and all(is_claimed(store.claim(task.id)) for task in todo.values()):
+    while todo and all(is_claimed(store.claim(id)) for id in todo):
         time.sleep(WAIT_SECONDS)
 
 
-def run_one(
-    task: Task,
-    results: Path,
-    origin: dict[str, Any],
-    board: Path | None = None,
-    place: int = 0,
-    true_counts: bool = True,
-) -> tuple[int, str]:
+# --- one run ------------------------------------------------------------------------------------------------
+
+
+def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool = True) -> tuple[str, str]:
     """Compute and store one run, unless another process does or did: what a worker does."""
     if origin.get("code", code()) != code():
         raise InputError("runtime.address: its workers have other code than this process")
     store = Store(results)
     with claim(store.claim(task.id)) as granted:
         if not granted:
-            return place, CLAIMED
+            return task.id, CLAIMED
         if store.has(task.id, true_counts):
-            return place, STORED
+            return task.id, STORED
         setup = assemble(task.settings)
         start = time.perf_counter()
-        trace = _run(setup, task, store.checkpoint(task.id), counter(board, place))
+        trace = _run(setup, task.settings, task.seed, store.checkpoint(task.id))
         tree = identity(task.settings, setup.mdp, task.seed)
         seconds = trace.earlier_seconds + time.perf_counter() - start
         store.save(tree, trace, seconds, origin, true_counts)
-    return place, COMPUTED
+    return task.id, COMPUTED
 
 
-def _run(setup: Setup, task: Task, checkpoint: Path, progress: Any) -> Trace:
-    engine = task.settings.engine
-    if engine.name != "audit":
-        return run_setup(setup, task.seed, engine.name, progress=progress, checkpoint=checkpoint)
-    trace = audit_run(setup, task.seed, engine)
-    progress(episodes(task.settings))
-    return trace
+def _run(setup: Setup, settings: RunSettings, seed: int, checkpoint: Path | None = None) -> Trace:
+    if settings.audits:
+        return audit_run(setup, seed, settings.attack)
+    return run_setup(setup, seed, settings.engine.name, checkpoint=checkpoint)
 
 
-def audit_run(setup: Setup, seed: int, c: EngineSettings) -> Trace:
+def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
     """One attack, from settings."""
     from dpucbvi.audit.run import run  # compiles code of its own: only who asks for it pays
 
-    assert c.attack is not None and c.trials is not None
-    return run(setup, seed, c.attack, c.broken, c.trials, c.relation)
+    assert c.name is not None and c.trials is not None
+    return run(setup, seed, c.name, c.broken, c.trials, c.relation)
+
+
+def _seconds(settings: RunSettings) -> float:
+    """About how long such a run takes, from a shorter one; its LPs are as many, if they are checked."""
+    short = replace(settings, K=min(settings.K, TIMED_EPISODES[settings.engine.name]))
+    setup = assemble(short)
+    _run(setup, short, 0)  # the first may compile
+    checked, plain = (_timed(made, short) for made in (setup, setup._replace(lp_checks=0)))
+    return checked - plain + plain * settings.K / short.K
+
+
+def _timed(setup: Setup, settings: RunSettings) -> float:
+    start = time.perf_counter()
+    _run(setup, settings, 0)
+    return time.perf_counter() - start
+
+
+def compile_first(todo: list[RunSettings]) -> None:
+    """Compile what these runs need and the cache does not have."""
+    compiled = [settings for settings in todo if settings.engine.name == "fast" and not settings.audits]
+    missing = {_mark(settings): settings for settings in compiled}
+    jobs = [Job(compile_one, (settings,)) for mark, settings in missing.items() if not mark.exists()]
+    if not jobs:
+        return
+    note(f"compiling first, once: {len(jobs)} pairs of agent and privatizer")
+    with suppress(WorkerKilled):  # then each worker compiles for itself
+        for _ in processes(jobs, COMPILERS, "compiling"):
+            pass
+
+
+def compile_one(settings: RunSettings) -> None:
+    """One episode: numba then writes its cache."""
+    from dpucbvi.engine.fast import run_chunks, start  # slow to import
+
+    next(run_chunks(start(assemble(settings), 0), 0, most=1))
+    with suppress(OSError):  # a cache that cannot be written
+        _mark(settings).touch()
+
+
+def _mark(settings: RunSettings) -> Path:
+    """A file in the cache: an agent with a privatizer is what is compiled."""
+    from dpucbvi.engine.compiled import cache_folder
+
+    return cache_folder() / f"{settings.agent['name']}-{settings.privatizer['name']}"

@@ -1,16 +1,28 @@
-"""The settings of one run, as typed data: what Hydra composes and assemble.py builds from.
+"""The settings of an experiment as typed data, and the one place where they are checked.
 
-Every setting that can change a result is here and nothing else, so the hash of the canonical form plus the
-seed names the result (store.py). Settings that a choice does not read are left out of the canonical form: two
-configs that mean the same run have the same name.
+Every setting that can change a result is in RunSettings and nothing else, so the hash of its canonical form
+plus the seed names the result (store.py). Settings that a choice does not read are left out of the canonical
+form: two configs that mean the same run have the same name.
 
 The groups env, agent and privatizer have a name and the parameters of the function or class behind it: what
-they accept is read off its signature.
+they accept is read off its signature. `module:Name` names one of your own; a run of it has the hash of the file
+that defines it in its settings, and so in its name.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from inspect import Parameter, getsourcefile, signature
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
@@ -19,14 +31,28 @@ from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
-from experiments.lab.strict import arguments, build, nearest
 
+T = TypeVar("T")
 Group = dict[str, Any]
 
+PARTS: dict[str, Registry[Any]] = {"env": ENVIRONMENTS, "agent": AGENTS, "privatizer": PRIVATIZERS}
 # Parameters of agents and privatizers that stand in groups of their own, bonus and confidence.
 BONUS = ("bonus_scale", "bonus_without")
 CONFIDENCE = ("confidence_scale", "printed_constant")
-ENGINES = ("reference", "fast", "audit")
+ELSEWHERE: dict[str, tuple[str, ...]] = {"env": (), "agent": BONUS, "privatizer": CONFIDENCE}
+TASKS = ("run", "audit", "certify", "plan")
+ENGINES = ("reference", "fast")
+AUDIT = "audit"  # how stored settings name the engine of an audit
+COMPUTERS = ("processes", "dask")
+AXES = ("log", "linear")
+MOST_RUNS = 1_000_000
+RUNS = f"an integer from 1 to {MOST_RUNS}"
+FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+MISSING = "???"  # OmegaConf's mark of a value that the user must give
+WANTED = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+
+
+# --- what there is to set -----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -61,24 +87,29 @@ class ConfidenceSettings:
 
 @dataclass
 class EngineSettings:
-    """`reference` (plain loops) or `fast` (compiled); cvxpy solves `lp_checks` LPs of a fast run again.
-
-    `audit`: no run but an attack on what the compiled engine releases, `trials` times for each of two users
-    (audit/); `broken` names a release that is wrong on purpose, `relation` is add_remove if the second user is
-    not there, else replace_one.
-    """
+    """`reference` (plain loops) or `fast` (compiled); cvxpy solves `lp_checks` LPs of a fast run again."""
 
     name: str = "fast"
     lp_checks: int | None = 200
-    attack: str | None = None
-    trials: int | None = None
+
+
+@dataclass
+class AttackSettings:
+    """Of task=audit: no run but an attack on what the compiled engine releases (dpucbvi/audit/).
+
+    It has `trials` for each of two users. `broken` names a release that is wrong on purpose; `relation` is
+    add_remove if the second user is not there, else replace_one.
+    """
+
+    name: str | None = None
+    trials: int | None = 1_000_000
     broken: str | None = None
     relation: str | None = None
 
 
 @dataclass
 class RunSettings:
-    """One run but for its seed."""
+    """One run, or one audit, but for its seed."""
 
     env: Group = field(default_factory=lambda: {"name": "riverswim"})
     agent: Group = field(default_factory=lambda: {"name": "dp_ucbvi"})
@@ -87,17 +118,228 @@ class RunSettings:
     bonus: BonusSettings = field(default_factory=BonusSettings)
     confidence: ConfidenceSettings = field(default_factory=ConfidenceSettings)
     engine: EngineSettings = field(default_factory=EngineSettings)
+    attack: AttackSettings = field(default_factory=AttackSettings)
     K: int = 50_000
     beta: float = 0.05
     trace_points: int = 2_000
 
+    @property
+    def audits(self) -> bool:
+        return self.attack.name is not None
+
+
+@dataclass
+class RuntimeSettings:
+    """Where and how runs are computed; nothing here changes a result.
+
+    `name` is who computes (workers.py); `address` is that of a Dask scheduler, without one a cluster is started
+    here. Without `true_counts` only the regret is stored.
+    """
+
+    name: str = "processes"
+    address: str | None = None
+    workers: int = 2
+    results: str = "results"
+    figures: str = "results/figures"
+    progress: bool = True
+    true_counts: bool = True
+
+
+@dataclass
+class FigureSettings:
+    """The scales of a figure's axes."""
+
+    x: str = "log"
+    y: str = "log"
+
+
+@dataclass
+class ExperimentSettings:
+    """What stands beside the settings of a run and the arms."""
+
+    task: str = "run"
+    name: str = "single"
+    study: str = "regret"
+    runs: int = 5
+    seed: int = 0
+    save_arms: str | None = None
+    figure: FigureSettings = field(default_factory=FigureSettings)
+    runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
+
 
 RUN_KEYS = [f.name for f in fields(RunSettings)]
+TOP_KEYS = ["arms", "grid", *(f.name for f in fields(ExperimentSettings)), *RUN_KEYS]
+ARM_KEYS = ["label", "printed", "panel", "grid", "runs", *RUN_KEYS]
+
+
+# --- from plain data to settings ----------------------------------------------------------------------------
 
 
 def run_settings(tree: dict[str, Any]) -> RunSettings:
     """Plain data to settings; an unknown key or a wrong type raises InputError."""
     return build(RunSettings, tree)
+
+
+def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentSettings:
+    """Plain data to settings, whose values are checked too; `studies` are the names that `study` may have."""
+    c = build(ExperimentSettings, tree)
+    file_name = "at most 100 letters, digits, '_', '-' and '.' (it names files)"
+    rules: list[tuple[str, Any, object, str]] = [
+        ("task", c.task, c.task in TASKS, f"one of {', '.join(TASKS)}"),
+        ("name", c.name, FILE_NAME.fullmatch(c.name), file_name),
+        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
+        ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
+        ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
+        *((f"figure.{key}", v, v in AXES, f"one of {', '.join(AXES)}") for key, v in asdict(c.figure).items()),
+    ]
+    r = c.runtime
+    rules += [
+        ("runtime.workers", r.workers, r.workers >= 1, "an integer >= 1, or auto"),
+        ("runtime.name", r.name, r.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
+        ("runtime.address", r.address, r.address is None or r.name == "dask", "null without runtime=dask"),
+        ("runtime.results", r.results, r.results.strip(), "the name of a folder"),
+        ("runtime.figures", r.figures, r.figures.strip(), "the name of a folder"),
+    ]
+    for key, value, good, accepted in rules:
+        if not good:
+            raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+    return c
+
+
+def build(kind: type[T], tree: Any, at: str = "") -> T:
+    """The dataclass with these values; `at` is the key under which they stand in the config."""
+    hints = get_type_hints(kind)
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    check_keys(tree, names, at)
+    return kind(**{key: _value(hints[key], value, join(at, key)) for key, value in tree.items()})
+
+
+def check_keys(tree: Any, accepted: list[str], at: str = "") -> None:
+    """Raise InputError unless `tree` is a mapping with no other keys than these."""
+    if not isinstance(tree, dict):
+        raise InputError(f"{at}: {shown(tree)} is not accepted; it has the keys {', '.join(accepted)}")
+    for key in tree:
+        if key not in accepted:
+            raise InputError(f"{join(at, str(key))}: no such key; {nearest(str(key), accepted)}")
+
+
+def nearest(word: str, accepted: list[str]) -> str:
+    """What to say after a wrong word: the one that was meant, or all of them."""
+    close = closest(word, accepted)
+    return f"did you mean {close}?" if close else f"it is one of {', '.join(accepted)}"
+
+
+def closest(word: str, accepted: list[str]) -> str | None:
+    return next(iter(get_close_matches(word, accepted, 1)), None)
+
+
+def join(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key
+
+
+def shown(value: Any) -> str:
+    """A value as the user may have typed it."""
+    if isinstance(value, dict | list):
+        return "a group or list"
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+
+
+def _value(hint: Any, value: Any, at: str) -> Any:
+    if value == MISSING:
+        raise InputError(f"{at}: a value is needed")
+    if is_dataclass(hint):
+        return build(hint, value, at)  # type: ignore[arg-type]
+    if get_origin(hint) is dict:  # a group whose keys are checked by what its name stands for
+        if not (isinstance(value, dict) and isinstance(value.get("name", ""), str)):
+            raise InputError(f"{at}: {shown(value)} is not accepted; it must be a group with a name")
+        return value
+    if isinstance(hint, UnionType) and value is None:
+        return None
+    return _scalar(_plain(hint), value, at)
+
+
+def _plain(hint: Any) -> Any:
+    """T of T | None."""
+    if not isinstance(hint, UnionType):
+        return hint
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    return kinds[0] if len(kinds) == 1 else hint
+
+
+def _scalar(kind: type, value: Any, at: str) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)  # 1 and 1.0 are the same setting
+    if kind is int and type(value) is float and value.is_integer():
+        return int(value)  # so that K=1e5 works
+    if type(value) is not kind:
+        raise InputError(f"{at}: {shown(value)} is not accepted; it must be {WANTED[kind]}")
+    return value
+
+
+# --- what a name stands for ---------------------------------------------------------------------------------
+
+
+class Argument(NamedTuple):
+    """A parameter that a setting can give: its type, and the value without one."""
+
+    hint: Any
+    default: Any
+
+    def value(self, given: Any, at: str) -> Any:
+        """The given value, or the default if it is None; InputError if it is of another type, or missing."""
+        if given is None:
+            if self.default is Parameter.empty:
+                raise InputError(f"{at}: a value is needed")
+            return self.default
+        return _value(self.hint, given, at)
+
+
+def part(group: str, name: str) -> Callable[..., Any]:
+    """The class or function that a name of env, agent or privatizer stands for; `module:Name` is your own."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        thing: Callable[..., Any] = PARTS[group][name]
+        return thing
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        thing = getattr(import_module(module), attribute)
+    except Exception as error:  # whatever its code raises
+        raise InputError(
+            f"{group}.name: {name!r} cannot be imported ({type(error).__name__}: {error})"
+        ) from None
+    if not callable(thing):
+        raise InputError(f"{group}.name: {name!r} is not accepted; it must be a class or a function")
+    return thing
+
+
+def arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
+    """The parameters of a function or dataclass that are plain values."""
+    return _arguments(function)
+
+
+@cache  # the settings of every run ask for those of every class
+def _arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
+    hints = get_type_hints(function)
+    if isinstance(function, type) and not is_dataclass(function):
+        hints |= get_type_hints(function.__init__)  # type: ignore[misc]
+    taken = signature(function).parameters.items()
+    found = {name: Argument(hints.get(name, type(p.default)), p.default) for name, p in taken}
+    return {name: argument for name, argument in found.items() if _plain(argument.hint) in WANTED}
+
+
+def takes(group: str, name: str, parameter: str) -> bool:
+    """Whether what this name stands for has that parameter."""
+    return parameter in arguments(part(group, name))
+
+
+@cache
+def _source(thing: Callable[..., Any]) -> str:
+    """A hash of the file that defines it."""
+    return hashlib.sha256(Path(str(getsourcefile(thing))).read_bytes()).hexdigest()[:16]
+
+
+# --- canonical form -----------------------------------------------------------------------------------------
 
 
 def canonical(settings: RunSettings) -> RunSettings:
@@ -108,64 +350,62 @@ def canonical(settings: RunSettings) -> RunSettings:
     privatizer = _canonical_privatizer(settings.privatizer)
     return replace(
         settings,
-        env=_complete_env(settings.env),
-        agent=_complete(AGENTS, "agent", settings.agent, BONUS),
+        env=_complete("env", settings.env),
+        agent=_complete("agent", settings.agent),
         privatizer=privatizer,
         postprocess=_canonical_postprocess(settings.postprocess),
         confidence=_canonical_confidence(settings.confidence, privatizer["name"]),
-        engine=_canonical_engine(settings.engine),
+        engine=_canonical_engine(settings.engine, settings.audits),
+        attack=_canonical_attack(settings.attack),
     )
 
 
 def to_dict(settings: RunSettings) -> dict[str, Any]:
-    """The settings as plain data, unread ones left out."""
-    return _without_none(asdict(settings))
+    """Settings in canonical form as plain data, unread ones left out: what names a run, and is stored.
+
+    There an audit is an engine, as it was when the first ones were stored: names stay what they are.
+    """
+    tree = _without_none(asdict(settings))
+    attack = tree.pop("attack")
+    if settings.audits:
+        tree["engine"] = {"name": AUDIT, "attack": attack.pop("name"), **attack}
+    return tree
 
 
-def takes(privatizer: str, parameter: str) -> bool:
-    """Whether this privatizer has that parameter."""
-    return parameter in arguments(PRIVATIZERS[privatizer])
+def from_stored(tree: dict[str, Any]) -> RunSettings:
+    """The settings that `to_dict` gave."""
+    engine = tree["engine"]
+    if engine["name"] == AUDIT:
+        attack = {key: value for key, value in engine.items() if key not in ("name", "attack")}
+        tree = {**tree, "engine": {}, "attack": {"name": engine["attack"], **attack}}
+    return run_settings(tree)
 
 
-def _complete_env(env: Group) -> Group:
-    """What the environment takes; a null stands for a setting that is taken back."""
-    given = {key: value for key, value in env.items() if value is not None}
-    function = ENVIRONMENTS[_name("env", env)]
-    accepted = arguments(function)
-    for key in given:
-        if key != "name" and key not in accepted:
-            raise InputError(f"env.{key}: {env['name']} does not take it; it takes {', '.join(accepted)}")
-    return {"name": env["name"], **_filled(accepted, given, "env")}
-
-
-def _complete(registry: Registry[Any], group: str, given: Group, elsewhere: tuple[str, ...]) -> Group:
-    """What the named class takes. A setting that only another class takes is dropped: it belongs to a choice
-    that was replaced."""
-    accepted = arguments(registry[_name(group, given)])
-    known = {key for name in registry for key in arguments(registry[name])} - set(elsewhere)
-    for key in given:
-        if key != "name" and key not in known:
-            raise InputError(f"{group}.{key}: no such key; {nearest(key, ['name', *sorted(known)])}")
-    wanted = {key: parameter for key, parameter in accepted.items() if key not in elsewhere}
-    return {"name": given["name"], **_filled(wanted, given, group)}
-
-
-def _filled(accepted: Mapping[str, Any], given: Group, group: str) -> Group:
-    return {key: parameter.value(given.get(key), f"{group}.{key}") for key, parameter in accepted.items()}
-
-
-def _name(group: str, given: Group) -> str:
+def _complete(group: str, given: Group) -> Group:
+    """What the named part takes. A setting that only another one takes is dropped: it belongs to a choice that
+    was replaced. A null stands for the default."""
     if "name" not in given:
         raise InputError(f"{group}.name: a value is needed")
-    return given["name"]
+    thing, registry = part(group, given["name"]), PARTS[group]
+    all_parts = [thing, *(registry[name] for name in registry)]
+    known = {key for other in all_parts for key in arguments(other)} - set(ELSEWHERE[group])
+    own = {"source": _source(thing)} if ":" in given["name"] else {}
+    for key in given:
+        if key not in ("name", *own, *known):
+            raise InputError(f"{group}.{key}: no such key; {nearest(key, ['name', *sorted(known)])}")
+    if own and given.get("source", own["source"]) != own["source"]:
+        raise InputError(f"{group}.source: {given['name']} is not what it was when this was stored")
+    wanted = {key: value for key, value in arguments(thing).items() if key in known}
+    filled = {key: argument.value(given.get(key), f"{group}.{key}") for key, argument in wanted.items()}
+    return {"name": given["name"], **own, **filled}
 
 
 def _canonical_privatizer(given: Group) -> Group:
     """Exact noise is a promise: where there is none, it is refused and not dropped."""
-    complete = _complete(PRIVATIZERS, "privatizer", given, CONFIDENCE)
+    complete = _complete("privatizer", given)
     name = complete["name"]
     simulated = given.get("noise") in (None, SIMULATION)
-    if not (simulated or takes(name, "noise") or name == "non_private"):
+    if not (simulated or takes("privatizer", name, "noise") or name == "non_private"):
         raise InputError(f"privatizer.noise: {name} has no exact noise; it takes simulation")
     return complete
 
@@ -180,28 +420,33 @@ def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:
 
 
 def _canonical_confidence(c: ConfidenceSettings, privatizer: str) -> ConfidenceSettings:
-    if not takes(privatizer, "confidence_scale"):  # E = 0: there is no noise to bound
+    if not takes("privatizer", privatizer, "confidence_scale"):  # E = 0: there is no noise to bound
         return ConfidenceSettings("proven", None, 1.0)
     if c.name == "proven":
         return replace(c, constant=None)
-    if not takes(privatizer, "printed_constant"):
+    if not takes("privatizer", privatizer, "printed_constant"):
         raise InputError(f"confidence.name: {privatizer} has no printed E; it takes proven")
     if c.constant is None:
         raise InputError("confidence.constant: null is not accepted; it must be a number > 0")
     return c
 
 
-def _canonical_engine(c: EngineSettings) -> EngineSettings:
-    if c.name == "reference":
+def _canonical_engine(c: EngineSettings, audits: bool) -> EngineSettings:
+    if audits and c.name != "fast":
+        raise InputError(f"engine.name: an audit is of the compiled engine; it takes fast, not {c.name}")
+    if audits or c.name == "reference":
         return EngineSettings(c.name, None)
-    if c.name == "audit":
-        for key in ("attack", "trials"):
-            if getattr(c, key) is None:
-                raise InputError(f"engine.{key}: a value is needed")
-        return replace(c, lp_checks=None, relation=None if c.relation == "replace_one" else c.relation)
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
-    return EngineSettings(c.name, c.lp_checks)
+    return c
+
+
+def _canonical_attack(c: AttackSettings) -> AttackSettings:
+    if c.name is None:
+        return AttackSettings(trials=None)
+    if c.trials is None:
+        raise InputError("attack.trials: a value is needed")
+    return replace(c, relation=None if c.relation == "replace_one" else c.relation)
 
 
 def _one_of(key: str, value: object, accepted: Any) -> None:

@@ -14,7 +14,6 @@ wanted, a run that has them is replaced by one without.
 import hashlib
 import json
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,16 +25,13 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import clear_leftovers
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
-from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.claims import is_claimed
-from experiments.lab.settings import RunSettings, run_settings, to_dict
-from experiments.lab.strict import arguments
+from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, part, to_dict
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
-FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Settings that are younger than the first stored results, with the value that every run had before them. At
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
@@ -102,9 +98,9 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
     tree["env"] = {key: value for key, value in tree["env"].items() if key != "sha256"}
-    taken = arguments(PRIVATIZERS[tree["privatizer"]["name"]])
+    taken = arguments(part("privatizer", tree["privatizer"]["name"]))
     before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
-    return run_settings({**tree, "privatizer": {**before, **tree["privatizer"]}})
+    return from_stored({**tree, "privatizer": {**before, **tree["privatizer"]}})
 
 
 def run_id(identity: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Who computes: this process, worker processes (joblib), or the workers of a Dask cluster.
+"""Who computes (this process, worker processes by joblib, or a Dask cluster), and how far they are.
 
 Each executor takes jobs and yields what each returned, as they end. Which one it is never changes a result.
 """
@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,12 +21,10 @@ from joblib import Parallel, delayed
 from dpucbvi.errors import InputError
 
 T = TypeVar("T")
-DEAF_TO = {
-    signal.SIGINT,
-    signal.SIGHUP,
-}  # sent to a whole terminal: only this process answers, and ends the rest
+DEAF_TO = {signal.SIGINT, signal.SIGHUP}  # sent to a whole terminal: this process answers, and ends the rest
 LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 10
+LINE_SECONDS = 30.0  # between two lines, where there is no terminal
 
 
 class WorkerKilled(RuntimeError):
@@ -90,6 +89,38 @@ def dask(jobs: list[Job], workers: int, address: str | None) -> Iterator[Any]:
                 yield future.result()
         except KilledWorker:
             raise WorkerKilled from None
+
+
+@contextmanager
+def progress(title: str, total: int, shown: bool) -> Iterator[Callable[[], None]]:
+    """A function to call for every run that is finished; a bar or lines say how many are, and the time left."""
+    if not shown or total == 0:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress
+
+    if Console().is_terminal:
+        with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), transient=True) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda: bar.advance(task)
+    else:
+        yield _lines(title, total)
+
+
+def _lines(title: str, total: int) -> Callable[[], None]:
+    """On stderr, so that stdout has the results alone; at most one in LINE_SECONDS."""
+    start = last = time.monotonic()
+    done = 0
+
+    def finished() -> None:
+        nonlocal done, last
+        done, now = done + 1, time.monotonic()
+        if now - last >= LINE_SECONDS:
+            last, minutes = now, (now - start) / done * (total - done) / 60
+            print(f"{title}: {done:,}/{total:,} runs, {minutes:,.1f} min left", file=sys.stderr, flush=True)
+
+    return finished
 
 
 @contextmanager

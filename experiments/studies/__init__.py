@@ -70,7 +70,7 @@ def check_state(experiment: StoredExperiment) -> None:
     if without and study(experiment.study).ships_state:
         raise InputError(
             f"{experiment.name}: {without} of its runs are stored without true counts, which its study draws; "
-            "run it again without --no-true-counts"
+            "run it again without runtime.true_counts=false"
         )
 
 

@@ -1,6 +1,5 @@
 """The command line as a newcomer meets it: what works, and one clear line for what does not."""
 
-import importlib.util
 import os
 import re
 import shlex
@@ -17,46 +16,18 @@ import pytest
 import yaml
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
+from preloaded import Command
 
 from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
 from dpucbvi.errors import LpError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
-from experiments.lab.config_store import offer_environments
+from experiments.lab.compose import offer_environments
 from experiments.lab.store import Store
 from experiments.studies.calibrate import save
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
-PAPER = ROOT / "experiments" / "paper.py"
-
-
-def module(path: Path):
-    spec = importlib.util.spec_from_file_location(f"cli_{path.stem}", path)
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
-    """Run a script in this process, in an empty folder; gives (exit code, stdout, stderr)."""
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-
-    def call(*arguments: str, script: Path = RUN):
-        monkeypatch.setattr(sys, "argv", [str(script), *arguments])
-        try:
-            module(script).main()
-            code = 0
-        except SystemExit as stopped:
-            code = stopped.code or 0
-        return code, *capsys.readouterr()
-
-    return call
-
-
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.workers=1")
 
 BAD = {
@@ -68,7 +39,7 @@ BAD = {
     "env.path=x.npz": "env.path: no such key",
     "agent=ucbvi": "agent: no option 'ucbvi'; did you mean ucbvi_",
     "+exp=river": "exp: no option 'river'; did you mean riverswim?",
-    "hydra/launcher=cloud": "hydra/launcher: no option 'cloud'",
+    "hydra/launcher=submitit_local": "hydra/launcher is not accepted: docs/SCALING.md",
     "~arms.ldp": "'arms.ldp' does not exist",
     "+exp=riverswim arms.jdp_eps1.K=5": "write +arms.jdp_eps1.K=... to add it",
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
@@ -82,6 +53,10 @@ BAD = {
     "runtime.progress=1": "runtime.progress: 1 is not accepted; it must be true or false",
     "env=null": "must be a string or a list",
     "K=${no_such}": "no_such",
+    "task=attack": "task: 'attack' is not accepted; it must be one of run, audit, certify, plan",
+    "task=audit study=audit": "attack.name: a value is needed",
+    "task=audit": "study: 'regret' is not accepted; it must be one of audit",
+    "engine=audit": "engine: no option 'audit'",
     # values
     "K=0": "K: 0 is not accepted; it must be an integer from 1 to 1000000000000000",
     "K=1e20": "K: 100000000000000000000 is not accepted; it must be an integer from 1 to 1000000000000000",
@@ -94,21 +69,15 @@ BAD = {
     "privatizer.epsilon=1e-320": "privatizer.epsilon: the noise of Central is not finite; a larger epsilon",
     "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
     "env.S=1": "env.S: 1 is not accepted; it must be an integer >= 2",
-    "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, runtime.gigabytes accepts",
-    "env=grid_world env.rows=300 env.columns=300 runtime.gigabytes=1": "env: grid_world of this size takes",
-    "privatizer=toeplitz privatizer.factorisation=square_root runtime.gigabytes=1": "runtime.gigabytes: 2 work",
-    "env.S=2000 K=1e6 runtime.gigabytes=100": "env: a run of 1,000,000 episodes on riverswim of this size",
-    "env.S=50 runtime.gigabytes=0.5": "runtime.gigabytes: 2 workers are predicted to take",
+    "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, this machine has",
+    "env=grid_world env.rows=3000 env.columns=3000": "env: grid_world of this size takes",
     "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
     "env=hard_tree env.depth=30 env.H=100": "env: hard_tree of this size takes",
-    "env=hard_tree env.depth=1000000 env.H=9000000": "env: hard_tree of this size takes inf GB",
-    "engine.lp_checks=1e9 runtime.gigabytes=8": "runtime.gigabytes: 2 workers are predicted to take",
-    "K=1e9 runs=50": "runtime.hours: this job is predicted to take",
+    "env=hard_tree env.depth=1000000 env.H=9000000": "env: hard_tree of this size takes",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runs=0": "runs: 0 is not accepted; it must be an integer from 1 to 1000000",
     "runs=1e9": "runs: 1000000000 is not accepted; it must be an integer from 1 to 1000000",
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "runtime.hours=0": "runtime.hours: 0.0 is not accepted",
     "runtime.name=cloud": "runtime.name: 'cloud' is not accepted; it must be one of processes, dask",
     "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
     "+grid={5:[1]}": "grid.5: no such key",
@@ -118,25 +87,26 @@ BAD = {
     "K=range(1,1000000)": "K: more than 10,000 values are not accepted",
     "grid.K=range(1,1000000)": "grid.K: more than 10,000 values are not accepted",
     # settings that change nothing
-    "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon: has no effect, every arm",
-    "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent.name: has no effect, every arm",
-    "+grid={K:[5,6]} K=5": "K: has no effect, every arm that reads it takes it from a grid; write grid.K=[5]",
-    "+arms={a:{grid:{K:[7]}}} K=5,6": "grid.K: has no effect, every arm that reads it takes it from a grid",
-    "~privatizer": "~privatizer: has no effect, a run without it takes the default",
-    "~bonus.scale": "~bonus.scale: has no effect, a run without it takes the default",
+    "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon=7: changes no run; every",
+    "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent=dp_nash_vi: changes no run",
+    "+grid={K:[5,6]} K=5": "K=5: changes no run",
+    "~bonus.scale": "~bonus.scale: changes no run",
+    "attack.trials=5": "attack.trials=5: changes no run",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
-    "--plan --certify": "--certify, --plan: give one of them",
     "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
     "runtime.workers=0": "runtime.workers: 0 is not accepted",
     "name=a/b": "name: 'a/b' is not accepted",
     f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
-    "study=pie": "study: 'pie' is not accepted; it must be one of ablation, audit, calibrate",
-    "study=epsilon": "study: epsilon draws +exp=epsilon and no other arms; regret draws any",
+    "study=epsilon": "study: 'epsilon' is not accepted; it must be one of regret",
     "figure.x=cubic": "figure.x: 'cubic' is not accepted; it must be one of log, linear",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
     "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
     "postprocess=cvxpy": "engine.name: fast has no compiled twin of the post-processing by cvxpy",
     "+arms={a:{privatizer:{epsilon:0}}}": "arms.a.privatizer.epsilon: 0.0 is not",
+    # parts of one's own
+    "privatizer.name=nowhere:Mine": "privatizer.name: 'nowhere:Mine' cannot be imported (ModuleNotFoundError",
+    "agent.name=math:Mine": "agent.name: 'math:Mine' cannot be imported (AttributeError",
+    "env.name=math:pi": "env.name: 'math:pi' is not accepted; it must be a class or a function",
     # environments of gymnasium
     "env=gymnasium": "env.id: a value is needed",
     "env=gymnasium env.id=CartPole-v1": "env.id: CartPole-v1 has no transition table",
@@ -151,22 +121,17 @@ BAD = {
     "agent=ucbvi_bf,pucb": "'agent=ucbvi_bf,pucb': several values need --multirun",
     "seed=1,2": "'seed=1,2': several values need --multirun",
     "--experimental-rerun=x": "--experimental-rerun is not accepted",
-    "--plan K=0": "K: 0 is not accepted",
+    "task=plan K=0": "K: 0 is not accepted",
     "-m K=5,0": "K: 0 is not accepted",
-    "--save-arms=mine": "--save-arms: single chooses no factors; it takes +exp=calibrate or",
-    "--save-arms=mine -m K=5,6": "--save-arms: it takes one experiment, not --multirun",
+    "save_arms=mine": "save_arms: single chooses no factors; it takes +exp=calibrate or",
     "--verbose": "unrecognized arguments: --verbose",
     "--cfg all -m": "Only one of",
 }
 BAD_EXPERIMENTS = {  # dozens of arms: seconds each
-    "+exp=riverswim privatizer.epsilon=7 bonus.scale=5 agent=pucb": "has no effect, every arm",
-    "+exp=riverswim arms.jdp_eps1.privatizer.epsilon=0": "arms.jdp_eps1.privatizer.epsilon: 0.0 is not",
-    "+exp=riverswim K=0": "K: 0 is not accepted",
-    "+exp=riverswim study=epsilon": "study: epsilon draws +exp=epsilon and no other arms",
-    "+exp=privacy_for_free K=5": "K: has no effect, every arm that reads it takes it from a grid; write grid.K",
-    "+exp=riverswim postprocess=cvxpy": "and none of them can take it: engine.name: fast has no compiled twin",
-    "+exp=horizon ++env.H=5": "env.H: has no effect",
-    "-m K=0,5": "K: 0 is not accepted",
+    "+exp=riverswim privatizer.epsilon=7 bonus.scale=5 agent=pucb": "privatizer.epsilon=7: changes no run",
+    "+exp=riverswim study=epsilon": "study: 'epsilon' is not accepted; it must be one of regret, riverswim",
+    "+exp=privacy_for_free K=5": "K=5: changes no run",
+    "+exp=horizon ++env.H=5": "env.H=5: changes no run",
 }
 
 
@@ -187,7 +152,7 @@ def test_a_folder_of_hydras_that_cannot_be_made_is_one_line(cli, tmp_path):
     (tmp_path / "taken").write_text("a file")
     folder = tmp_path / "taken" / "x"
     code, _, err = cli(*TINY, f"hydra.run.dir={folder}", f"runtime.results={tmp_path / 'results'}")
-    assert (code, err) == (1, f"error: {folder}: cannot be read or written (Not a directory)\n")
+    assert code == 1 and err.startswith(f"error: {folder}: cannot be read or written (Not a directory); ")
 
 
 def test_a_mistake_in_the_code_is_not_taken_for_bad_input(cli, monkeypatch, tmp_path):
@@ -229,11 +194,10 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     assert again.split("\n", 1)[1] == out.split("\n", 1)[1]
 
 
-def test_gymnasium_adds_no_warning_of_its_own():
+def test_gymnasium_adds_no_warning_of_its_own(tmp_path, monkeypatch):
     """In a process of its own: here pytest takes warnings away."""
-    command = [sys.executable, str(RUN), "env=gymnasium", "env.id=Taxi-v3"]
-    asked = {key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"}
-    done = subprocess.run(command, capture_output=True, text=True, env=asked)
+    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
+    done = Command(tmp_path, "env=gymnasium", "env.id=Taxi-v3").wait()
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"error: env.id: 'Taxi-v3' is no environment of gymnasium [^\n]+\n", done.stderr)
 
@@ -245,11 +209,11 @@ def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatc
     shutil.rmtree(drawn.parent)
     monkeypatch.setattr("dpucbvi.simulate.run_setup", None)
     monkeypatch.setattr("experiments.lab.runner.run_setup", None)
-    code, out, _ = cli("single", "--results", str(tmp_path), "--paper", str(tmp_path / "paper"), script=PAPER)
+    code, out, _ = cli("single", "--results", str(tmp_path), "--paper", str(tmp_path / "paper"), script="paper")
     assert (code, out.splitlines()[0]) == (0, str(drawn))
     assert drawn.read_bytes() == before
     assert not (tmp_path / "paper").exists()  # a run of one's own is drawn, not published
-    code, _, err = cli("--results", str(tmp_path), "nothing", script=PAPER)
+    code, _, err = cli("--results", str(tmp_path), "nothing", script="paper")
     assert (code, err.count("\n")) == (2, 1)
 
 
@@ -260,12 +224,8 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
     assert list((tmp_path / "here").iterdir()) == []
 
 
-SPELLINGS = ("privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5")
-
-
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path, spelling):
-    code, out, err = cli(*TINY, "runs=1", spelling, f"runtime.results={tmp_path}")
+def test_several_values_are_one_experiment(cli, tmp_path):
+    code, out, err = cli(*TINY, "runs=1", "privatizer.epsilon=1,2,5", f"runtime.results={tmp_path}")
     assert (code, err) == (0, "")
     stored = Store(tmp_path).load_experiment("single")
     assert [arm.point for arm in stored.arms] == [{"privatizer.epsilon": epsilon} for epsilon in (1, 2, 5)]
@@ -273,53 +233,51 @@ def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path,
     assert "+exp=calibrate chooses them" in out
 
 
-@pytest.mark.parametrize("flag", [(), ("--plan",), ("--certify",)], ids=["run", "plan", "certify"])
-def test_a_setting_that_only_some_arms_take_is_told(cli, tmp_path, flag):
+def test_a_setting_that_only_some_arms_take_is_told(cli, tmp_path):
     arms = "+arms={own: {privatizer: {epsilon: 3}}, taken: {}}"
-    code, out, err = cli(*flag, *TINY, arms, "privatizer.epsilon=7", f"runtime.results={tmp_path}")
+    code, out, err = cli("task=certify", *TINY, arms, "privatizer.epsilon=7", f"runtime.results={tmp_path}")
     assert code == 0 and "note" not in out
     told = "privatizer.epsilon=7 changes 1 of 2 arms; not own, which have their own value or do not read it"
     assert err == f"note: {told}\n"
 
 
 def test_without_true_counts_only_the_regret_is_stored(cli, tmp_path):
-    code, _, _ = cli(*TINY, "--no-true-counts", f"runtime.results={tmp_path}")
+    code, _, _ = cli(*TINY, "runtime.true_counts=false", f"runtime.results={tmp_path}")
     (arm,) = Store(tmp_path).load_experiment("single").arms
     assert code == 0 and not arm.runs[0].provenance["true_counts"]
     assert np.isnan(arm.runs[0].trace.N_sa).all() and np.isnan(arm.runs[0].trace.Q).all()
     assert np.isfinite(arm.runs[0].trace.regret).all()
 
 
-@pytest.mark.parametrize("flag", [(), ("--plan",)], ids=["run", "plan"])
-def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path, flag):
-    code, out, err = cli(*flag, "--no-true-counts", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
+def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path):
+    code, out, err = cli("runtime.true_counts=false", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
     assert not (tmp_path / "results").exists()
 
 
-def test_plan_says_what_a_job_would_take_and_runs_nothing(cli, tmp_path):
-    code, out, err = cli("--plan", "runs=300", f"runtime.results={tmp_path / 'results'}")
+ATTACK = ("task=audit", "study=audit", "attack.name=released", "attack.trials=200")
+AUDIT = (*ATTACK, "env=random", "env.S=2", "env.A=1", "env.H=1", "K=4", "runs=1")
+
+
+def test_plan_says_what_a_job_would_take_and_writes_nothing(cli, tmp_path):
+    code, out, err = cli(*TINY, "K=60", "task=plan", f"runtime.results={tmp_path / 'results'}")
     rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
-    assert (code, err) == (0, "") and rows["runs to compute"] == "300" and rows["runs stored"] == "0"
-    assert 0 < float(rows["minutes, 2 workers"]) < 60 and 0.3 < float(rows["memory, GB, all workers"]) < 5
+    assert (code, err) == (0, "") and (rows["runs to compute"], rows["runs stored"]) == ("2", "0")
+    assert 0 <= float(rows["core hours"]) < 1
     assert not (tmp_path / "results").exists()
 
 
-TOO_MUCH = {
-    "engine.lp_checks=1e9 runtime.gigabytes=8": "runtime.gigabytes: 2 workers are predicted to take",
-    "K=1e9 runs=50": "runtime.hours: this job is predicted to take",
-}
-
-
-@pytest.mark.parametrize("command", TOO_MUCH)
-def test_plan_shows_what_a_job_would_take_and_refuses_it_as_a_run_would(cli, tmp_path, command):
-    arguments = (*command.split(), f"runtime.results={tmp_path / 'results'}")
-    code, out, err = cli("--plan", *arguments)
-    assert code == 2 and re.search(r"^memory, GB, all workers +[\d.,]+$", out, re.MULTILINE)
-    assert re.fullmatch(rf"error: {re.escape(TOO_MUCH[command])}[^\n]+\n", err)
-    refused = cli(*arguments)
-    assert (refused[0], refused[1], err.split("take")[0]) == (2, "", refused[2].split("take")[0])
+def test_an_audit_is_a_task_that_can_be_planned(cli, tmp_path):
+    """Stored as the engine that it was called when the first ones were, so that its name stays."""
+    code, out, _ = cli(*AUDIT, "runtime.workers=1", f"runtime.results={tmp_path}")
+    assert code == 0 and out.startswith("single: 1 run computed")
+    (arm,) = Store(tmp_path).load_experiment("single").arms
+    assert arm.runs[0].config["engine"] == {"name": "audit", "attack": "released", "trials": 200}
+    assert "attack" not in arm.runs[0].config and arm.runs[0].trace.checks
+    code, out, _ = cli(*AUDIT, "runs=2", "task=plan", f"runtime.results={tmp_path}")
+    rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
+    assert (rows["runs to compute"], rows["runs stored"]) == ("1", "1")
 
 
 FEW = [
@@ -334,7 +292,7 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     arms.mkdir()
     monkeypatch.setattr(save, "files", lambda experiment, name, _: whole(experiment, name, arms))
     results = f"runtime.results={tmp_path / 'results'}", f"runtime.figures={tmp_path}", "runtime.progress=false"
-    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, "beta=0.2", *results, "--save-arms=mine")
+    command = ("+exp=calibrate", *FEW, *GRIDS, *TINY, "beta=0.2", *results, "save_arms=mine")
     code, out, err = cli(*command)
     assert code == 0, err
     assert sorted(path.name for path in arms.iterdir()) == ["mine_dp_ucbvi.yaml", "mine_ucbvi.yaml"]
@@ -359,7 +317,7 @@ def test_what_a_calibration_chose_is_saved_and_used_as_it_says(cli, monkeypatch,
     }
     code, out, err = cli(*command)
     assert (code, out) == (2, "") and "mine_ucbvi.yaml exists" in err
-    code, out, err = cli(*command[:-1], "--save-arms=a/b")
+    code, out, err = cli(*command[:-1], "save_arms=a/b")
     assert (code, out) == (2, "") and "'a/b' is not accepted" in err
 
 
@@ -377,7 +335,7 @@ def test_a_changed_experiment_that_its_study_cannot_draw(cli, monkeypatch, capsy
     def cannot(*_):
         raise error
 
-    monkeypatch.setattr("experiments.studies.draw", cannot)
+    monkeypatch.setattr("experiments.run.draw", cannot)
     with pytest.raises(type(error)):
         cli(*TINY, f"runtime.results={tmp_path}")
     capsys.readouterr()  # with a traceback
@@ -395,7 +353,7 @@ def test_help_names_the_groups_and_a_command(cli):
     assert f"privatizer: {', '.join(sorted(PRIVATIZERS))}" in out
 
 
-# --- --certify: what the runs would certify -----------------------------------------------------------------
+# --- task=certify: what the runs would certify --------------------------------------------------------------
 
 CERTIFY = (
     *("env.H=3", "env.S=3", "K=200", "runs=2"),
@@ -412,12 +370,9 @@ CERTIFIED = {  # privacy, δ, ε of a user added or removed, ε of one replaced,
 }
 
 
-@pytest.mark.parametrize("position", [0, 2, -1, None], ids=["first", "between", "last but one", "last"])
-def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_path, position):
+def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_path):
     monkeypatch.setattr("experiments.lab.runner.run_experiment", None)
-    arguments = [*CERTIFY, f"runtime.results={tmp_path / 'results'}"]
-    arguments.insert(len(arguments) if position is None else position, "--certify")
-    code, out, err = cli(*arguments)
+    code, out, err = cli("task=certify", *CERTIFY, f"runtime.results={tmp_path / 'results'}")
     assert (code, err) == (0, "")
     header, *rows = (re.split(r" {2,}", line) for line in out.splitlines())
     assert header == [
@@ -435,22 +390,12 @@ def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_pat
 
 
 def test_certify_says_what_an_experiment_of_the_paper_certifies(cli, tmp_path):
-    code, out, _ = cli("+exp=riverswim", "--certify", f"runtime.results={tmp_path / 'results'}")
+    code, out, _ = cli("+exp=riverswim", "task=certify", f"runtime.results={tmp_path / 'results'}")
     rows = {line.split()[0]: line.split()[1:5] for line in out.splitlines()[1:]}
     assert code == 0 and len(rows) == 32
     assert rows["jdp_eps1"] == ["JDP", "0", "1", "2"] and rows["ucbvi"] == ["none", "-", "∞", "∞"]
     assert [rows[f"certified_{name}"][3] for name in ("jdp_eps2", "jdp_eps1", "ldp_eps2")] == ["2", "1", "2"]
     assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("command", ["K=0", "bta=0.1", "privatizer.epsilon=-1", "+exp=river", "--verbose"])
-def test_certify_refuses_bad_input_as_a_run_does(cli, tmp_path, command, last):
-    arguments = [command, "--certify"] if last else ["--certify", command]
-    code, out, err = cli(*arguments, f"runtime.results={tmp_path / 'results'}")
-    assert (code, out) == (2, "")
-    assert re.fullmatch(r"error: [^\n]+\n", err) and BAD[command] in err
-    assert [path.name for path in tmp_path.rglob("*")] == ["here"]
 
 
 # --- an environment of one's own: one function ------------------------------------------------------------
@@ -463,6 +408,46 @@ def corridor(goal: float, length: int = 3, H: int = 4, rewards: str = "determini
         P[s, 0, max(s - 1, 0)] = P[s, 1, min(s + 1, length - 1)] = 1.0
     r[-1, 1] = goal
     return stationary_mdp(P, r, np.eye(length)[0], H, rewards, "corridor")
+
+
+OWN = """
+from dataclasses import dataclass
+import dpucbvi as dp
+
+@dataclass(frozen=True)
+class Mine(dp.Central):
+    twist: float = 1.0
+
+def river(length: int = 3):
+    return dp.riverswim(S=length, H=2)
+
+def uniform(problem, private):
+    import numpy as np
+    pi = np.full((problem.H, problem.S, problem.A), 1 / problem.A)
+    while True:
+        yield dp.Plan(pi, np.zeros(pi.shape), np.zeros((problem.H + 1, problem.S)))
+"""
+
+
+def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    settings = ("engine=reference", "K=8", "runs=1", "runtime.workers=1", f"runtime.results={tmp_path}")
+    own = ("privatizer.name=parts:Mine", "+privatizer.twist=2", "env.name=parts:river", "+env.length=4")
+    seen = []
+    for text in (OWN, OWN, OWN + "# changed"):
+        Path("parts.py").write_text(text)
+        sys.modules.pop("parts", None)
+        code, out, err = cli(*own, *settings)
+        assert (code, err) == (0, ""), err
+        (arm,) = Store(tmp_path).load_experiment("single").arms
+        seen.append((out.split(",")[0], arm.runs[0].config))
+    assert [said for said, _ in seen] == [f"single: {n} run{'s' * (n != 1)} computed" for n in (1, 0, 1)]
+    assert seen[0][1]["privatizer"]["twist"] == 2.0 and seen[0][1]["env"]["length"] == 4
+    assert seen[0][1]["privatizer"]["source"] == seen[1][1]["privatizer"]["source"]
+    assert seen[0][1]["privatizer"]["source"] != seen[2][1]["privatizer"]["source"]
+    assert arm.runs[0].trace.N_sa.shape == (2, 4, 2)
+    code, _, err = cli("agent.name=parts:uniform", "postprocess=none", "privatizer=non_private", *settings)
+    assert (code, err) == (0, ""), err
 
 
 @pytest.fixture
@@ -515,7 +500,7 @@ def test_its_bad_input_is_one_line(own_environment, cli, tmp_path, command, mess
 
 def test_a_file_goes_before_the_signature(cli):
     """riverswim has a yaml, with the comments that a reader needs: it is the one that is taken."""
-    offer_environments(ROOT / "conf")
+    offer_environments()
     assert not {f"{name}.yaml" for name in ENVIRONMENTS} & set(ConfigStore.instance().repo.get("env", {}))
 
 
@@ -537,50 +522,26 @@ def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
     assert list(here.iterdir()) == []
 
 
-def heeding() -> None:
-    """A shell's & leaves SIGINT ignored, nohup SIGHUP."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize(
     ("end", "code", "message"),
     [
-        (lambda process: os.killpg(process.pid, signal.SIGINT), 130, "interrupted; finished runs are stored"),
-        (lambda process: process.terminate(), 143, "ended by SIGTERM; finished runs are stored"),
-        (lambda process: process.send_signal(signal.SIGHUP), 129, "ended by SIGHUP; finished runs are stored"),
+        (lambda pid: os.killpg(pid, signal.SIGINT), 130, "interrupted; finished runs are stored"),
+        (lambda pid: os.kill(pid, signal.SIGTERM), 143, "ended by SIGTERM; finished runs are stored"),
+        (lambda pid: os.kill(pid, signal.SIGHUP), 129, "ended by SIGHUP; finished runs are stored"),
     ],
     ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
 )
 def test_what_is_finished_survives(tmp_path, end, code, message):
     arms = "+arms={quick: {K: 5}, slow: {K: 1e9}, slower: {K: 2e9}}"
-    settings = [
-        "engine=reference",
-        "env.S=3",
-        "env.H=3",
-        "runs=1",
-        "runtime.progress=false",
-        "runtime.hours=1e9",
-    ]
-    command = [sys.executable, str(RUN), arms, *settings, f"runtime.results={tmp_path}"]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=heeding,
-    )
-    try:
-        deadline = time.monotonic() + 300
-        while not list(tmp_path.glob("runs/[!.]*")) and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.1)
-        end(process)
-        _, err = process.communicate(timeout=200)
-    finally:
-        process.kill()
-    assert process.returncode == code
-    assert re.fullmatch(r"error: [^\n]+\n", err)
-    assert message in err
+    settings = ["engine=reference", "env.S=3", "env.H=3", "runs=1", "runtime.progress=false"]
+    command = Command(tmp_path, arms, *settings, f"runtime.results={tmp_path}")
+    deadline = time.monotonic() + 300
+    while not list(tmp_path.glob("runs/[!.]*")) and time.monotonic() < deadline and command.process.is_alive():
+        time.sleep(0.1)
+    end(command.process.pid)
+    done = command.wait()
+    assert done.returncode == code
+    assert re.fullmatch(r"error: [^\n]+\n", done.stderr)
+    assert message in done.stderr
     (kept,) = tmp_path.glob("runs/[!.]*")
     assert Store(tmp_path).has(kept.stem)

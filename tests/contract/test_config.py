@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from dpucbvi.errors import InputError
 from experiments import studies
+from experiments.lab.compose import config_of
 from experiments.lab.experiment import Arm, Experiment, experiment_from
 from experiments.lab.runner import run_experiment
-from experiments.lab.settings import RunSettings, run_settings, to_dict
+from experiments.lab.settings import RunSettings, arguments, run_settings, to_dict
 from experiments.lab.store import Store, identity, run_id
-from experiments.lab.strict import arguments
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,13 +37,11 @@ NEEDS = {
     "cvxpy": ["engine=reference"],
     "file": ["env.path=FILE"],
     "gymnasium": ["env.id=FrozenLake-v1"],
-    "audit": ["env=random", "env.S=2", "env.A=1", "env.H=1", "K=4"],
 }
 
 
 def composed(*overrides: str):
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("config", list(overrides))
+    return config_of(overrides)
 
 
 @cache
@@ -113,7 +110,7 @@ def test_options_are_the_names_the_lab_knows():
         **{group: set(names) for group, names in registered().items()},
         "postprocess": set(POSTPROCESSES),
         "confidence": {"proven", "printed"},
-        "engine": {"reference", "fast", "audit"},
+        "engine": {"reference", "fast"},
     }
     known["env"] |= {"riverswim_strehl"}
     for group, names in known.items():
@@ -132,7 +129,7 @@ def test_every_setting_of_a_run_can_be_set():
         options = [composed(f"{name}={option}")[name] for group, option in OPTIONS if group == name]
         offered = {str(key) for option in options for key in option}
         if is_dataclass(hint):
-            assert {f.name for f in fields(hint)} == offered
+            assert {f.name for f in fields(hint)} == (offered or set(top[name]))  # or in config.yaml
         elif name in registered():
             taken = {key for thing in registered()[name].values() for key in arguments(thing)}
             assert {"name", *taken} - elsewhere == offered
@@ -235,11 +232,11 @@ def with_small_grids(config):
 
 
 def with_few_trials(config):
-    """An audit (whose engine is its own) with few trials; the law of Honaker's tree is known up to K = 4."""
-    if config.engine.name == "audit":
+    """An audit with few trials; the law of Honaker's tree is known up to K = 4."""
+    if config.task == "audit":
         for tree in (config, *config.arms.values()):
-            if "trials" in tree.get("engine", {}):
-                tree.engine.trials = 200
+            if "trials" in tree.get("attack", {}):
+                tree.attack.trials = 200
         config.arms = {
             key: arm
             for key, arm in config.arms.items()
@@ -263,6 +260,7 @@ def quick(name: str, engine: str) -> bool:
         pytest.param(name, engine, marks=[] if quick(name, engine) else pytest.mark.slow)
         for name in EXPERIMENTS
         for engine in ("reference", "fast")
+        if (name, engine) != ("audit", "reference")
     ],
 )
 def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):

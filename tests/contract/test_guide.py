@@ -8,14 +8,12 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 import dpucbvi as dp
 from dpucbvi import simulate
 from dpucbvi.stats import three_digits
 from experiments import studies
-from experiments.lab.command_line import as_one_experiment
-from experiments.lab.config_store import offer_environments
+from experiments.lab.compose import as_one_experiment, config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.studies.shared.printed import printed_curves
@@ -38,9 +36,7 @@ FIGURES = {name: code for name, code in SNIPPETS.items() if name.startswith("fig
 def experiment(command: str, *more: str):
     python, script, *overrides = shlex.split(command)
     assert (python, script) == ("python", "experiments/run.py")
-    offer_environments(ROOT / "conf")
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        config = compose("config", [*as_one_experiment(list(overrides)), *more])
+    config = config_of([*as_one_experiment(list(overrides)), *more])
     return experiment_from(config, ROOT, studies.names(), printed_curves())
 
 

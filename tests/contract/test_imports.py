@@ -252,7 +252,7 @@ WRONG = {
         "from dpucbvi.simulate import episodes",
         "engine imports simul",
     ),
-    "engine, lab": ("dpucbvi.engine.kernel", "import experiments.lab.strict", "engine imports lab"),
+    "engine, lab": ("dpucbvi.engine.kernel", "import experiments.lab.settings", "engine imports lab"),
     "engine, cvxpy": ("dpucbvi.engine.lp_check", "def f():\n    import cvxpy", "engine imports cvxpy"),
     "engine, hydra": ("dpucbvi.engine.fast", "import hydra", "engine imports hydra"),
     "simulate, lab": (

@@ -1,7 +1,5 @@
 """privatizer.noise=exact from the command line to the stored run, its provenance and its figure."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +7,9 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.errors import InputError
 from experiments.lab.assemble import assemble
+from experiments.lab.compose import config_of
+from experiments.lab.experiment import experiment_from
+from experiments.lab.runner import run_experiment
 from experiments.lab.settings import canonical, run_settings, to_dict
 from experiments.lab.store import Store, identity, run_id
 from experiments.studies import draw
@@ -18,19 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ("engine=reference", "K=20", "runs=1", "env.S=3", "env.H=3", "runtime.workers=1")
 
 
-def command(folder, *more):
-    places = (f"runtime.results={folder}", f"runtime.figures={folder}/figures")
-    line = [sys.executable, "experiments/run.py", *SETTINGS, *places, *more]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A release and a simulation that differ in nothing else."""
     folder = tmp_path_factory.mktemp("results")
     for name, noise in (("released", "exact"), ("simulated", "simulation")):
-        done = command(folder, f"name={name}", f"privatizer.noise={noise}")
-        assert done.returncode == 0, done.stderr
+        overrides = (*SETTINGS, f"runtime.results={folder}", f"name={name}", f"privatizer.noise={noise}")
+        run_experiment(experiment_from(config_of(overrides), ROOT, ["regret"]))
     return folder
 
 
@@ -72,10 +67,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("override", REFUSED)
-def test_what_cannot_be_is_refused_in_one_line(override, tmp_path):
-    done = command(tmp_path, "privatizer.noise=exact", override)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {REFUSED[override]}") and done.stderr.count("\n") == 1
+def test_what_cannot_be_is_refused_in_one_line(override, cli, tmp_path):
+    code, _, err = cli(*SETTINGS, f"runtime.results={tmp_path}", "privatizer.noise=exact", override)
+    assert code == 2
+    assert err.startswith(f"error: {REFUSED[override]}") and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["redrawn", "shared"])

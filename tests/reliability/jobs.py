@@ -1,6 +1,5 @@
 """A small job as a process of its own, and what it leaves on disk."""
 
-import importlib.util
 import os
 import re
 import signal
@@ -86,17 +85,3 @@ def kill(process: int, number: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def cli_main(monkeypatch, *arguments: str) -> int:
-    """experiments/run.py in this process; its exit code."""
-    spec = importlib.util.spec_from_file_location("cli_run", RUN)
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards
-    monkeypatch.setattr(sys, "argv", [str(RUN), *arguments])
-    try:
-        loaded.main()
-    except SystemExit as stopped:
-        return stopped.code or 0
-    return 0

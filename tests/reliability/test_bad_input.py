@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 from dpucbvi.environments import ENVIRONMENTS, from_file
 from dpucbvi.mdp import TabularMDP
 from experiments import studies
-from experiments.lab.command_line import is_bad_input, one_line
+from experiments.lab.compose import is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
 from experiments.lab.store import Store
 from experiments.studies.shared.printed import printed_curves
@@ -68,8 +68,9 @@ SETTINGS = {  # key: values that are not accepted
     "engine.lp_checks": (*NO_INTEGER, -1),
     "runtime": (None, 3, LIST, TEXT),
     "runtime.workers": (*NO_INTEGER, 0, -2),
-    "runtime.hours": (*NO_NUMBER, 0, -1, NAN),
-    "runtime.gigabytes": (TEXT, True, LIST, -1, 0, NAN),
+    "task": (None, "", "attack", *NO_TEXT),
+    "save_arms": (3, LIST),
+    "attack": (3, TEXT, LIST, {"K": 3}),
     "runtime.results": (None, "", "  ", *NO_TEXT),
     "runtime.figures": (None, "", "  ", *NO_TEXT),
     "runtime.progress": (None, 1, TEXT, LIST),

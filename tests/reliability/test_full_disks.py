@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import RUN, cli_main, leftovers
+from jobs import RUN, leftovers
 
 TINY = ("engine=reference", "env.H=2", "env.S=2", "K=60", "runtime.workers=1", "runtime.progress=false")
 GO_ON = "; finished runs are stored, run again to go on"
@@ -73,11 +73,10 @@ PLACES = {  # nothing is computed for results or figures that cannot be written;
 
 @pytest.mark.parametrize("key", ["results", "figures"])
 @pytest.mark.parametrize(("place", "why"), PLACES.values(), ids=PLACES)
-def test_a_place_that_cannot_be_written_is_refused_first(key, place, why, monkeypatch, capsys, tmp_path):
+def test_a_place_that_cannot_be_written_is_refused_first(key, place, why, cli, monkeypatch, tmp_path):
     monkeypatch.setattr("experiments.lab.runner.run_one", None)  # never reached
     (tmp_path / "taken").write_text("a file")
     places = {"results": tmp_path / "results", "figures": tmp_path / "figures", key: tmp_path / place}
-    assert cli_main(monkeypatch, *TINY, *(f"runtime.{key}={path}" for key, path in places.items())) == 2
-    said = f"error: runtime.{key}: cannot write in {places[key]} ({why})\n"
-    assert capsys.readouterr().err == said
+    code, _, err = cli(*TINY, *(f"runtime.{key}={path}" for key, path in places.items()))
+    assert (code, err) == (2, f"error: runtime.{key}: cannot write in {places[key]} ({why})\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "taken"]

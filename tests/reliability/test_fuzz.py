@@ -13,8 +13,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from dpucbvi.environments import from_file
 from dpucbvi.errors import InputError
 from experiments.lab.assemble import assemble
-from experiments.lab.experiment import RuntimeSettings
-from experiments.lab.predict import check_environment
 from experiments.lab.settings import RunSettings, canonical, run_settings
 
 EXAMPLES = 300
@@ -44,9 +42,7 @@ def test_any_settings_are_a_run_or_one_line(faults):
     @given(TREES)
     def check(tree):
         try:
-            made = canonical(run_settings(tree))
-            check_environment(made, RuntimeSettings(hours=1.0, gigabytes=0.5))
-            assemble(made)
+            assemble(canonical(run_settings(tree)))
         except InputError as error:
             assert str(error) and "\n" not in str(error)
 

@@ -120,7 +120,7 @@ def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rn
 
 @pytest.mark.slow  # a job that computes
 def test_who_ends_reproduce_ends_its_step(tmp_path):
-    arguments = ("run.py", *SETTINGS, "K=100000000", "runtime.hours=99", f"runtime.results={tmp_path}")
+    arguments = ("run.py", *SETTINGS, "K=100000000", f"runtime.results={tmp_path}")
     code = f"import sys, reproduce; sys.exit(reproduce.run(*{arguments!r}))"
     path = os.pathsep.join([str(ROOT / "experiments"), str(ROOT)])
     job = subprocess.Popen(

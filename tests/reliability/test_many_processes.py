@@ -41,17 +41,3 @@ def test_single_seeds_as_array_jobs_make_the_experiment(tmp_path, faults):
     whole = start(tmp_path, *SETTINGS[:-2], "runs=3", ARMS)
     out, _ = whole.communicate(timeout=600)
     assert "0 runs computed, 6 loaded" in out
-
-
-@pytest.mark.slow  # four processes
-def test_a_multirun_that_a_launcher_sends_elsewhere_makes_the_experiment(tmp_path, faults):
-    """hydra/launcher=submitit_local does here what submitit_slurm does on a cluster: a process per seed."""
-    faults(2)
-    results, jobs = tmp_path / "results", tmp_path / "jobs"
-    launcher = ("hydra/launcher=submitit_local", f"hydra.sweep.dir={jobs}", "-m")
-    sent = start(results, *SETTINGS[:-2], "runtime.workers=1", "runs=1", "seed=range(0,2)", ARMS, *launcher)
-    assert sent.communicate(timeout=900) == ("", "") and sent.returncode == 0
-    assert len(list((results / "experiments").iterdir())) == 2 and len(list(jobs.rglob("*_result.pkl"))) == 2
-    whole = start(results, *SETTINGS[:-2], "runs=2", ARMS)
-    out, _ = whole.communicate(timeout=600)
-    assert "0 runs computed, 4 loaded" in out

@@ -6,23 +6,23 @@ import subprocess
 import sys
 
 import pytest
-from jobs import ROOT, RUN, cli_main
+from jobs import ROOT, RUN
 
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=1", "runtime.workers=1")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_a_terminal_without_epsilon_gets_a_question_mark(encoding, monkeypatch, tmp_path):
-    """--certify prints ε, δ, μ, ρ and ∞."""
+def test_a_terminal_without_epsilon_gets_a_question_mark(encoding, cli, monkeypatch, tmp_path):
+    """task=certify prints ε, δ, μ, ρ and ∞."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    code = cli_main(monkeypatch, "--certify", *TINY, "privatizer=non_private", f"runtime.results={tmp_path}")
+    code, _, _ = cli("task=certify", *TINY, "privatizer=non_private", f"runtime.results={tmp_path / 'results'}")
     out.flush()
     said = out.buffer.getvalue().decode(encoding)
     assert code == 0 and "dp_ucbvi" in said
     assert ("∞" in said, "?" in said) == ((True, False) if encoding == "utf-8" else (False, True))
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "results").exists()
 
 
 def run(*arguments, **options) -> subprocess.CompletedProcess:
@@ -82,7 +82,7 @@ def test_nobody_who_reads_and_no_folder(tmp_path, faults):
     os.close(reader)
     for buffered in ("", "1"):  # at the first line, or at the end
         environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
-        closed = run("--certify", *TINY, stdout=writer, env=environment)
+        closed = run("task=certify", *TINY, stdout=writer, env=environment)
         assert (closed.returncode, closed.stderr) == (1, b"")
     os.close(writer)
     gone = tmp_path / "gone"

@@ -7,9 +7,9 @@ from typing import Any
 from dpucbvi.errors import InputError
 from experiments.lab.compose import CONF, composed, experiments
 from experiments.lab.experiment import experiment_from
+from experiments.lab.process import few
 from experiments.lab.runner import index
 from experiments.lab.store import StoredExperiment, run_id
-from experiments.lab.tell import few
 from experiments.studies import names
 from experiments.studies.shared.printed import printed_curves
 

@@ -1,6 +1,6 @@
 """What a calibration chose, as files of conf/arm/ that an experiment can name.
 
-On the command line --save-arms=NAME writes them. In Python, from the repository's root:
+On the command line save_arms=NAME writes them. In Python, from the repository's root:
 
     found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
     save_arm(found, "conf/arm/mine.yaml")    # then: /arm@arms.mine: mine, in an experiment's defaults
@@ -20,9 +20,8 @@ from dpucbvi.errors import InputError
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.registry import Registry
 from experiments.lab.experiment import Experiment
-from experiments.lab.settings import BONUS, CONFIDENCE, PostprocessSettings, RunSettings, to_dict
+from experiments.lab.settings import BONUS, CONFIDENCE, PostprocessSettings, RunSettings, arguments, to_dict
 from experiments.lab.store import StoredExperiment
-from experiments.lab.strict import arguments
 from experiments.studies.calibrate.rule import calibrations
 from experiments.studies.shared.arms import config_of
 from experiments.studies.shared.labels import environment_name
@@ -30,7 +29,7 @@ from experiments.studies.shared.labels import environment_name
 STUDIES = ("calibrate", "calibrate_fine")  # here a label is an algorithm; +exp=calibrate_... have others
 GROUPS = ("agent", "privatizer", "postprocess", "bonus", "confidence")  # of an arm
 KEPT = ("zero", "known_rewards", "known_support")  # settings of dp.run that an arm has under postprocess
-FLAG = "--save-arms"
+FLAG = "save_arms"
 
 
 def save_arm(found: Calibrated, path: str | Path) -> Path:

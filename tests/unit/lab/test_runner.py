@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import os
 import subprocess
 import sys
 import time
@@ -14,15 +13,21 @@ import pytest
 
 from dpucbvi.archive import encode, read_run
 from dpucbvi.errors import InputError
-from dpucbvi.files import HERE, own_name
-from experiments.lab import progress, runner
-from experiments.lab.assemble import assemble
+from dpucbvi.files import HERE
+from experiments.lab import runner, workers
 from experiments.lab.claims import claim, is_claimed
-from experiments.lab.experiment import Arm, Experiment, FigureSettings, RuntimeSettings
-from experiments.lab.progress import counter, progress_board
-from experiments.lab.settings import EngineSettings, PostprocessSettings, RunSettings, canonical
+from experiments.lab.experiment import Arm, Experiment
+from experiments.lab.process import Stopped
+from experiments.lab.settings import (
+    EngineSettings,
+    FigureSettings,
+    PostprocessSettings,
+    RunSettings,
+    RuntimeSettings,
+    canonical,
+)
 from experiments.lab.store import Store
-from experiments.lab.workers import WorkerKilled
+from experiments.lab.workers import WorkerKilled, progress
 
 ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
 BASE = RunSettings(env=ENV, engine=EngineSettings("reference"), K=20)
@@ -32,11 +37,11 @@ PUBLIC = replace(BASE, agent={"name": "ucbvi_ch"}, privatizer={"name": "non_priv
 
 def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
     made = [
-        Arm(key, {}, key, None, None, canonical(settings), assemble(settings))
+        Arm(key, {}, key, None, None, canonical(settings))
         for key, settings in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
     figure, figures, runtime = FigureSettings(), folder / "figures", RuntimeSettings(workers=workers)
-    return Experiment("small", "regret", made, list(seeds), figure, folder, figures, runtime)
+    return Experiment("run", "small", "regret", made, list(seeds), figure, folder, figures, runtime)
 
 
 def files(folder):
@@ -80,6 +85,12 @@ def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
     assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
 
 
+def task_of(made: Experiment) -> runner.Task:
+    """Its only run."""
+    (id,), (arm,), (seed,) = runner.run_ids(made), made.arms, made.seeds
+    return runner.Task(id, arm.settings, seed)
+
+
 def without_counts(folder, **named) -> Experiment:
     return replace(experiment(folder, **named), runtime=RuntimeSettings(workers=1, true_counts=False))
 
@@ -99,22 +110,22 @@ def test_true_counts_that_are_no_longer_wanted_go_and_nothing_is_computed(tmp_pa
 def test_true_counts_that_are_wanted_again_are_computed_again(tmp_path, capsys):
     runner.run_experiment(experiment(tmp_path / "always"))
     runner.run_experiment(without_counts(tmp_path / "again", seeds=(0,)))
-    assert runner.plan(experiment(tmp_path / "again")).rows[:2] == [
+    assert runner.planned(experiment(tmp_path / "again"))[:2] == [
         ("runs stored", "0"),
         ("runs to compute", "4"),
     ]
-    assert runner.plan(without_counts(tmp_path / "again")).rows[0] == ("runs stored", "2")
+    assert runner.planned(without_counts(tmp_path / "again"))[0] == ("runs stored", "2")
     assert runner.run_experiment(experiment(tmp_path / "again")) == (4, 0, 0)
     assert files(tmp_path / "again") == files(tmp_path / "always")
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith(": stored without true counts; computed again (not so with --no-true-counts)")
+    assert line.endswith(": stored without true counts; computed again (not with runtime.true_counts=false)")
 
 
 def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
     exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
     runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
     before = files(tmp_path)
-    assert runner.plan(experiment(tmp_path, seeds=[0], a=exact)).rows[0] == ("runs stored", "1")
+    assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
     assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
     assert files(tmp_path) == before
 
@@ -122,13 +133,13 @@ def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
 def test_true_counts_of_a_run_that_another_process_finishes_go_when_it_has_ended(tmp_path, monkeypatch):
     """It wants them and stores them while we wait for its claim."""
     made, lock = without_counts(tmp_path, seeds=[0], a=BASE), ExitStack()
-    (task,) = runner._tasks(made).values()
+    task = task_of(made)
     runner.run_experiment(made)
     assert lock.enter_context(claim(Store(tmp_path).claim(task.id)))
 
     def other_process_finishes(_):
         lock.close()
-        assert runner.run_one(task, tmp_path, {}) == (0, "computed")
+        assert runner.run_one(task, tmp_path, {}) == (task.id, "computed")
 
     monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
     assert runner.run_experiment(made) == (0, 1, 0)
@@ -225,8 +236,7 @@ def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
     store, ended = Store(tmp_path), subprocess.Popen(["true"])
     ended.wait()
     checkpoint = store.checkpoint(runner.run_ids(experiment(tmp_path))[0])
-    progress = tmp_path / f".progress~{HERE}~{ended.pid}~0"
-    left = [checkpoint, checkpoint.with_name(f".{checkpoint.name}~{HERE}~{ended.pid}~1"), progress]
+    left = [checkpoint, checkpoint.with_name(f".{checkpoint.name}~{HERE}~{ended.pid}~1")]
     left.append(store.claim(checkpoint.stem))
     for path in left:
         path.parent.mkdir(exist_ok=True)
@@ -264,14 +274,14 @@ def test_results_that_cannot_be_written_are_refused_first(tmp_path, monkeypatch)
 def test_a_run_that_another_process_computes_is_waited_for(tmp_path, monkeypatch):
     """Its claim is there when we come; while we wait, it is finished."""
     made = experiment(tmp_path, seeds=[0], a=BASE)
-    (task,) = runner._tasks(made).values()
+    task = task_of(made)
     store, lock = Store(tmp_path), ExitStack()
     assert lock.enter_context(claim(store.claim(task.id)))
-    assert runner.run_one(task, tmp_path, {}) == (0, "claimed")
+    assert runner.run_one(task, tmp_path, {}) == (task.id, "claimed")
 
     def other_process_finishes(_):
         lock.close()
-        assert runner.run_one(task, tmp_path, {}) == (0, "computed")
+        assert runner.run_one(task, tmp_path, {}) == (task.id, "computed")
 
     monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
     assert runner.run_experiment(made) == (0, 1, 0)
@@ -315,22 +325,21 @@ def test_where_nothing_can_be_locked_every_claim_is_granted(tmp_path, monkeypatc
 
 
 def killed_at(monkeypatch, moments):
-    """_execute as it is, but a worker is killed before the outcome of these jobs, counted over all tries."""
+    """As if one worker computed, and was killed before the outcome of these jobs, counted over all tries."""
     seen = []
 
-    def execute(made, jobs):
+    def jobs_here(jobs):
         for job in jobs:
             seen.append(job)
             if len(seen) - 1 in moments:
-                counter(job.arguments[3], job.arguments[4])(5)  # it was under way
                 raise WorkerKilled
             yield job()
 
-    monkeypatch.setattr(runner, "_execute", execute)
+    monkeypatch.setattr(runner, "here", jobs_here)
 
 
 def test_the_run_of_a_killed_worker_is_tried_once_more(tmp_path, monkeypatch, capsys):
-    killed_at(monkeypatch, {1, 3})  # two runs, once each
+    killed_at(monkeypatch, {1, 3})  # a run is finished between
     assert runner.run_experiment(experiment(tmp_path)) == (4, 0, 0)
     assert (
         capsys.readouterr().err.count("note: a worker was killed (out of memory?); its run is tried once") == 2
@@ -339,7 +348,7 @@ def test_the_run_of_a_killed_worker_is_tried_once_more(tmp_path, monkeypatch, ca
 
 def test_a_run_whose_worker_is_killed_twice_ends_the_experiment(tmp_path, monkeypatch):
     killed_at(monkeypatch, {1, 2})
-    with pytest.raises(runner.WorkerDied, match=r"killed twice .*; 1 of 4 runs are stored"):
+    with pytest.raises(Stopped, match=r"killed twice .*; 1 of 4 runs are stored"):
         runner.run_experiment(experiment(tmp_path))
 
 
@@ -364,73 +373,36 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 # --- progress -------------------------------------------------------------------------------------------------
 
 
-def test_the_board_counts_every_run(tmp_path):
-    with progress_board("title", [5, 7], [1.0, 1.0], False, tmp_path) as board:
-        for slot, episodes in ((0, 2), (1, 7)):
-            counter(board.path, slot)(episodes)
-        assert (board.done(), board.under_way(0), board.runs()) == (9, True, "0/2 runs")
-        board.finish(0)
-        assert (board.done(), board.under_way(0), board.runs()) == (12, False, "1/2 runs")
-        counter(board.path, 1)(1)  # a run that is tried again starts from nothing
-        assert board.done() == 6
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    names = {"dead": f".progress~{HERE}~{dead.pid}~0", "lives": f".progress~{HERE}~{os.getppid()}~9"}
-    names |= {"elsewhere": f".progress~{'0' * 8}~{dead.pid}~0", "other": f".figure~{HERE}~{dead.pid}~0"}
-    names["ours"] = own_name(tmp_path / "progress").name
-    names["predecessor"] = f".progress~{HERE}~{os.getpid()}~987654321"  # had our number, before a restart
-    for name in names.values():
-        (tmp_path / name).touch()
-    with progress_board("title", [5], [1.0], False, tmp_path):
-        pass
-    assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {
-        names["dead"],
-        names["predecessor"],
-    }
-
-
 @pytest.mark.parametrize(
     ("terminal", "shown", "bar"), [("1", True, True), ("1", False, False), ("0", True, False)]
 )
-def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, tmp_path, terminal, shown, bar):
+def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, terminal, shown, bar):
     monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    with progress_board("title", [50_000], [1.0], shown, tmp_path):
-        pass
-    assert ("0/50,000 episodes" in capsys.readouterr().out) == bar
+    with progress("title", 50, shown) as finished:
+        finished()
+    assert ("1/50" in capsys.readouterr().out) == bar
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
-    with progress_board("title", [50_000, 50_000], [1.0, 1.0], True, tmp_path) as board:
-        board.finish(0)
-        time.sleep(0.2)
+def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
+    clock = iter([0.0, 10.0, 30.0, 40.0, 60.0])
+    monkeypatch.setattr(workers.time, "monotonic", lambda: next(clock))
+    with progress("title", 10, True) as finished:
+        for _ in range(4):
+            finished()
     out, err = capsys.readouterr()
     assert out == ""
-    assert "title: 1/2 runs, 50,000 of 100,000 episodes, time left unknown\n" in err
+    assert err == "title: 2/10 runs, 2.0 min left\ntitle: 4/10 runs, 1.5 min left\n"
 
 
-def test_the_time_left_does_not_rise_in_the_first_minute(monkeypatch):
-    clock = iter([0.0, 1.0, 11.0, 21.0, 81.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    left = progress.TimeLeft()
-    said = [left.text(done, 1000) for done in (0, 100, 200, 210, 220)]
-    assert said == ["compiling or starting", "compiling or starting", "80 s left", "70 s left", "9 min left"]
-
-
-def test_the_time_left_counts_work_not_episodes(monkeypatch, tmp_path):
-    """Of three runs the first has nearly all the episodes and takes as long as each of the others."""
-    clock = iter([0.0, 10.0, 20.0])
-    with progress_board("title", [300_000, 4, 4], [5.0, 5.0, 5.0], False, tmp_path) as board:
-        monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-        said = []
-        for slot in (1, 0, 2):
-            board.finish(slot)
-            said.append(board.time_left())
-    assert said == ["compiling or starting", "10 s left", "0 s left"]
+def test_a_plan_is_about_what_a_run_takes(tmp_path):
+    """Within a factor of twenty, on a busy machine; the run is longer than the part of it that is timed."""
+    made = experiment(tmp_path, seeds=[0], a=replace(BASE, K=400))
+    rows = dict(runner.planned(made))
+    start = time.perf_counter()
+    runner.run_experiment(made)
+    took = (time.perf_counter() - start) / 3600
+    assert rows["runs to compute"] == "1" and float(rows["core hours"]) < 20 * took + 0.01
+    assert dict(runner.planned(made))["runs to compute"] == "0"
 
 
 def test_workers_leave_ctrl_c_and_the_end_of_a_terminal_to_who_started_them():

@@ -7,7 +7,7 @@ from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 
 import dpucbvi as dp
 from dpucbvi.drawing.end_labels import spread
-from experiments.lab.learnt import learnt_nothing
+from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
 from experiments.studies.regret import STUDY, caption, setting
 from experiments.studies.shared.arms import check_same_grid

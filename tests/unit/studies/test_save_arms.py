@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 import dpucbvi as dp
 from dpucbvi.simulate import run_setup
 from experiments.lab.assemble import assemble
-from experiments.lab.compose import CONF
-from experiments.lab.config_store import offer_environments
+from experiments.lab.compose import config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.settings import run_settings
 from experiments.studies.calibrate.save import save_arm
@@ -21,12 +19,10 @@ OTHERS = ("beta=0.07", "confidence=printed", "bonus.without=reward", "postproces
 
 def by_name(path, *overrides):
     """The run that Hydra composes of a saved arm, on the river."""
-    offer_environments(CONF)
     river = ("env.S=3", "env.H=4", "K=25", f"+arm@arms.{path.stem}={path.stem}")
     (path.parent / "arm").mkdir(exist_ok=True)
     path.rename(path.parent / "arm" / path.name)
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", [f"hydra.searchpath=[file://{path.parent}]", *river, *overrides])
+    config = config_of([*river, *overrides], [str(path.parent)])
     (arm,) = experiment_from(config, path.parent, ["regret"]).arms
     return arm
 

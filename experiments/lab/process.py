@@ -1,0 +1,136 @@
+"""What a process does besides its work: how it ends, what it says on the way, who may stop it.
+
+Every bad input ends in one line and exit code 2, a fault on the way in one line and 1, Ctrl-C and other signals
+in one line and 128 + signal.
+"""
+
+import argparse
+import io
+import logging
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+from dpucbvi.errors import InputError, LpError
+
+GO_ON = "finished runs are stored, run again to go on"
+MOST_NAMED = 3
+
+
+class Stopped(RuntimeError):
+    """What was asked for cannot be finished; the message says why, and what is stored."""
+
+
+class Ended(KeyboardInterrupt):
+    """A signal asked this process to end: as Ctrl-C does, with its own exit code."""
+
+
+# --- how it ends --------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Whatever is raised inside ends the process as it should; a mistake in the code has its traceback."""
+    from experiments.lab.compose import is_bad_input, one_line  # of Hydra's errors too; workers do without
+
+    quiet()
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        stop("the folder that you are in was removed; change to another one", 2)
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
+    before, argparse.ArgumentParser.error = argparse.ArgumentParser.error, _refuse  # type: ignore[method-assign, assignment]
+    try:
+        with _listening():
+            yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # who read our output is gone, and so is who would read a message
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if is_bad_input(error):
+            stop(one_line(error), 2)
+        if isinstance(error, Stopped | LpError):
+            stop(str(error), 1)
+        if isinstance(error, OSError):  # one that names no file may be about the output
+            where = error.filename or "a file, or the output"
+            stop(f"{where}: cannot be read or written ({error.strerror or error}); {GO_ON}", 1)
+        raise
+    except Ended as end:
+        number = end.args[0]
+        stop(f"ended by {signal.Signals(number).name}; {GO_ON}", 128 + number)
+    except KeyboardInterrupt:
+        stop(f"interrupted; {GO_ON}", 130)
+    finally:
+        argparse.ArgumentParser.error = before  # type: ignore[method-assign]
+
+
+def stop(message: str, code: int) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _refuse(_: object, message: str) -> NoReturn:
+    """In place of argparse's usage, which Hydra's own flags would bring."""
+    raise InputError(f"{message} (see --help)")
+
+
+@contextmanager
+def _listening() -> Iterator[None]:
+    """End as after Ctrl-C when asked to, and the workers too. What is ignored (nohup) stays so."""
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        raise Ended(number)
+
+    answers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: end, signal.SIGHUP: end}
+    asked = [number for number in answers if signal.getsignal(number) == signal.SIG_DFL]
+    for number in asked:
+        signal.signal(number, answers[number])
+    try:
+        yield
+    finally:
+        for number in asked:
+            signal.signal(number, signal.SIG_DFL)
+
+
+# --- what it says -------------------------------------------------------------------------------------------
+
+
+def quiet() -> None:
+    """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_closed()
+    os.environ["MPLBACKEND"] = "agg"
+    logging.lastResort = logging.NullHandler()  # for what packages log
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        warnings.showwarning = lambda *_, **__: None  # gymnasium sets filters of its own
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the workers
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _open_closed() -> None:
+    """Whoever started us with <&-, >&- or 2>&- wants nothing: no file may get that number and be written to."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):  # the lowest number that is free
+                os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, "r" if number == 0 else "w"))  # noqa: SIM115
+
+
+def note(line: str) -> None:
+    """A line beside the results, on stderr."""
+    print(f"note: {line}", file=sys.stderr, flush=True)
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
