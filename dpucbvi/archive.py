@@ -32,7 +32,7 @@ import numpy as np
 
 from dpucbvi.errors import InputError, extra
 from dpucbvi.files import replacing, write_private
-from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
+from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.trace import Runs, Trace
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.mdp import Trajectory
-from dpucbvi.protocol import Counts, Floats, Moves, Postprocess, Release, User
+from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Release, Shape, User
 from dpucbvi.support import Support
 
 CENTRE = 0.5
@@ -75,26 +75,24 @@ def as_counts(flat: np.ndarray, G: int, S: int, A: int, D: int | None = None) ->
 
 
 def statistics(
-    trajectory: Trajectory,
+    user: Trajectory | User,
     G: int,
     S: int,
     A: int,
     families: Families = FAMILIES["paper"],
     clip: int | None = None,
-    grid: int | None = None,
-    moves: Moves | None = None,
-) -> np.ndarray:
+    D: int | None = None,
+) -> Floats:
     """σ: one user's contribution to every counter, as one vector in the order of `as_counts`.
 
-    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. With
-    `grid`, an even number, all is in integers: rewards are counted in units of 1/grid (`on_grid`). `moves` says
-    which counters N(s,a,s') has, if not one for every s'.
+    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. With `D`,
+    N(s,a,s') has D counters, of which the user says where each of her steps belongs.
     """
-    place, D = (trajectory.s[1:], S) if moves is None else moves
-    flat = np.zeros(counters(G, S, A, D), dtype=np.float64 if grid is None else np.int64)
+    place = user.s[1:] if D is None or isinstance(user, Trajectory) else user.place
+    flat = np.zeros(counters(G, S, A, D))
     counts = as_counts(flat, G, S, A, D)
     seen = np.zeros((G, S, A), dtype=np.int64)
-    for h, (s, a, r) in enumerate(zip(trajectory.s, trajectory.a, trajectory.r, strict=False)):
+    for h, (s, a, r) in enumerate(zip(user.s, user.a, user.r, strict=False)):
         g = h % G
         seen[g, s, a] += 1
         if clip is not None and seen[g, s, a] > clip:
@@ -102,11 +100,62 @@ def statistics(
         if not families.summed:
             counts.N_sa[g, s, a] += 1
         counts.N_sas[g, s, a, place[h]] += 1
-        if grid is None:
-            counts.R[g, s, a] += r - CENTRE if families.centred else r
-        else:
-            counts.R[g, s, a] += on_grid(r, grid) - (grid // 2 if families.centred else 0)
+        counts.R[g, s, a] += r - CENTRE if families.centred else r
     return flat
+
+
+# --- as arrays ------------------------------------------------------------------------------------------------
+
+
+class Counting(NamedTuple):
+    """What is counted of a user, and room for it: the statistics of the function above, for both engines.
+
+    In integers `centre` is in the units of the rewards, and `sigma` and all sums are integers.
+    """
+
+    G: int
+    pairs: int  # SA
+    A: int
+    D: int
+    offset: int  # of the first released counter
+    one: float  # what a visit adds to N(s,a): 0 if that has no counter
+    centre: float  # what is taken off a reward
+    clip: int  # 0: none
+    sigma: np.ndarray  # her statistics, all zero between users
+    cells: Ints  # where they are not, some twice
+    seen: Ints  # her visits by pair, all zero between users
+
+
+def counting(shape: Shape, H: int, families: str, clip: int | None = None, grid: int | None = None) -> Counting:
+    """With a `grid`, in integers: rewards in units of 1/grid, which is even."""
+    (G, S, A, D), chosen, n = shape, FAMILIES[families], counters(*shape)
+    sigma: np.ndarray = np.zeros(n, np.float64 if grid is None else np.int64)
+    centre: float = 0.0 if grid is None else 0
+    if chosen.centred:
+        centre = CENTRE if grid is None else grid // 2
+    one = 0 if chosen.summed else 1
+    cells, seen = np.zeros(3 * H, np.int64), np.zeros(G * S * A, np.int64)
+    return Counting(G, S * A, A, D, chosen.offset(*shape), one, centre, clip or 0, sigma, cells, seen)
+
+
+def add_user(c: Counting, total: np.ndarray, user: User) -> None:
+    """total += σ of the user, which is worked out in c.sigma first."""
+    rows = c.G * c.pairs
+    for h in range(user.a.size):
+        pair = (h % c.G) * c.pairs + user.s[h] * c.A + user.a[h]
+        places = pair, rows * (1 + user.place[h]) + pair, rows * (1 + c.D) + pair
+        c.cells[3 * h], c.cells[3 * h + 1], c.cells[3 * h + 2] = places
+        c.seen[pair] += 1
+        if c.clip == 0 or c.seen[pair] <= c.clip:
+            c.sigma[places[0]] += c.one
+            c.sigma[places[1]] += 1
+            c.sigma[places[2]] += user.r[h] - c.centre
+    for i in range(3 * user.a.size):
+        cell = c.cells[i]
+        total[cell] += c.sigma[cell]
+        c.sigma[cell] = 0
+    for h in range(user.a.size):
+        c.seen[c.cells[3 * h]] = 0
 
 
 def on_grid(r: float, grid: int) -> int:
@@ -149,9 +198,8 @@ class PrivateCounts:
 
     def update(self, trajectory: Trajectory) -> Counts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
-        moves = None if self._support is None else self._support.moves(trajectory)
-        sigma = statistics(trajectory, self.G, self.S, self.A, moves=moves)
-        released = self._release.release(User(trajectory, self._pi, sigma, moves))
+        place = trajectory.s[1:] if self._support is None else self._support.moves(trajectory)
+        released = self._release.release(User(*trajectory, self._pi, place))
         if released is not None:
             D = None if self._support is None else self._support.D
             N_hat = self.noisy(as_counts(released, self.G, self.S, self.A, D))

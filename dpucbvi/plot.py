@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpucbvi.errors import InputError, extra
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Runs, Trace, none_learnt
 
 if TYPE_CHECKING:

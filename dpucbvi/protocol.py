@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from dpucbvi.counts import PrivateCounts
     from dpucbvi.mdp import TabularMDP, Trajectory
-    from dpucbvi.privatizers.certificate import Certificate
+    from dpucbvi.privacy.certificate import Certificate
     from dpucbvi.support import Support
 
 Floats = NDArray[np.float64]
@@ -121,20 +121,25 @@ class Noise(NamedTuple):
         return self._replace(E=max(self.E, self.factor * 4.0 * D * (self.cell + tau * self.sd)))
 
 
-class Moves(NamedTuple):
-    """To which of its pair's `of` counters every step of a user belongs, where not all next states have one."""
-
-    place: Ints
-    of: int
-
-
 class User(NamedTuple):
-    """One user as a privatizer meets her: what she did, the policy she was shown, and her statistics σ."""
+    """One user as a privatizer meets her: what she did, and the policy she was shown.
 
-    trajectory: "Trajectory"
+    `place[h]` is the counter of the pair (s_h, a_h) to which her next state belongs: the state itself where all
+    S have one.
+    """
+
+    s: Ints
+    a: Ints
+    r: Floats
     pi: np.ndarray
-    sigma: Floats
-    moves: Moves | None = None
+    place: Ints
+
+
+class Noisy(NamedTuple):
+    """Room for what is released: the counters in the order of counts.as_counts, and their sd by row."""
+
+    counts: np.ndarray
+    sd: Floats
 
 
 class Release(Protocol):
@@ -168,7 +173,9 @@ class Privatizer(Protocol):
 
     def certificate(self, problem: Problem, G: int) -> "Certificate": ...
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release: ...
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
+        """The release at work. One that is made of arrays (privatizers/arrays.py) is compiled."""
+        ...
 
 
 class Agent(Protocol):

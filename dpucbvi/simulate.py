@@ -26,9 +26,10 @@ from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers import Certificate, NonPrivate
-from dpucbvi.privatizers.laplace import seed_stream
-from dpucbvi.privatizers.release_mode import Samplers, is_exact
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP, Trajectory
-from dpucbvi.protocol import Floats, Ints, Moves
+from dpucbvi.protocol import Floats, Ints
 
 KnownSupport = bool | NDArray[np.bool_]  # all that P has, or what it may have: [s, a, s'] or [h, s, a, s']
 
@@ -41,10 +41,10 @@ class Support(NamedTuple):
     def D(self) -> int:
         return self.next.shape[-1]
 
-    def moves(self, trajectory: Trajectory) -> Moves:
-        """Which counter each step of a user belongs to."""
+    def moves(self, trajectory: Trajectory) -> Ints:
+        """To which of its pair's D counters each step of a user belongs."""
         g = np.arange(len(trajectory.a)) % len(self.place)
-        return Moves(self.place[g, trajectory.s[:-1], trajectory.a, trajectory.s[1:]], self.D)
+        return self.place[g, trajectory.s[:-1], trajectory.a, trajectory.s[1:]]
 
     def spread(self, N_sas: Floats) -> Floats:
         """N(s,a,s') for all s' from the D that are counted."""

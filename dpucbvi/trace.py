@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from dpucbvi.errors import extra
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.protocol import Floats, Ints
 
 if TYPE_CHECKING:

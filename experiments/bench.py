@@ -23,17 +23,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
-from dpucbvi.engine.compiled import callbacks_from_cache
+from dpucbvi.engine.compiled import callbacks_from_cache, compiled as compile_plain
 from dpucbvi.engine.exact import ExactLaplace
-from dpucbvi.engine.releases import kary_tree, toeplitz
-from dpucbvi.privatizers.words import SeededWords, SystemWords, WordSource
+from dpucbvi.mechanisms import Next, blt, kary
+from dpucbvi.privacy.words import SeededWords, SystemWords, WordSource
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Privatizer, Setup
 from dpucbvi.simulate import set_up
@@ -88,13 +87,13 @@ def numpy_noise_seconds(size: int, draws: int = 1_000, gaussian: bool = False) -
     return seconds(draw) / draws
 
 
-def noise_seconds(setup: Setup, next_noise: Callable[[Any], object], draws: int = 2_000) -> float:
+def noise_seconds(setup: Setup, next_noise: Next, draws: int = 2_000) -> float:
     """Seconds that a compiled stream takes for the noise of one release."""
-    state = fast.start(setup, 0).state
+    state, compiled_noise = fast.start(setup, 0).state, compile_plain(next_noise)
 
     def draw() -> None:
         for _ in range(draws):
-            next_noise(state)
+            compiled_noise(state.mechanism, state.source)
 
     return seconds(draw) / draws
 
@@ -302,8 +301,8 @@ def measure(with_experiment: bool) -> dict[str, object]:
         "(h) DP-UCBVI episode with batches / without privacy, at most 1.3",
     )
     for key, privatizer, next_noise, gaussian in (
-        ("i_toeplitz", TOEPLITZ, toeplitz.next_noise, True),
-        ("i_kary", KARY, kary_tree.next_noise, False),
+        ("i_toeplitz", TOEPLITZ, blt.next_noise, True),
+        ("i_kary", KARY, kary.next_noise, False),
     ):
         setup = compiled(privatizer=privatizer)
         size = counters(setup.G, setup.mdp.S, setup.mdp.A) - setup.mdp.r.size  # N(s,a) is not released
@@ -311,7 +310,7 @@ def measure(with_experiment: bool) -> dict[str, object]:
         def numpys(size: int = size, gaussian: bool = gaussian) -> float:
             return numpy_noise_seconds(size, gaussian=gaussian)
 
-        def ours(setup: Setup = setup, next_noise: Callable[[Any], object] = next_noise) -> float:
+        def ours(setup: Setup = setup, next_noise: Next = next_noise) -> float:
             return noise_seconds(setup, next_noise)
 
         name = type(privatizer).__name__

@@ -91,7 +91,7 @@ draw.the_river(mdp, V_star, pi_star)
 # %%
 from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import rollout, uniforms_per_episode
-from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 K, USERS, SEED = 400, 300, 1
 environment = np.random.default_rng(seed_stream(SEED, "environment"))
@@ -164,7 +164,7 @@ for steps in (1, 2):
 # its noise.
 
 # %%
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 
 K_TREE, T_TREE = 16, 13
 tree = BinaryMechanism(size=1, L=levels(K_TREE), scale=1.0, stream=LaplaceStream(seed_stream(SEED, "privacy")))

@@ -120,7 +120,7 @@ draw.figure_1_three_times(printed, proven, matched, {key: epsilon for key, (_, e
 # before it is larger than its noise.
 
 # %%
-from dpucbvi.privatizers.tree import levels
+from dpucbvi.mechanisms.binary import levels
 
 H, K = 20, 50_000
 problem = dp.Problem(H, RIVER.S, RIVER.A, K, beta=0.05)

@@ -24,8 +24,8 @@ import numpy as np
 import pictures.privatizers as draw
 
 import dpucbvi as dp
-from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 # %% [markdown]
 # ## 1. A tree that grows

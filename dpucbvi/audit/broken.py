@@ -34,24 +34,28 @@ class Broken(NamedTuple):
     of: tuple[type, ...]
     change: Callable[[Setup, Any, Floats], Any] = lambda _setup, state, _sigma: state
     rewind: bool = False  # the same noise for every user
-    forget: str | None = None  # the array of the state that is emptied before every release
+    forget: str | None = None  # the array of the mechanism that is emptied before every release
     twice: bool = False  # the users come again
     unclipped: bool = False  # all visits count where the first so many should
 
 
 def _scaled(state: Any, factor: Any) -> Any:
-    return state._replace(scale=np.ascontiguousarray(state.scale * factor))
+    return _with_source(state, scale=np.ascontiguousarray(state.source.scale * factor))
+
+
+def _with_source(state: Any, **changed: Any) -> Any:
+    return state._replace(source=state.source._replace(**changed))
 
 
 def _levels(setup: Setup) -> int:
     assert isinstance(setup.privatizer, Central)
-    return setup.privatizer.levels(setup.privatizer.releases(setup.problem))
+    return setup.privatizer.spent(setup.privatizer.releases(setup.problem)).L
 
 
 def _rewards(setup: Setup, state: Any) -> Any:
     """Which released counters are rewards."""
     n = setup.G * setup.problem.S * setup.problem.A
-    return np.arange(state.scale.size) >= state.scale.size - n
+    return np.arange(state.source.scale.size) >= state.source.scale.size - n
 
 
 def _rewards_once_more(setup: Setup, state: Any, _sigma: Floats) -> Any:
@@ -68,8 +72,8 @@ def _families(setup: Setup) -> Any:
 
 def _one_word(_setup: Setup, state: Any, _sigma: Floats) -> Any:
     """All counters read the same word: its place in memory is one and the same."""
-    words = np.lib.stride_tricks.as_strided(np.zeros(1, dtype=np.uint64), state.words.shape, (0,))
-    return state._replace(words=words)
+    words = np.lib.stride_tricks.as_strided(np.zeros(1, dtype=np.uint64), state.source.words.shape, (0,))
+    return _with_source(state, words=words)
 
 
 BROKEN = {
@@ -103,7 +107,7 @@ BROKEN = {
     "unclipped": Broken(
         "noise for clipped visits, none clipped",
         (GaussianTree, Toeplitz, Batches, LocalGaussian),
-        lambda _c, state, _s: state._replace(features=state.features._replace(clip=0)),
+        lambda _c, state, _s: state._replace(counting=state.counting._replace(clip=0)),
         unclipped=True,
     ),
 }

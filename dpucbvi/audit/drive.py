@@ -20,17 +20,16 @@ from dpucbvi.engine import exact
 from dpucbvi.engine.boxes import box, call
 from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.fast import FastRun, release_callback, start
-from dpucbvi.engine.state import Memory
-from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.gaussian import GaussianStream
-from dpucbvi.privatizers.laplace import Words
-from dpucbvi.privatizers.release_mode import Samplers, is_exact
-from dpucbvi.privatizers.square_root import noise_table
-from dpucbvi.privatizers.words import SeededWords, WordSource
+from dpucbvi.engine.state import Memory, arrays_of
+from dpucbvi.mechanisms.square_root import Rows, noise_table
+from dpucbvi.privacy.draws import seeded
+from dpucbvi.privacy.laplace import Words
+from dpucbvi.privacy.law import Samplers
+from dpucbvi.privacy.words import SeededWords, WordSource
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Setup, User
 
 GENERATOR = 4  # words of SFC64: three of state, one that counts
-TALLIES = ("asked", "moved", "where", "earned")  # of the local mechanisms that send answers, not sums
 
 
 class Tape(NamedTuple):
@@ -58,48 +57,60 @@ COMPILED = Samplers(exact.ExactLaplace, exact.ExactGaussian, exact.ExactCoins)
 
 def on_tape(state: Any) -> Tape:
     """The state with its arrays moved to one tape; scratch that overlaps with itself stays where it is."""
-    arrays = {
-        name: value
-        for name, value in state._asdict().items()
-        if isinstance(value, np.ndarray) and 0 not in value.strides
-    }
+    arrays = {name: array for name, array in arrays_of("state", state) if 0 not in array.strides}
     tape, at, moved = np.zeros(sum(array.size for array in arrays.values()), dtype=np.uint64), 0, {}
     for name, array in arrays.items():
         moved[name] = tape[at : at + array.size].view(array.dtype).reshape(array.shape)
         moved[name][...] = array
         at += array.size
-    return Tape(state._replace(**moved), tape, tape.copy())
+    return Tape(_with_arrays("state", state, moved), tape, tape.copy())
+
+
+def _with_arrays(name: str, part: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """The same tuple with these arrays, by the names that arrays_of gives them."""
+    if not hasattr(part, "_asdict"):
+        return arrays.get(name, part)
+    return part._make(_with_arrays(f"{name}.{key}", value, arrays) for key, value in part._asdict().items())
 
 
 def views(run: FastRun, state: Any) -> tuple[Floats, ...]:
     """What is seen after every user: the noisy counts; of a local mechanism that sends answers, the answers."""
-    tallies = tallies_of(state)
-    if tallies:
-        return tallies
-    return (run.private.flat[run.private.flat.size - state.scale.size :],)
+    if sends_answers(state):
+        return tallies_of(state)
+    return (run.private.flat[run.private.flat.size - state.source.scale.size :],)
+
+
+def sends_answers(state: Any) -> bool:
+    """Whether users send answers, not sums (privatizers/answers.py)."""
+    return hasattr(state, "tallies")
 
 
 def tallies_of(state: Any) -> tuple[np.ndarray, ...]:
-    return tuple(getattr(state, name).reshape(-1) for name in TALLIES if hasattr(state, name))
+    tallies = state.tallies
+    return tallies.asked.reshape(-1), tallies.moved.reshape(-1), tallies.earned.reshape(-1)
 
 
 def made_beforehand(state: Any) -> bool:
-    """Whether all noise of a run is in the state (engine/releases/toeplitz.py)."""
-    return hasattr(state, "table") and state.table.noise.size > 0
+    """Whether all noise of a run is in the state."""
+    return isinstance(getattr(state, "mechanism", None), Rows)
 
 
 def source(state: Any) -> np.ndarray:
     """The array that a trial's noise comes from: the generator, or the noise itself."""
-    return state.table.noise.reshape(-1) if made_beforehand(state) else state.generator
+    if made_beforehand(state):
+        return state.mechanism.table.noise.reshape(-1)
+    return state.generator if sends_answers(state) else state.source.generator
 
 
 def randomness(state: Any, rng: np.random.Generator, trials: int) -> np.ndarray:
     """What `source` holds in every trial."""
     if not made_beforehand(state):
         return generators(rng, trials)
-    T, size = state.table.noise.shape
-    stream = GaussianStream(np.random.SeedSequence(int(rng.integers(2**63))))
-    table = noise_table(trials * size, T, np.tile(state.scale, trials), stream)
+    T, size = state.mechanism.table.noise.shape
+    noise = seeded(
+        np.random.SeedSequence(int(rng.integers(2**63))), np.tile(state.source.scale, trials), gaussian=True
+    )
+    table = noise_table(trials * size, T, noise)
     return np.ascontiguousarray(table.reshape(T, trials, size).swapaxes(0, 1)).reshape(trials, -1)
 
 
@@ -155,17 +166,16 @@ def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Gener
         raise NotImplementedError("an exact release is attacked by replacing a user")
     problem, G, seed = run.setup.problem, run.setup.G, np.random.SeedSequence(int(rng.integers(2**63)))
     privatizer: Any = replace(run.setup.privatizer, words=OneSource(seed))  # type: ignore[type-var]
-    people = [User(Trajectory(*user), run.memory.pi, np.zeros(0)) for user in zip(*users, strict=True)]
-    seen = tallies_of(privatizer.release(problem, G, seed, COMPILED)) or views(run, run.state)
+    people = [User(s, a, r, run.memory.pi, s[1:]) for s, a, r in zip(*users, strict=True)]
+    seen = views(run, run.state)
     size = sum(view.size for view in seen)
     out = np.zeros((trials, len(people), size))
     for trial in out:
         made, last = privatizer.release(problem, G, seed, COMPILED), np.zeros(size)
-        tallies = tallies_of(made)
         for t, person in enumerate(people):
             counts = made.release(person)
-            if tallies:
-                last = np.concatenate(tallies)
+            if sends_answers(run.state):
+                last = np.concatenate(tallies_of(made.state))
             elif counts is not None:
                 last = counts[-size:]
             trial[t] = last

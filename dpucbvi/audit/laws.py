@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.errors import InputError
+from dpucbvi.mechanisms.blt import parameters
+from dpucbvi.mechanisms.square_root import stairs
 from dpucbvi.privatizers import (
     Batches,
     Central,
@@ -27,8 +29,6 @@ from dpucbvi.privatizers import (
     LocalGaussian,
     Toeplitz,
 )
-from dpucbvi.privatizers.blt import parameters
-from dpucbvi.privatizers.square_root import stairs
 from dpucbvi.protocol import Floats, Privatizer
 
 MOST_HONAKER = 3  # releases whose likelihood is written out

@@ -43,7 +43,7 @@ def attack(setup: Setup, rng: np.random.Generator, alpha: float = ALPHA) -> Find
         pair = neighbours.apart(candidates)
     else:
         sigma = neighbours.features(setup, candidates)
-        pair = neighbours.worst_pair(sigma, run.state.scale, gaussian=False)
+        pair = neighbours.worst_pair(sigma, run.state.source.scale, gaussian=False)
     training = _one_run(setup, run, tape, candidates, pair, rng)
     testing = _one_run(setup, run, tape, candidates, pair, rng)
     if sends_answers(run.state):
@@ -51,7 +51,7 @@ def attack(setup: Setup, rng: np.random.Generator, alpha: float = ALPHA) -> Find
         score: Score = count(reports[~coins], reports[coins], slice(None))
     else:
         one, other = sigma[pair[0]][None], sigma[pair[1]][None]
-        score = LikelihoodRatio(each_alone(1), one, other, run.state.scale, gaussian=False)
+        score = LikelihoodRatio(each_alone(1), one, other, run.state.source.scale, gaussian=False)
     tau = _threshold(*_clear_and_correct(score, *training), alpha)
     clear, correct = _clear_and_correct(score, *testing)
     guesses, right = int(np.sum(clear >= tau)), int(np.sum(correct[clear >= tau]))

@@ -11,7 +11,7 @@ import numpy as np
 from dpucbvi.audit import neighbours
 from dpucbvi.audit.attack import Verdict, verdict
 from dpucbvi.audit.broken import Broken
-from dpucbvi.audit.drive import NO_FAULTS, Faults, Tape, begin, on_tape, releases
+from dpucbvi.audit.drive import NO_FAULTS, Faults, Tape, begin, on_tape, releases, sends_answers
 from dpucbvi.audit.laws import Law, each_alone, law
 from dpucbvi.audit.neighbours import Users
 from dpucbvi.audit.scores import LikelihoodRatio, Score, count, learn, rounded
@@ -41,10 +41,6 @@ class Case(NamedTuple):
 
 def is_gaussian(setup: Setup) -> bool:
     return setup.certificate.mu_replace_one is not None
-
-
-def sends_answers(state: Any) -> bool:
-    return not hasattr(state, "scale")
 
 
 def only_drawn_on_the_way(setup: Setup, attack: str) -> None:
@@ -84,7 +80,7 @@ def prepare(setup: Setup, broken: Broken | None, relation: str = REPLACED) -> Ca
     if sends_answers(run.state):
         pair, scale, sigma = neighbours.apart(candidates), np.zeros(0), np.zeros((len(candidates.s), 0))
     else:
-        scale = run.state.scale.copy()
+        scale = run.state.source.scale.copy()
         sigma = neighbours.features(setup, candidates, broken is None or not broken.unclipped)
         pair = neighbours.worst_pair(sigma, scale, setup.certificate.delta > 0.0)
         if relation != REPLACED:
@@ -128,7 +124,7 @@ def broken_state(setup: Setup, state: Any, broken: Broken | None, sigma: Floats)
 def faults_of(broken: Broken | None, tape: Tape) -> Faults:
     if broken is None:
         return NO_FAULTS
-    forget = getattr(tape.state, broken.forget) if broken.forget else NO_FAULTS.forget
+    forget = getattr(tape.state.mechanism, broken.forget) if broken.forget else NO_FAULTS.forget
     return Faults(broken.rewind, forget)
 
 

@@ -14,10 +14,10 @@ from dpucbvi.audit.attack import Finding, Verdict
 from dpucbvi.audit.bounds import ALPHA
 from dpucbvi.audit.broken import BROKEN, broken
 from dpucbvi.errors import InputError, whole
+from dpucbvi.privacy.accounting import gaussian_epsilon
+from dpucbvi.privacy.certificate import SIMULATION
+from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import Certificate
-from dpucbvi.privatizers.accounting import gaussian_epsilon
-from dpucbvi.privatizers.certificate import SIMULATION
-from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
 from dpucbvi.trace import Trace

@@ -13,8 +13,8 @@ from dpucbvi.audit.broken import Broken
 from dpucbvi.audit.drive import begin, fed, generators, on_tape
 from dpucbvi.audit.laws import noises
 from dpucbvi.audit.released import broken_state, faults_of, is_gaussian, when_seen
-from dpucbvi.privatizers.gaussian import gaussian_from_words
-from dpucbvi.privatizers.laplace import Words, laplace_from_words
+from dpucbvi.privacy.gaussian import gaussian_from_words
+from dpucbvi.privacy.laplace import Words, laplace_from_words
 from dpucbvi.protocol import Floats, Setup
 
 
@@ -22,7 +22,7 @@ def largest_gap(setup: Setup, broken: Broken | None, rng: np.random.Generator) -
     """The largest difference between what is released and A x + B z, over all releases and counters."""
     run = begin(setup)
     candidates = neighbours.all_users(setup.problem.H, setup.problem.S, run.memory.pi)
-    n, scale, seen_after = setup.problem.K - 1, run.state.scale.copy(), when_seen(setup)
+    n, scale, seen_after = setup.problem.K - 1, run.state.source.scale.copy(), when_seen(setup)
     rows = rng.integers(len(candidates.s), size=n)
     shown = np.resize(rows[: n // 2], n) if broken is not None and broken.twice else rows
     features = neighbours.features(setup, candidates)

@@ -1,4 +1,4 @@
-"""Compiled twin of privatizers/exact.py: the same words in the same order, the same integers.
+"""Compiled twin of privacy/exact.py: the same words in the same order, the same integers.
 
 All arithmetic is on unsigned 64-bit integers, with the bounds of the reference; only x² and the product of two
 words with n have 128 bits, in two parts. A sampler is handed words and the place `at` where they stand, and
@@ -20,10 +20,10 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpucbvi.engine.compiled import inlined, jit
-from dpucbvi.privatizers import exact
-from dpucbvi.privatizers.exact import FACTORIAL_OF
-from dpucbvi.privatizers.words import HalfWords, WordSource
+from dpucbvi.engine.compiled import bound, compiled, inlined
+from dpucbvi.privacy import exact
+from dpucbvi.privacy.exact import FACTORIAL_OF
+from dpucbvi.privacy.words import HalfWords, WordSource
 from dpucbvi.protocol import Ints
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -188,69 +188,65 @@ def response(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> t
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
-@jit
-def laplace_draws(n: Any, d: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
+@inlined
+def laplace_variate(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+    """Discrete Laplace of scale n/d, as a signed integer; `scale` is (n, d)."""
+    Y, negative, at = discrete_laplace(scale[0], scale[1], words, at)
+    return np.int64((Y ^ (ZERO - negative)) + negative), at  # ±Y without a branch
+
+
+@inlined
+def gaussian_variate(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+    """Discrete Gaussian; `scale` is (n, d, t)."""
+    Y, negative, at = discrete_gaussian(scale[0], scale[1], scale[2], words, at)
+    return np.int64((Y ^ (ZERO - negative)) + negative), at
+
+
+@inlined
+def answer(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+    """A response; `scale` is (truth, d, n, m)."""
+    given, at = response(scale[0], scale[1], scale[2], scale[3], words, at)
+    return np.int64(given), at
+
+
+@inlined
+def bit(scale: Any, i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+    """The i-th of some bits, of which one is hot; `scale` is (hot, n, m)."""
+    if np.uint64(i) == scale[0]:
+        sent, at = uniform_below(TWO, words, at)
+    else:
+        sent, at = response(ZERO, TWO, scale[1], scale[2], words, at)
+    return np.int64(sent), at
+
+
+def draw(scale: Any, i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+    """Stands in `fill` for one of the functions above."""
+    raise NotImplementedError
+
+
+def fill(scale: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
     """Fill out[done:] from words[at:]; returns where both stand when `out` is full or the words run out."""
     while done < out.size:
-        Y, negative, after = discrete_laplace(n, d, words, at)
+        value, after = draw(scale, done, words, at)
         if after > words.size:
             break
-        out[done] = np.int64((Y ^ (ZERO - negative)) + negative)  # ±Y without a branch
+        out[done] = value
         at = after
         done += 1
     return at, done
 
 
-@jit
-def gaussian_draws(n: Any, d: Any, t: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
-    """The same for the discrete Gaussian."""
-    while done < out.size:
-        Y, negative, after = discrete_gaussian(n, d, t, words, at)
-        if after > words.size:
-            break
-        out[done] = np.int64((Y ^ (ZERO - negative)) + negative)  # ±Y without a branch
-        at = after
-        done += 1
-    return at, done
-
-
-@jit
-def response_draws(
-    truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int, out: Ints, done: int
-) -> tuple[int, int]:
-    """The same for answers."""
-    while done < out.size:
-        answer, after = response(truth, d, n, m, words, at)
-        if after > words.size:
-            break
-        out[done] = np.int64(answer)
-        at = after
-        done += 1
-    return at, done
-
-
-@jit
-def bit_draws(hot: Any, n: Any, m: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
-    """The same for bits, one of them hot."""
-    while done < out.size:
-        if np.uint64(done) == hot:
-            bit, after = uniform_below(TWO, words, at)
-        else:
-            bit, after = response(ZERO, TWO, n, m, words, at)
-        if after > words.size:
-            break
-        out[done] = np.int64(bit)
-        at = after
-        done += 1
-    return at, done
+laplace_draws, gaussian_draws, answer_draws, bit_draws = (
+    compiled(bound(fill, draw=one)) for one in (laplace_variate, gaussian_variate, answer, bit)
+)
 
 
 def draw_from(source: WordSource, n: int, draws: Callable[..., tuple[int, int]], *scale: int) -> Ints:
     """n variates; the source is asked for more words whenever a draw has run out of them."""
     out, done = np.empty(n, dtype=np.int64), 0
-    constants = [np.uint64(number) for number in scale]
+    constants = tuple(np.uint64(number) for number in scale)
     while True:
-        source.at, done = draws(*constants, source.words, source.at, out, done)
+        source.at, done = draws(constants, source.words, source.at, out, done)
         if done == n:
             return out
         if len(source.words) - source.at > MOST_WORDS:
@@ -277,7 +273,7 @@ class ExactCoins(exact.ExactCoins):
     """The reference's class with compiled answers."""
 
     def response(self, truth: int, d: int) -> int:
-        return int(draw_from(self.source, 1, response_draws, truth, d, self.n, self.d)[0])
+        return int(draw_from(self.source, 1, answer_draws, truth, d, self.n, self.d)[0])
 
     def bits(self, hot: int, n: int) -> Ints:
         return draw_from(self.source, n, bit_draws, hot, self.n, self.d)

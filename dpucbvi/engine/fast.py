@@ -1,7 +1,7 @@
 """The fast engine: the compiled loop in chunks, with progress, checkpoints and a check of its LPs by cvxpy.
 
 Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk. (But
-for toeplitz with factorisation=square_root, which has all its noise in memory; privatizers/square_root.py.)
+for toeplitz with factorisation=square_root, which has all its noise in memory; mechanisms/square_root.py.)
 """
 
 import hashlib
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import dpucbvi.engine.releases  # noqa: F401  (its modules add themselves)
 from dpucbvi.agents.own import OwnAgent, check_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, counters, zero_counts
+from dpucbvi.engine import releases
 from dpucbvi.engine.boxes import Box, box, boxed_callback
 from dpucbvi.engine.compiled import cacheable
 from dpucbvi.engine.kernel import Parts, run_episodes
@@ -43,13 +43,13 @@ from dpucbvi.engine.state import (
     Processing,
     Record,
     World,
+    arrays_of,
     flattened,
 )
-from dpucbvi.engine.twins import RELEASES
 from dpucbvi.files import PRIVATE, replacing
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
-from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
@@ -81,12 +81,7 @@ class FastRun(NamedTuple):
             "record": self.record,
             "sample": self.sample,
         }
-        changing = {
-            f"{name}.{key}": value
-            for name, part in parts.items()
-            for key, value in part._asdict().items()
-            if isinstance(value, np.ndarray)
-        }
+        changing = dict(pair for name, part in parts.items() for pair in arrays_of(name, part))
         return {**changing, "seconds": self.seconds}
 
 
@@ -147,7 +142,7 @@ def start(setup: Setup, seed: int) -> FastRun:
     return FastRun(
         setup,
         _world(mdp),
-        first_state(setup, seed, private.flat.size),
+        first_state(setup, seed),
         private,
         Memory(
             Q=values.Q,
@@ -159,9 +154,7 @@ def start(setup: Setup, seed: int) -> FastRun:
             s=np.zeros(H + 1, dtype=np.int64),
             a=np.zeros(H, dtype=np.int64),
             r=np.zeros(H),
-            sigma=np.zeros(private.flat.size),
-            cells=np.zeros(3 * H, dtype=np.int64),
-            seen=np.zeros(private.N_sa.size, dtype=np.int64),
+            place=np.zeros(H, dtype=np.int64),
             N_visits=np.zeros((H, S, A)),
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
@@ -226,15 +219,14 @@ def plan_part(run: FastRun) -> Part:
 
 
 def release_part(run: FastRun) -> Part:
-    if type(run.setup.privatizer) not in RELEASES:
+    if not releases.has_release(run.setup.privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
     arguments = box(run.state, run.memory, run.private)
     return Part(release_callback(run.setup, arguments).address, arguments)
 
 
 def release_callback(setup: Setup, arguments: Box) -> Any:
-    release = RELEASES[type(setup.privatizer)].release
-    return boxed_callback(lambda state, memory, private, t: release(state, t, memory, private), arguments)
+    return boxed_callback(releases.release_of(setup.privatizer), arguments)
 
 
 class OwnState(NamedTuple):
@@ -243,9 +235,9 @@ class OwnState(NamedTuple):
     release: Any
 
 
-def first_state(setup: Setup, seed: int, size: int) -> Any:
-    if type(setup.privatizer) in RELEASES:
-        return RELEASES[type(setup.privatizer)].start(setup, seed, size)
+def first_state(setup: Setup, seed: int) -> Any:
+    if releases.has_release(setup.privatizer):
+        return releases.start(setup, seed, policy_is_random(setup))
     return OwnState(setup.privatizer.release(setup.problem, setup.G, seed_stream(seed, "privacy")))
 
 

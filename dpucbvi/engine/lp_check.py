@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.errors import LpError
-from dpucbvi.privatizers.laplace import seed_stream
+from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Floats, Ints
 

@@ -14,7 +14,6 @@ import numpy as np
 from dpucbvi.agents.own import check_plan
 from dpucbvi.agents.plans import Counted, Values
 from dpucbvi.bonus import bernstein_bonus
-from dpucbvi.counts import statistics
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
 from dpucbvi.engine.state import Memory, Private
@@ -215,13 +214,12 @@ def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> 
 
 def python_release(setup: Setup, release: Any, memory: Memory, private: Private) -> InPython:
     """A privatizer's own release, fed from the memory of the compiled loop."""
-    problem, support = setup.problem, setup.support
+    support = setup.support
 
     def take(_t: int) -> int:
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
-        moves = None if support is None else support.moves(trajectory)
-        sigma = statistics(trajectory, setup.G, problem.S, problem.A, moves=moves)
-        released = release.release(User(trajectory, memory.pi.copy(), sigma, moves))
+        place = trajectory.s[1:] if support is None else support.moves(trajectory)
+        released = release.release(User(*trajectory, memory.pi.copy(), place))
         if released is None:
             return 0
         private.flat[:] = released

@@ -4,7 +4,10 @@ A run can be stopped and saved between any two calls of the kernel and go on as 
 pairs (s,a) are one axis here, `row` = s·A + a, and the next state leads (see counts.as_counts).
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpucbvi.protocol import Floats, Ints
 
@@ -99,9 +102,7 @@ class Memory(NamedTuple):
     s: Ints  # the last user's trajectory
     a: Ints
     r: Floats
-    sigma: Floats  # her statistics in the order of `flat`, all zero between episodes
-    cells: Ints  # where sigma is not zero
-    seen: Ints  # her visits by pair, all zero between episodes
+    place: Ints  # her moves as places of her pairs' counters (protocol.User), if they are not her states
     N_visits: Floats  # true visits N_h(s,a), for the trace only
     tally: Ints
     total: Floats  # total[0]: the regret so far
@@ -114,3 +115,12 @@ class Record(NamedTuple):
     regret: Floats
     changes: Ints
     fallbacks: Ints
+
+
+def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of a tuple and of the tuples in it, by name, but for what is made again from the seed."""
+    if isinstance(part, np.ndarray):
+        yield name, part
+    elif hasattr(part, "_asdict") and not hasattr(part, "remade"):
+        for key, value in part._asdict().items():
+            yield from arrays_of(f"{name}.{key}", value)

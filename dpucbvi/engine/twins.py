@@ -1,31 +1,11 @@
 """What the fast engine can run: agents that are plans, and privatizers whose release is written on arrays.
 
-Each file of releases/ ends in its entry. It is found by the exact class: a subclass of one's own is another
-class and has none, so that nothing it changes is ever left out.
+A privatizer is found by its exact class: a subclass of one's own is another class, so that nothing it changes
+is ever left out.
 """
-
-from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from dpucbvi.agents.own import OwnAgent
 from dpucbvi.protocol import Agent, Privatizer, Setup
-
-
-class ReleaseTwin(NamedTuple):
-    """The compiled release of a privatizer, known by the type of its state when it is compiled."""
-
-    release: Callable[..., bool]
-    state: type
-    start: Callable[[Setup, int, int], Any]  # from the setup, the seed and the number of counters to a state
-
-
-RELEASES: dict[type, ReleaseTwin] = {}
-
-
-def add_release(
-    privatizer: type, state: type, release: Callable[..., bool], start: Callable[[Setup, int, int], Any]
-) -> None:
-    RELEASES[privatizer] = ReleaseTwin(release, state, start)
 
 
 def has_plan(agent: Agent) -> bool:
@@ -51,6 +31,6 @@ def is_own(setup: Setup) -> bool:
 
 
 def has_release(privatizer: Privatizer) -> bool:
-    import dpucbvi.engine.releases  # noqa: F401  (its modules add themselves)
+    from dpucbvi.engine import releases
 
-    return type(privatizer) in RELEASES
+    return releases.has_release(privatizer)

@@ -16,9 +16,9 @@ How far one user moves the counters is in sensitivity.py, what follows for ε in
 accounting.py.
 """
 
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.batches import Batches
 from dpucbvi.privatizers.central import Central
-from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.privatizers.gaussian_tree import GaussianTree
 from dpucbvi.privatizers.honaker import Honaker
 from dpucbvi.privatizers.kary_tree import KaryTree

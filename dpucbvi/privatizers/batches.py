@@ -22,48 +22,110 @@ left out behind by a batch. `noise_of` gives the bound on the noise of what was 
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E, gaussian_bound, laplace_sum_bound, subgaussian_bound
-from dpucbvi.counts import FAMILIES, as_counts, counters, row_sums, statistics
+from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import check_number, whole
-from dpucbvi.privatizers.accounting import gaussian_mu
-from dpucbvi.privatizers.certificate import (
-    Certificate,
-    Scales,
-    check_budget,
-    gaussian_certificate,
-    gaussian_scales,
-    laplace_certificate,
-    laplace_scales,
-    nothing_released,
-)
-from dpucbvi.privatizers.gaussian import GaussianStream
-from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE, by_counter, visits
+from dpucbvi.privacy.certificate import Scales
+from dpucbvi.privacy.draws import fill
+from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import (
-    PLAIN,
-    ExactNoise,
-    Published,
-    ReleaseMode,
-    Samplers,
-    exact_gaussian,
-    exact_laplace,
-)
-from dpucbvi.privatizers.sensitivity import check_clip, largest_square
-from dpucbvi.privatizers.tree import Draws, dtype_of
-from dpucbvi.protocol import Floats, Ints, Noise, Problem, Release, User
+from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
+
+# --- the release ----------------------------------------------------------------------------------------------
+
+
+class FillingBatch(NamedTuple):
+    """The batch that fills, and the sum of those released, whose variance every row has."""
+
+    batch: np.ndarray
+    total: np.ndarray
+    shown: Ints  # 1 for the rows that a policy of this batch may visit
+    variance: np.ndarray
+    closed: Ints  # closed[0]: how many batches have ended
+    ends: Ints
+    source: Any
+    noise: np.ndarray  # scratch
+    counting: Counting
+    cell_variance: float
+    least: float  # of a batch's row, to be kept
+    policy_cells: bool
+    drop_empty: bool
+
+
+def take(state: FillingBatch, t: int, user: User, noisy: Noisy) -> bool:
+    add_user(state.counting, state.batch, user)
+    if state.policy_cells:
+        show(user.pi, state.counting.G, state.counting.A, state.shown)
+    else:
+        state.shown[:] = 1
+    if not ended(t, state.ends, state.closed):
+        return False
+    close(state)
+    noisy.counts[:] = state.total
+    for row in range(state.variance.size):
+        noisy.sd[row] = math.sqrt(state.variance[row])
+    return True
+
+
+def close(state: FillingBatch) -> None:
+    """The batch with its noise goes into the total, row by row, and is emptied."""
+    D, rows = state.counting.D, state.shown.size
+    fill(state.source, state.noise)
+    batch = state.batch[state.counting.offset :]
+    for c in range(batch.size):
+        batch[c] += state.noise[c]
+    for row in range(rows):
+        if state.shown[row] and not (state.drop_empty and row_total(state.batch, row, rows, D) < state.least):
+            for family in range(D + 2):  # N(s,a), N(s,a,s') for every s', R(s,a)
+                state.total[family * rows + row] += state.batch[family * rows + row]
+            state.variance[row] += state.cell_variance
+    state.batch[:] = 0
+    state.shown[:] = 0
+
+
+def row_total(batch: np.ndarray, row: int, rows: int, D: int) -> float:
+    """Σ_{s'} of the batch's noisy N(s,a,s')."""
+    total = 0.0
+    for d in range(D):
+        total += batch[(1 + d) * rows + row]
+    return total
+
+
+def ended(t: int, ends: Ints, closed: Ints) -> bool:
+    """Whether user t is the last of a batch; closed[0] counts these."""
+    if closed[0] == ends.size or t != ends[closed[0]]:
+        return False
+    closed[0] += 1
+    return True
+
+
+def show(pi: np.ndarray, G: int, A: int, shown: Ints) -> None:
+    """Mark the rows (g, s, a) that a user who follows the policy may visit."""
+    H, S = pi.shape[:2]
+    for h in range(H):
+        for s in range(S):
+            row = (h % G) * S * A + s * A
+            if pi.ndim == 2:  # known when compiled: the other branch is left out
+                shown[row + pi[h, s]] = 1
+            else:
+                for a in range(A):
+                    if pi[h, s, a] > 0.0:
+                        shown[row + a] = 1
+
+
+# --- the privatizer -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Batches(ReleaseMode):
+class Batches(NoisySums):
     """Laplace noise for a pure ε (`delta` = 0), or Gaussian noise for (ε, δ), under the given sensitivity.
 
     `first` and `growth`: the least batch, and by which factor the users so far grow. `policy_cells` and
-    `drop_empty` switch the two public readings on. `clip` as in over_time.GaussianOverTime. `noise="exact"` is
-    for publication (release_mode.py).
+    `drop_empty` switch the two public readings on. The other settings are those of noisy_sums.NoisySums.
+    `noise="exact"` is for publication (release_mode.py).
     """
 
     epsilon: float
@@ -77,137 +139,49 @@ class Batches(ReleaseMode):
     clip: int | None = None
     confidence_scale: float = 1.0
 
-    model = "JDP"
-    sparse = True
+    take = staticmethod(take)
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
+        super().__post_init__()
         check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
-        if self.clip is not None:
-            whole("clip", self.clip, 1)
-        self.check_mode()
-
-    def exact_noise(self, problem: Problem, G: int) -> ExactNoise:
-        if self.delta == 0.0:
-            return exact_laplace(self.epsilon, self.families, self.sensitivity, problem.H, 1)
-        V = largest_square(problem.H, G, self.clip)
-        return exact_gaussian(self.epsilon, self.delta, self.families, self.sensitivity, V, 1)
-
-    def scales(self, problem: Problem, G: int) -> Scales:
-        if self.exact:
-            return self.exact_noise(problem, G).scales
-        if self.delta == 0.0:
-            return laplace_scales(self.epsilon, self.families, self.sensitivity, problem.H, 1)
-        mu, V = gaussian_mu(self.epsilon, self.delta), largest_square(problem.H, G, self.clip)
-        return gaussian_scales(mu, self.families, self.sensitivity, V, 1.0)
-
-    def unit_sd(self) -> float:
-        """The standard deviation of noise of scale 1."""
-        return math.sqrt(LAPLACE_VARIANCE) if self.delta == 0.0 else 1.0
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, self.first, self.growth)
 
+    def releases(self, problem: Problem) -> int:
+        return len(self.ends(problem))
+
+    def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
+        return scales.M * self.law.sum_bound(D * n, failure)
+
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        check_clip(self.clip, problem.H, G)
-        n, D, scales = len(self.ends(problem)), problem.next_states, self.scales(problem, G)
-        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * max(n, 1))
+        n = self.releases(problem)
+        sd = self.unit_sd(problem, G) * math.sqrt(n)
+        return super().noise_of(problem, G)._replace(terms=max(n, 1), sd=sd, proven=False)
 
-        def bound(terms: int) -> float:
-            if self.delta == 0.0:
-                return laplace_sum_bound(terms, failure)
-            return math.sqrt(terms) * (subgaussian_bound if self.exact else gaussian_bound)(failure)
-
-        summed, one = FAMILIES[self.families].summed, bound(n)
-        row = scales.M * bound(D * n) if summed else scales.N * one
-        reward = scales.R * one
-        if self.exact:
-            most = visits(problem.H, G, self.clip)
-            reward += self.exact_noise(problem, G).rounding((problem.K - 1) * most)
-        E = self.confidence_scale * bound_to_E(D, summed, scales.M * one, row, reward)
-        cell, sd = scales.M * one, scales.M * self.unit_sd() * math.sqrt(n)
-        return Noise(scales.M, E, max(n, 1), factor=self.confidence_scale, cell=cell, sd=sd, proven=False)
-
-    def certificate(self, problem: Problem, G: int) -> Certificate:
-        if len(self.ends(problem)) == 0:
-            return nothing_released(self.model)
-        if self.exact:
-            return self.exact_noise(problem, G).certificate(self.model, self.words)
-        scales = self.scales(problem, G)
-        if self.delta == 0.0:
-            return laplace_certificate(self.model, self.families, problem.H, 1, scales)
-        V = largest_square(problem.H, G, self.clip)
-        return gaussian_certificate(self.model, self.families, V, 1.0, scales, self.delta)
-
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
-    ) -> Release:
-        shape = problem.shape(G)
-        if self.exact:
-            noise = self.exact_noise(problem, G)
-            draws = noise.draws(shape, self.words.start(seed), samplers)
-            return Published(BatchCounts(self, problem, G, 1, draws, noise.grid), shape, noise.grid)
-        stream = LaplaceStream(seed) if self.delta == 0.0 else GaussianStream(seed)
-        scale = by_counter(self.scales(problem, G), self.families, *shape)
-        return BatchCounts(self, problem, G, scale, stream)
-
-
-class BatchCounts:
-    """The batches at work: the one that fills, and the sum of those released.
-
-    With a `grid` both are integers, rewards in units of 1/grid, and so must the noise be.
-    """
-
-    def __init__(
-        self,
-        privatizer: Batches,
-        problem: Problem,
-        G: int,
-        scale: float | Floats,
-        stream: Draws,
-        grid: int | None = None,
-    ):
-        self._privatizer, self._scale, self._stream, self._grid = privatizer, scale, stream, grid
-        self._shape = shape = problem.shape(G)
-        self._families = FAMILIES[privatizer.families]
-        self._cell_variance = (privatizer.scales(problem, G).M * privatizer.unit_sd()) ** 2
-        self._least = math.sqrt(problem.next_states * self._cell_variance)  # of a batch's row, to be kept
-        self._ends = set(privatizer.ends(problem).tolist())
-        self.t = 0
-        self.batch: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
-        self.total: np.ndarray = np.zeros(counters(*shape), dtype_of(stream))
-        self.shown = np.zeros(shape[:3], dtype=bool)  # pairs that a policy of this batch may visit
-        self.variance = np.zeros(shape[:3])
-
-    def release(self, user: User) -> np.ndarray | None:
-        clip, shape = self._privatizer.clip, self._shape[:3]
-        self.batch += statistics(user.trajectory, *shape, self._families, clip, self._grid, user.moves)
-        self.shown |= shown_pairs(user.pi, *shape) if self._privatizer.policy_cells else True
-        self.t += 1
-        if self.t not in self._ends:
-            return None
-        self._close()
-        return self.total.copy()
-
-    def _close(self) -> None:
-        """The batch with its noise goes into the total, row by row."""
-        released = self.batch[self._families.offset(*self._shape) :]
-        released += self._scale * self._stream.draw(len(released))
-        kept = self.shown
-        if self._privatizer.drop_empty:
-            kept = kept & (row_sums(as_counts(self.batch, *self._shape).N_sas) >= self._least)
-        total = as_counts(self.total, *self._shape)
-        for one, other in zip(total, as_counts(self.batch, *self._shape), strict=True):
-            one += np.where(kept if one.ndim == 3 else kept[..., None], other, 0)
-        self.variance += np.where(kept, self._cell_variance, 0.0)
-        self.batch[:], self.shown[:] = 0, False
-
-    @property
-    def sd(self) -> Floats:
-        return np.sqrt(self.variance)
+    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> FillingBatch:
+        shape, dtype = problem.shape(G), np.float64 if grid is None else np.int64
+        n, rows = counters(*shape), math.prod(shape[:3])
+        tally = counting(shape, problem.H, self.families, self.clip, grid)
+        cell_variance = self.unit_sd(problem, G) ** 2
+        return FillingBatch(
+            np.zeros(n, dtype),
+            np.zeros(n, dtype),
+            np.zeros(rows, np.int64),
+            np.zeros(rows),
+            np.zeros(1, np.int64),
+            self.ends(problem),
+            source,
+            np.zeros(n - tally.offset, dtype),
+            tally,
+            cell_variance,
+            math.sqrt(problem.next_states * cell_variance),
+            self.policy_cells,
+            self.drop_empty,
+        )
 
 
 def batch_ends(users: int, first: int, growth: float) -> Ints:
@@ -216,12 +190,6 @@ def batch_ends(users: int, first: int, growth: float) -> Ints:
     while (e := e + max(first, math.floor(min((growth - 1.0) * e, users)))) <= users:
         ends.append(e)
     return np.array(ends, dtype=np.int64)
-
-
-def shown_pairs(pi: np.ndarray, G: int, S: int, A: int) -> np.ndarray:
-    """The pairs [g, s, a] that a user who follows the policy may visit."""
-    chosen: np.ndarray = np.eye(A, dtype=bool)[pi] if pi.ndim == 2 else pi > 0.0
-    return chosen if G > 1 else np.any(chosen, axis=0, keepdims=True)
 
 
 PRIVATIZERS.add("batches", Batches)

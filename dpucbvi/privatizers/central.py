@@ -1,36 +1,72 @@
 """Central, the Privatizer of Section 5.1: the Binary Mechanism on every counter (joint differential privacy).
 
-Every counter of the three families has a tree (tree.py) over the users 1..K-1, all advanced together, with
-noise of its own in every node:
+Every counter of the three families has a tree (mechanisms/binary.py) over the users 1..K-1, all advanced
+together, with noise of its own in every node:
 
     b = 3ΔL/ε              node noise Lap(b), L = ⌈log2 K⌉ levels               [Sec.5.1 (1)]
     ε = 3 · L · Δ / b      families × levels × ℓ1 change                        [Lem.5.1]
 
 E bounds every release of every tree at once: each has at most L noises, and the union is over all counters and
 K-1 releases. The order that the paper prints for it is c (H/ε) log(HSAT/β)², without the constant c.
+
+The release stands here twice: `TreeCounts` as the paper has it, which the reference engine calls, and as arrays
+(over_time.py), which the fast engine compiles. Tests compare the two bit for bit.
 """
 
+import math
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from dpucbvi.confidence import log_hsat
+from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.errors import check_number
-from dpucbvi.privatizers.certificate import positive
-from dpucbvi.privatizers.over_time import LaplaceTree
+from dpucbvi.mechanisms import binary
+from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.certificate import positive
+from dpucbvi.privacy.laplace import LaplaceStream
+from dpucbvi.privacy.law import PLAIN, Samplers, Spent
+from dpucbvi.privatizers.noisy_sums import by_counter
+from dpucbvi.privatizers.over_time import OverTime, running_sums
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.tree import BinaryMechanism, Draws, levels
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Floats, Noise, Problem, Release, User
+
+
+class BinaryTrees(OverTime):
+    """The Binary Mechanism on every counter, with either noise."""
+
+    take = staticmethod(running_sums(binary.next_noise))
+
+    def spent(self, T: int) -> Spent:
+        """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5].
+
+        An item lies in L nodes, so that its column has ℓ1 norm L and ℓ2 norm √L.
+        """
+        L = levels(T + 1)
+        return Spent(L, math.sqrt(L), L)
+
+    def terms(self, T: int) -> float:
+        return float(levels(T + 1))
+
+    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> binary.BinaryTree:
+        return binary.start(size, levels(T + 1), dtype)
 
 
 @dataclass(frozen=True)
-class Central(LaplaceTree):
+class Central(BinaryTrees):
     """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
-    `printed_constant` takes the printed order of E with this constant in place of the proven E; `families` and
-    `every` are the paper's unless another choice is made. `noise="exact"` is for publication (release_mode.py).
+    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
+    this constant in place of the proven E; `families` and `every` are the paper's unless another choice is
+    made. `noise="exact"` is for publication (release_mode.py).
     """
 
+    epsilon: float
     sensitivity: str = "paper"
     families: str = "paper"
+    every: int = 1
+    confidence_scale: float = 1.0
     printed_constant: float | None = None
 
     def __post_init__(self) -> None:
@@ -38,22 +74,44 @@ class Central(LaplaceTree):
         if self.printed_constant is not None:
             check_number("printed_constant", self.printed_constant, positive, "a number > 0")
 
-    def levels(self, T: int) -> int:
-        """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5]."""
-        return levels(T + 1)
-
-    def terms(self, T: int) -> float:
-        return float(levels(T + 1))
-
-    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> BinaryMechanism:
-        return BinaryMechanism(size, levels(T + 1), scale, stream)
-
     def noise_of(self, problem: Problem, G: int) -> Noise:
         proven, c = super().noise_of(problem, G), self.printed_constant
         if c is None:
             return proven
         E = self.confidence_scale * order_central(problem, self.epsilon, c)
         return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        if self.exact:
+            return super().release(problem, G, seed, samplers)
+        return TreeCounts(self, problem, G, LaplaceStream(seed))
+
+
+class TreeCounts:
+    """Section 5.1 as it reads: the users' sums, and on them the noise of a Binary Mechanism."""
+
+    def __init__(self, privatizer: Central, problem: Problem, G: int, stream: LaplaceStream):
+        self._shape, self._families = problem.shape(G), FAMILIES[privatizer.families]
+        self._every, self._unit_sd = privatizer.every, privatizer.unit_sd(problem, G)
+        scale = by_counter(privatizer.scales(problem, G), privatizer.families, *self._shape)
+        self._tree = BinaryMechanism(len(scale), levels(privatizer.releases(problem) + 1), scale, stream)
+        self.sum, self.t = np.zeros(counters(*self._shape)), 0
+
+    def release(self, user: User) -> Floats | None:
+        G, S, A, D = self._shape
+        self.sum += statistics(user, G, S, A, self._families, D=D)
+        self.t += 1
+        if self.t % self._every:
+            return None
+        released = self.sum.copy()
+        released[self._families.offset(*self._shape) :] += self._tree.next()
+        return released
+
+    @property
+    def sd(self) -> Floats:
+        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._tree.variance()))
 
 
 def order_central(problem: Problem, epsilon: float, constant: float) -> float:

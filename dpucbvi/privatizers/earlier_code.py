@@ -12,26 +12,73 @@ composition. `Shared` certifies nothing: the difference of two pairs' counters h
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E, laplace_sum_bound
-from dpucbvi.counts import counters
-from dpucbvi.privatizers.certificate import (
+from dpucbvi.counts import Counting, add_user, counters, counting
+from dpucbvi.mechanisms import add_to
+from dpucbvi.privacy.certificate import (
     Certificate,
     Scales,
     check_budget,
     laplace_certificate,
     nothing_released,
 )
-from dpucbvi.privatizers.laplace import LaplaceStream
-from dpucbvi.privatizers.over_time import LAPLACE_VARIANCE
+from dpucbvi.privacy.draws import Draws, fill, seeded
+from dpucbvi.privatizers.arrays import Arrays
+from dpucbvi.privatizers.noisy_sums import add_noise
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Floats, Noise, Problem, User
+from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
+
+LAPLACE_VARIANCE = 2.0
+
+
+class SumsWithNoise(NamedTuple):
+    """The true sums, and noises: of every counter, or those of N, of every s' and of R."""
+
+    sum: Floats
+    source: Draws
+    new: Floats  # scratch
+    total: Floats
+    noise: Floats  # scratch
+    counting: Counting
+    unit_sd: float
+
+
+def terms_at(k: int) -> int:
+    """How many noises the k-th release has."""
+    return int(math.log(k)) + 1 if k > 0 else 0
+
+
+def take_redrawn(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool:
+    """New noises on every counter."""
+    add_user(state.counting, state.sum, user)
+    state.total[:] = 0.0
+    for _ in range(terms_at(t)):
+        fill(state.source, state.new)
+        add_to(state.total, state.new)
+    add_noise(state.sum, state.total, noisy.counts)
+    noisy.sd[:] = state.unit_sd * math.sqrt(terms_at(t))
+    return True
+
+
+def take_shared(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool:
+    """One more noise on N, on every s' and on R, for all pairs."""
+    add_user(state.counting, state.sum, user)
+    fill(state.source, state.new)
+    pairs = state.noise.size // state.total.size
+    for i in range(state.total.size):
+        state.total[i] += state.new[i]
+        state.noise[i * pairs : (i + 1) * pairs] = state.total[i]
+    add_noise(state.sum, state.noise, noisy.counts)
+    noisy.sd[:] = state.unit_sd * math.sqrt(t)
+    return True
 
 
 @dataclass(frozen=True)
-class LaplaceOne:
+class LaplaceOne(Arrays):
     """Noise Lap(1/ε), for whatever ε is; `confidence_scale` multiplies E, which is proven for this noise."""
 
     epsilon: float
@@ -53,12 +100,20 @@ class LaplaceOne:
         sd = self.b * math.sqrt(LAPLACE_VARIANCE * terms)
         return Noise(self.b, E, max(terms, 1), factor=self.confidence_scale, cell=bound, sd=sd)
 
+    def start_with(self, problem: Problem, G: int, seed: np.random.SeedSequence, noises: int) -> SumsWithNoise:
+        """The state of a release with so many noises at a time."""
+        shape, sums = (G, problem.S, problem.A, problem.S), np.zeros(counters(G, problem.S, problem.A))
+        tally = counting(shape, problem.H, self.families)
+        source, unit_sd = seeded(seed, np.full(noises, self.b), False), self.b * math.sqrt(LAPLACE_VARIANCE)
+        return SumsWithNoise(sums, source, np.zeros(noises), np.zeros(noises), sums.copy(), tally, unit_sd)
+
 
 @dataclass(frozen=True)
 class Redrawn(LaplaceOne):
     """Fresh noise in every release."""
 
     model = "JDP"
+    take = staticmethod(take_redrawn)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         events = counters(G, problem.S, problem.A) * max(problem.K - 1, 1)
@@ -72,8 +127,8 @@ class Redrawn(LaplaceOne):
             self.model, self.families, problem.H, problem.K - 1, Scales(self.b, self.b, self.b)
         )
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "RedrawnCounts":
-        return RedrawnCounts((G, problem.S, problem.A), self.b, LaplaceStream(seed))
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> SumsWithNoise:
+        return self.start_with(problem, G, seed, counters(G, problem.S, problem.A))
 
 
 @dataclass(frozen=True)
@@ -81,6 +136,7 @@ class Shared(LaplaceOne):
     """The same noise for all pairs (s,a)."""
 
     model = "LDP"
+    take = staticmethod(take_shared)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         return self.noise_from(problem, problem.K - 1, problem.S + 2)
@@ -90,52 +146,8 @@ class Shared(LaplaceOne):
             return nothing_released(self.model)
         return Certificate(self.model, math.inf, math.inf)
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "SharedCounts":
-        return SharedCounts((G, problem.S, problem.A), self.b, LaplaceStream(seed))
-
-
-def terms_at(k: int) -> int:
-    """How many noises the k-th release has."""
-    return int(math.log(k)) + 1 if k > 0 else 0
-
-
-class RedrawnCounts:
-    """The true sums, and new noise on them each time."""
-
-    def __init__(self, shape: tuple[int, int, int], b: float, stream: LaplaceStream):
-        self.sum, self.t = np.zeros(counters(*shape)), 0
-        self._shape, self._b, self._stream = shape, b, stream
-
-    def release(self, user: User) -> Floats:
-        self.sum += user.sigma
-        self.t += 1
-        noise = np.zeros(len(self.sum))
-        for _ in range(terms_at(self.t)):
-            noise += self._b * self._stream.draw(len(self.sum))
-        return self.sum + noise
-
-    @property
-    def sd(self) -> Floats:
-        return np.full(self._shape, self._b * math.sqrt(LAPLACE_VARIANCE) * math.sqrt(terms_at(self.t)))
-
-
-class SharedCounts:
-    """The true sums, and S + 2 running sums of noises: that of N, of every s' and of R, for all pairs."""
-
-    def __init__(self, shape: tuple[int, int, int], b: float, stream: LaplaceStream):
-        G, S, A = self._shape = shape
-        self.sum, self.noise, self.t = np.zeros(counters(*shape)), np.zeros(S + 2), 0
-        self._pairs, self._b, self._stream = G * S * A, b, stream
-
-    def release(self, user: User) -> Floats:
-        self.sum += user.sigma
-        self.t += 1
-        self.noise += self._b * self._stream.draw(len(self.noise))
-        return self.sum + np.repeat(self.noise, self._pairs)
-
-    @property
-    def sd(self) -> Floats:
-        return np.full(self._shape, self._b * math.sqrt(LAPLACE_VARIANCE) * math.sqrt(self.t))
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> SumsWithNoise:
+        return self.start_with(problem, G, seed, problem.S + 2)
 
 
 PRIVATIZERS.add("redrawn", Redrawn)

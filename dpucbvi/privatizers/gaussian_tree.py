@@ -3,39 +3,31 @@
 An item lies in L = ⌈log2 (T+1)⌉ nodes, so its column has ℓ2 norm √L, and a release has at most L noises.
 """
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
-from dpucbvi.privatizers.over_time import GaussianRelease, RunningCounts
+from dpucbvi.privacy.certificate import check_delta
+from dpucbvi.privatizers.central import BinaryTrees
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import ExactNoise
-from dpucbvi.privatizers.tree import BinaryMechanism, Draws, levels
-from dpucbvi.protocol import Floats, Problem, Shape
 
 
 @dataclass(frozen=True)
-class GaussianTree(GaussianRelease):
-    """The paper's tree with Gaussian noise in its nodes.
+class GaussianTree(BinaryTrees):
+    """The paper's tree with Gaussian noise in its nodes, for (ε, δ) under the given sensitivity.
 
-    `noise="exact"` is for publication (release_mode.py).
+    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
     """
 
-    def columns(self, T: int) -> float:
-        return math.sqrt(levels(T + 1))
+    epsilon: float
+    delta: float = 1e-6
+    sensitivity: str = "replace_one"
+    families: str = "tuned"
+    every: int = 1
+    clip: int | None = None
+    confidence_scale: float = 1.0
 
-    def terms(self, T: int) -> float:
-        return float(levels(T + 1))
-
-    def process(self, size: int, T: int, scale: float | Floats, stream: Draws) -> BinaryMechanism:
-        return BinaryMechanism(size, levels(T + 1), scale, stream)
-
-    def squares(self, T: int) -> tuple[int, int]:
-        return levels(T + 1), 1
-
-    def published(self, problem: Problem, shape: Shape, noise: ExactNoise, draws: Any) -> Any:
-        process = self.process(draws.size, self.releases(problem), 1, draws)
-        return RunningCounts(process, noise.scales.M, shape, self.families, self.every, self.clip, noise.grid)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_delta(self.delta)
 
 
 PRIVATIZERS.add("gaussian_tree", GaussianTree)

@@ -2,22 +2,40 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import counters
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.counts import Counting, add_user, counters, counting
+from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.privatizers.arrays import Arrays
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Floats, Noise, Problem, User
+from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
+
+
+class TrueSums(NamedTuple):
+    """The sum of all users' statistics."""
+
+    sum: Floats
+    counting: Counting
+
+
+def take(state: TrueSums, t: int, user: User, noisy: Noisy) -> bool:
+    add_user(state.counting, state.sum, user)
+    for i in range(3 * user.a.size):
+        cell = state.counting.cells[i]
+        noisy.counts[cell] = state.sum[cell]
+    return True
 
 
 @dataclass(frozen=True)
-class NonPrivate:
+class NonPrivate(Arrays):
     """No noise, so E = 0 and nothing is certified."""
 
     model = "none"
     families = "paper"
     sparse = True
+    take = staticmethod(take)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         return Noise(scale=0.0, E=0.0, terms=problem.K)
@@ -25,19 +43,9 @@ class NonPrivate:
     def certificate(self, problem: Problem, G: int) -> Certificate:
         return Certificate(self.model, math.inf, math.inf)
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> "TrueCounts":
-        return TrueCounts(counters(*problem.shape(G)))
-
-
-class TrueCounts:
-    """The sum of all users' statistics."""
-
-    def __init__(self, size: int):
-        self.sum = np.zeros(size)
-
-    def release(self, user: User) -> Floats:
-        self.sum += user.sigma
-        return self.sum.copy()
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> TrueSums:
+        shape = problem.shape(G)
+        return TrueSums(np.zeros(counters(*shape)), counting(shape, problem.H, self.families))
 
 
 PRIVATIZERS.add("non_private", NonPrivate)

@@ -27,33 +27,99 @@ users, e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` c
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import CENTRE, counters, on_grid
-from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.batches import batch_ends, shown_pairs
-from dpucbvi.privatizers.certificate import Certificate, check_budget, nothing_released
-from dpucbvi.privatizers.coins import Coins, answer_odds, randomised_response, unit
-from dpucbvi.privatizers.exact import ExactCoins
+from dpucbvi.counts import counters, on_grid
+from dpucbvi.errors import whole
+from dpucbvi.privacy.certificate import Certificate, nothing_released
+from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
+from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.laplace import Words
+from dpucbvi.privacy.law import GRIDS
+from dpucbvi.privatizers.answers import Answers, Tallies, released
+from dpucbvi.privatizers.batches import show
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import (
-    GRIDS,
-    PLAIN,
-    SHARES,
-    ExactAnswers,
-    Samplers,
-    exact_share,
-)
-from dpucbvi.protocol import Floats, Ints, Noise, Problem, User
+from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
 
 WORDS = 5  # of a user: which pair, which kind, the rounding of the reward, whether she is truthful, what else
 
+# --- the release ----------------------------------------------------------------------------------------------
+
+
+class Questions(NamedTuple):
+    """The tallies, and the coins that choose questions and answers."""
+
+    tallies: Tallies
+    generator: Words
+    words: Words  # scratch
+    shown: Ints  # scratch
+    G: int
+    S: int
+    A: int
+    transitions: float
+    want: float
+    p_moved: float
+    p_earned: float
+
+
+def take(state: Questions, t: int, user: User, noisy: Noisy) -> bool:
+    next_words(state.generator, state.words)
+    n = may_ask(state, user.pi)
+    row = question(state, int(unit(state.words[0]) * n))
+    h = first_visit(user, row, state.G, state.S, state.A)
+    u, v = unit(state.words[3]), unit(state.words[4])
+    if unit(state.words[1]) < state.transitions:
+        truth = state.S if h < 0 else user.place[h]
+        state.tallies.moved[row, randomised_response(truth, state.S + 1, state.p_moved, u, v)] += 1
+        state.tallies.asked[row] += 1
+    else:
+        truth = 2 if h < 0 else int(unit(state.words[2]) < user.r[h])
+        state.tallies.earned[row, randomised_response(truth, 3, state.p_earned, u, v)] += 1
+    return released(state.tallies, state.S, t, noisy)
+
+
+def may_ask(state: Questions, pi: np.ndarray) -> int:
+    """Mark the rows that may be asked about, those the policy may visit, few counts first; returns how many."""
+    state.shown[:] = 0
+    show(pi, state.G, state.A, state.shown)
+    shown, few = 0, 0
+    for row in range(state.shown.size):
+        shown += state.shown[row]
+        few += state.shown[row] and state.tallies.N_hat[row] < state.want
+    if few == 0:
+        return shown
+    for row in range(state.shown.size):
+        if state.tallies.N_hat[row] >= state.want:
+            state.shown[row] = 0
+    return few
+
+
+def question(state: Questions, i: int) -> int:
+    """The i-th of the rows that may be asked about."""
+    for row in range(state.shown.size):
+        i -= state.shown[row]
+        if i < 0:
+            return row
+    return -1
+
+
+def first_visit(user: User, row: int, G: int, S: int, A: int) -> int:
+    """The step of the first visit of the row; -1 if there is none."""
+    for h in range(user.a.size):
+        if (h % G) * S * A + user.s[h] * A + user.a[h] == row:
+            return h
+    return -1
+
+
+# --- the privatizer -------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class OneQuestion(ExactAnswers):
+class OneQuestion(Answers):
     """One answer per user, pure ε-LDP.
 
     `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above.
@@ -67,20 +133,12 @@ class OneQuestion(ExactAnswers):
     growth: float = 1.03
     confidence_scale: float = 1.0
 
-    model = "LDP"
-    families = "tuned"
+    take = staticmethod(take)
+    name = "one_question"
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
-        check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
+        super().__post_init__()
         whole("want", self.want, 0)
-        whole("first", self.first, 1)
-        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
-        self.check_mode()
-
-    def ends(self, problem: Problem) -> Ints:
-        """After which users new counts are released."""
-        return batch_ends(problem.K - 1, self.first, self.growth)
 
     def factors(self, S: int) -> tuple[float, float]:
         """1/((p - q) share) of the two kinds: what one answer adds to an estimate."""
@@ -108,128 +166,25 @@ class OneQuestion(ExactAnswers):
             return nothing_released(self.model)
         return Certificate(self.model, self.budget, self.budget, noise=self.kind)
 
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
-    ) -> "Answers":
-        if self.exact:
-            return ExactlyAnswered(self, problem, G, self.coins(seed, samplers))
-        return SimulatedAnswers(self, problem, G, Coins(seed))
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Questions:
+        S, A = problem.S, problem.A
+        (p, q), (p_earned, _) = answer_odds(self.budget, S + 1), answer_odds(self.budget, 3)
+        tallies = self.tallies(problem, G, (S + 1, 3), q, self.factors(S))
+        words, shown = np.zeros(WORDS, np.uint64), np.zeros(G * S * A, np.int64)
+        want = float(self.want)
+        return Questions(tallies, generator(seed), words, shown, G, S, A, self.transitions, want, p, p_earned)
 
-
-class Answers:
-    """Both sides: the server's tallies of answers, and the user who gives one."""
-
-    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, dtype: type):
-        self._privatizer = privatizer
-        self._shape, self._ends = (G, problem.S, problem.A), set(privatizer.ends(problem).tolist())
-        self.t = 0
-        self.where: np.ndarray = np.zeros((*self._shape, problem.S + 1), dtype)  # answers by pair
-        self.earned: np.ndarray = np.zeros((*self._shape, 3), dtype)
-        self.N_hat = np.zeros(self._shape)  # of the last release
-
-    def release(self, user: User) -> Floats | None:
-        self.ask(user)
-        self.t += 1
-        return self.estimates() if self.t in self._ends else None
-
-    def ask(self, user: User) -> None:
-        """One question, and its answer into the tallies."""
-        raise NotImplementedError
-
-    def pairs(self, pi: np.ndarray) -> np.ndarray:
-        """The pairs that may be asked about: those the policy may visit, few counts first."""
-        if pi.ndim != 2:
-            raise InputError("privatizer: one_question takes policies that choose one action per state")
-        shown = shown_pairs(pi, *self._shape)
-        few = shown & (self.N_hat < self._privatizer.want)
-        return few if few.any() else shown
-
-    def estimates(self) -> Floats:
-        """The noisy counts: N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""
-        S = self._shape[1]
-        (_, q), (a, b) = answer_odds(self._privatizer.budget, S + 1), self._privatizer.factors(S)
-        N_sas = a * (self.where[..., :S] - q * self.where.sum(axis=-1)[..., None])
-        R = b * (CENTRE * (self.earned[..., 1] - self.earned[..., 0]))
-        self.N_hat = np.zeros(self._shape)
-        for s_next in range(S):
-            self.N_hat += N_sas[..., s_next]
-        return np.concatenate([np.zeros(R.size), np.moveaxis(N_sas, -1, 0).ravel(), R.ravel()])
-
-    @property
-    def sd(self) -> Floats:
-        S = self._shape[1]
-        return self._privatizer.cell_sd(S) * np.sqrt(self.where.sum(axis=-1))
-
-
-class SimulatedAnswers(Answers):
-    """With seeded coins of real probabilities."""
-
-    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, coins: Coins):
-        super().__init__(privatizer, problem, G, np.float64)
-        self._coins = coins
-
-    def ask(self, user: User) -> None:
-        words = self._coins.words(WORDS)
-        pair = question(self.pairs(user.pi), unit(words[0]))
-        if unit(words[1]) < self._privatizer.transitions:
-            answers, kind = self.where, where_to(user.trajectory, pair, *self._shape)
+    def ask(self, state: Questions, user: User, coins: ExactCoins) -> None:
+        """As `take`, with exact coins: a reward j/g of the public grid becomes 1 with probability j/g."""
+        row = question(state, coins.below(may_ask(state, user.pi)))
+        h, grid = first_visit(user, row, state.G, state.S, state.A), GRIDS[0]
+        if coins.below(SHARES) < exact_share(self.transitions):
+            truth = state.S if h < 0 else int(user.place[h])
+            state.tallies.moved[row, coins.response(truth, state.S + 1)] += 1
+            state.tallies.asked[row] += 1
         else:
-            answers, kind = self.earned, earned(user.trajectory, pair, self._shape[0], unit(words[2]))
-        d = answers.shape[-1]
-        p, _ = answer_odds(self._privatizer.epsilon, d)
-        answers[pair][randomised_response(kind, d, p, unit(words[3]), unit(words[4]))] += 1.0
-
-
-class ExactlyAnswered(Answers):
-    """With exact coins: integers up to the tallies, of which estimates are made afterwards.
-
-    A reward is first put on the public grid, j/g, and rounded to 1 with probability exactly j/g.
-    """
-
-    def __init__(self, privatizer: OneQuestion, problem: Problem, G: int, coins: ExactCoins):
-        super().__init__(privatizer, problem, G, np.int64)
-        self._coins, self._share = coins, exact_share(privatizer.transitions)
-
-    def ask(self, user: User) -> None:
-        coins, candidates = self._coins, np.argwhere(self.pairs(user.pi))
-        g, s, a = candidates[coins.below(len(candidates))].tolist()
-        if coins.below(SHARES) < self._share:
-            answers, truth = self.where, where_to(user.trajectory, (g, s, a), *self._shape)
-        else:
-            answers, truth = self.earned, self.paid(user.trajectory, (g, s, a))
-        answers[g, s, a, coins.response(truth, answers.shape[-1])] += 1
-
-    def paid(self, trajectory: Trajectory, pair: tuple[int, int, int]) -> int:
-        """As `earned`, from exact coins."""
-        h = first_visit(trajectory, pair, self._shape[0])
-        return 2 if h is None else int(self._coins.below(GRIDS[0]) < on_grid(trajectory.r[h], GRIDS[0]))
-
-
-def question(pairs: np.ndarray, u: float) -> tuple[int, int, int]:
-    """One of the pairs, each as likely."""
-    candidates = np.argwhere(pairs)
-    g, s, a = candidates[int(u * len(candidates))]
-    return int(g), int(s), int(a)
-
-
-def first_visit(trajectory: Trajectory, pair: tuple[int, int, int], G: int) -> int | None:
-    """The step of the first visit of the pair."""
-    for h, (s, a) in enumerate(zip(trajectory.s, trajectory.a, strict=False)):
-        if (h % G, s, a) == pair:
-            return h
-    return None
-
-
-def where_to(trajectory: Trajectory, pair: tuple[int, int, int], G: int, S: int, A: int) -> int:
-    """The true answer to the first kind: the next state, or S for no visit."""
-    h = first_visit(trajectory, pair, G)
-    return S if h is None else int(trajectory.s[h + 1])
-
-
-def earned(trajectory: Trajectory, pair: tuple[int, int, int], G: int, u: float) -> int:
-    """The true answer to the second kind: the reward rounded to 0 or 1, or 2 for no visit."""
-    h = first_visit(trajectory, pair, G)
-    return 2 if h is None else int(u < trajectory.r[h])
+            truth = 2 if h < 0 else int(coins.below(grid) < on_grid(user.r[h], grid))
+            state.tallies.earned[row, coins.response(truth, 3)] += 1
 
 
 PRIVATIZERS.add("one_question", OneQuestion)

@@ -21,34 +21,73 @@ so that Assumption 3.1 is not claimed.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import CENTRE, counters, on_grid
-from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.privatizers.accounting import MARGIN
-from dpucbvi.privatizers.batches import batch_ends
-from dpucbvi.privatizers.certificate import Certificate, check_budget, nothing_released
-from dpucbvi.privatizers.coins import Coins, unit
-from dpucbvi.privatizers.exact import ExactCoins
+from dpucbvi.counts import counters, on_grid
+from dpucbvi.privacy.accounting import MARGIN
+from dpucbvi.privacy.certificate import Certificate, nothing_released
+from dpucbvi.privacy.draws import generator, next_words, unit
+from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.laplace import Words
+from dpucbvi.privacy.law import GRIDS
+from dpucbvi.privatizers.answers import Answers, Tallies, released
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import (
-    GRIDS,
-    PLAIN,
-    SHARES,
-    ExactAnswers,
-    Samplers,
-    exact_share,
-)
-from dpucbvi.protocol import Floats, Ints, Noise, Problem, User
+from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.protocol import Noise, Noisy, Problem, User
 
 HOT = 0.5  # the chance that a hot bit is sent as 1
 COINS = 3  # which step, which kind, the rounding of the reward; then one word for every bit
 
+# --- the release ----------------------------------------------------------------------------------------------
+
+
+class Reports(NamedTuple):
+    """The tallies, and the coins that choose steps and bits."""
+
+    tallies: Tallies
+    generator: Words
+    coins: Words  # scratch
+    bits_moved: Words  # scratch
+    bits_earned: Words  # scratch
+    G: int
+    S: int
+    A: int
+    transitions: float
+
+
+def take(state: Reports, t: int, user: User, noisy: Noisy) -> bool:
+    next_words(state.generator, state.coins)
+    h = int(unit(state.coins[0]) * user.a.size)
+    row = (h % state.G) * state.S * state.A
+    if unit(state.coins[1]) < state.transitions:
+        send(state, state.bits_moved, state.tallies.moved, row, user, h, user.place[h])
+        for s in range(state.S):
+            state.tallies.asked[row + s * state.A + user.pi[h, s]] += 1
+    else:
+        rounded = int(unit(state.coins[2]) < user.r[h])
+        send(state, state.bits_earned, state.tallies.earned, row, user, h, rounded)
+    return released(state.tallies, state.S, t, noisy)
+
+
+def send(state: Reports, bits: Words, tally: np.ndarray, row: int, user: User, h: int, hot: int) -> None:
+    """The user's bits for every (s, x), into the rows of the pairs (s, π_h(s)); row is that of (0, 0)."""
+    next_words(state.generator, bits)
+    width = tally.shape[1]
+    for s in range(state.S):
+        for x in range(width):
+            chance = HOT if s == user.s[h] and x == hot else state.tallies.q
+            if unit(bits[s * width + x]) < chance:
+                tally[row + s * state.A + user.pi[h, s], x] += 1
+
+
+# --- the privatizer -------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class OneStep(ExactAnswers):
+class OneStep(Answers):
     """The bits of one random step per user, pure ε-LDP.
 
     `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after
@@ -61,19 +100,8 @@ class OneStep(ExactAnswers):
     growth: float = 1.03
     confidence_scale: float = 1.0
 
-    model = "LDP"
-    families = "tuned"
-
-    def __post_init__(self) -> None:
-        check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
-        check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
-        whole("first", self.first, 1)
-        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
-        self.check_mode()
-
-    def ends(self, problem: Problem) -> Ints:
-        """After which users new counts are released."""
-        return batch_ends(problem.K - 1, self.first, self.growth)
+    take = staticmethod(take)
+    name = "one_step"
 
     def cold(self) -> float:
         """q: the chance that a cold bit is sent as 1."""
@@ -111,96 +139,23 @@ class OneStep(ExactAnswers):
             apart = min(apart * (1.0 + MARGIN), self.budget)  # for its roundings
         return Certificate(self.model, apart, self.budget, noise=self.kind)
 
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
-    ) -> "Reports":
-        if self.exact:
-            return ExactReports(self, problem, G, self.coins(seed, samplers))
-        return SimulatedReports(self, problem, G, Coins(seed))
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Reports:
+        S, A = problem.S, problem.A
+        tallies = self.tallies(problem, G, (S, 2), self.cold(), self.factors(problem.H))
+        coins, moved, earned = (np.zeros(n, np.uint64) for n in (COINS, S * S, 2 * S))
+        return Reports(tallies, generator(seed), coins, moved, earned, G, S, A, self.transitions)
 
-
-class Reports:
-    """Both sides: the server's tallies of bits, and the user who sends hers."""
-
-    def __init__(self, privatizer: OneStep, problem: Problem, G: int, dtype: type):
-        self._privatizer, self._H = privatizer, problem.H
-        self._shape, self._ends = (G, problem.S, problem.A), set(privatizer.ends(problem).tolist())
-        self.t = 0
-        self.moved: np.ndarray = np.zeros((*self._shape, problem.S), dtype)  # bits sent as 1, by cell
-        self.earned: np.ndarray = np.zeros((*self._shape, 2), dtype)
-        self.asked: np.ndarray = np.zeros(self._shape, dtype)  # reports on the next state, by pair
-
-    def release(self, user: User) -> Floats | None:
-        if user.pi.ndim != 2:
-            raise InputError("privatizer: one_step takes policies that choose one action per state")
-        (G, S, _), (s, _, r) = self._shape, user.trajectory
-        h, moves, paid = self.choose(r)
-        rows = (h % G, np.arange(S), user.pi[h])
+    def ask(self, state: Reports, user: User, coins: ExactCoins) -> None:
+        """As `take`, with exact coins: a reward j/g of the public grid becomes 1 with probability j/g."""
+        S, A, tallies, grid = state.S, state.A, state.tallies, GRIDS[0]
+        h, moves = coins.below(user.a.size), coins.below(SHARES) < exact_share(self.transitions)
+        rounded = int(coins.below(grid) < on_grid(user.r[h], grid))
+        tally, hot = (tallies.moved, int(user.place[h])) if moves else (tallies.earned, rounded)
+        width = tally.shape[1]
+        rows = (h % state.G) * S * A + np.arange(S) * A + user.pi[h]
+        tally[rows] += coins.bits(int(user.s[h]) * width + hot, S * width).reshape(S, width)
         if moves:
-            self.moved[rows] += self.bits((s[h], s[h + 1]), S)
-            self.asked[rows] += 1
-        else:
-            self.earned[rows] += self.bits((s[h], paid), 2)
-        self.t += 1
-        return self.estimates() if self.t in self._ends else None
-
-    def choose(self, r: Floats) -> tuple[int, bool, int]:
-        """The public coins, which step and whether its next state is reported; and its reward as a bit."""
-        raise NotImplementedError
-
-    def bits(self, hot: tuple[int, int], width: int) -> np.ndarray:
-        """The user's side: one bit for every (s, x), one of them hot."""
-        raise NotImplementedError
-
-    def estimates(self) -> Floats:
-        """The noisy counts: N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""
-        q, (a, b) = self._privatizer.cold(), self._privatizer.factors(self._H)
-        N_sas = a * (self.moved - q * self.asked[..., None])
-        R = b * (CENTRE * (self.earned[..., 1] - self.earned[..., 0]))
-        return np.concatenate([np.zeros(R.size), np.moveaxis(N_sas, -1, 0).ravel(), R.ravel()])
-
-    @property
-    def sd(self) -> Floats:
-        return self._privatizer.cell_sd(self._H) * np.sqrt(self.asked)
-
-
-class SimulatedReports(Reports):
-    """With seeded coins of real probabilities."""
-
-    def __init__(self, privatizer: OneStep, problem: Problem, G: int, coins: Coins):
-        super().__init__(privatizer, problem, G, np.float64)
-        self._coins = coins
-
-    def choose(self, r: Floats) -> tuple[int, bool, int]:
-        step, kind, rounding = (unit(word) for word in self._coins.words(COINS))
-        h = int(step * self._H)
-        return h, kind < self._privatizer.transitions, int(rounding < r[h])
-
-    def bits(self, hot: tuple[int, int], width: int) -> Floats:
-        S, q = self._shape[1], self._privatizer.cold()
-        chance = np.full((S, width), q)
-        chance[hot] = HOT
-        sent = [unit(word) for word in self._coins.words(S * width)]
-        return (np.reshape(sent, (S, width)) < chance).astype(np.float64)
-
-
-class ExactReports(Reports):
-    """With exact coins: integers up to the tallies, of which estimates are made afterwards.
-
-    A reward is first put on the public grid, j/g, and rounded to 1 with probability exactly j/g.
-    """
-
-    def __init__(self, privatizer: OneStep, problem: Problem, G: int, coins: ExactCoins):
-        super().__init__(privatizer, problem, G, np.int64)
-        self._coins, self._share = coins, exact_share(privatizer.transitions)
-
-    def choose(self, r: Floats) -> tuple[int, bool, int]:
-        h, moves = self._coins.below(self._H), self._coins.below(SHARES) < self._share
-        return h, moves, int(self._coins.below(GRIDS[0]) < on_grid(r[h], GRIDS[0]))
-
-    def bits(self, hot: tuple[int, int], width: int) -> Ints:
-        S = self._shape[1]
-        return self._coins.bits(int(hot[0]) * width + int(hot[1]), S * width).reshape(S, width)
+            tallies.asked[rows] += 1
 
 
 PRIVATIZERS.add("one_step", OneStep)

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.certificate import SIMULATION
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
 

@@ -24,7 +24,7 @@ from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
 from dpucbvi.files import clear_leftovers
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
+from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.claims import is_claimed

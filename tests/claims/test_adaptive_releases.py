@@ -12,14 +12,15 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.audit.laws import noises, sums
 from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
-from dpucbvi.privatizers.gaussian import GaussianStream
-from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
-from dpucbvi.privatizers.over_time import by_counter
+from dpucbvi.privacy.gaussian import GaussianStream
+from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
+from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.simulate import private_counts, set_up
 
 K = 14
@@ -120,16 +121,15 @@ def moved_noise(setup, one, other, j):
     families, ends = FAMILIES[privatizer.families], ends_of(privatizer, problem)
     sigma = [
         statistics(
-            user,
+            user_of(user, None) if setup.support is None else dp.User(*user, None, setup.support.moves(user)),
             *problem.shape(G)[:3],
             families,
             getattr(privatizer, "clip", None),
-            moves=None if setup.support is None else setup.support.moves(user),
+            problem.D,
         )[families.offset(*problem.shape(G)) :]
         for user in (one, other)
     ]
-    by_step = isinstance(privatizer, dp.GaussianTree | dp.Toeplitz | dp.Batches | dp.LocalGaussian)
-    scales = privatizer.scales(problem, G) if by_step else privatizer.scales(problem)
+    scales = privatizer.scales(problem, G)
     change = (sigma[0] - sigma[1]) / by_counter(scales, privatizer.families, *problem.shape(G))
     C, item = columns(privatizer, len(ends)), int(np.searchsorted(ends, j + 1))
     column = C[:, item] if item < len(ends) else np.zeros(len(C))

@@ -17,15 +17,15 @@ import tokenize
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from users import true_counts
 
 import dpucbvi as dp
 from dpucbvi import algorithm1
 from dpucbvi.algorithm1 import bonuses, dp_ucbvi, private_estimates
 from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, log_iota, next_value_gap
-from dpucbvi.counts import PrivateCounts, counters
+from dpucbvi.counts import PrivateCounts
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.certificate import Scales
-from dpucbvi.privatizers.non_private import TrueCounts
+from dpucbvi.privacy.certificate import Scales
 from dpucbvi.projection import closed_form, no_postprocess
 from dpucbvi.protocol import Noise
 from dpucbvi.simulate import episodes, set_up
@@ -93,7 +93,7 @@ FOURTH = trajectory((0, 0, 0), (0, 0), (0.5, 0.0))
 
 
 def non_private():
-    return PrivateCounts(TrueCounts(counters(H, S, A)), no_postprocess, 0.0, H, S, A)
+    return PrivateCounts(true_counts(H, S, A, H), no_postprocess, 0.0, H, S, A)
 
 
 def by_hand(scale=1.0):
@@ -204,7 +204,7 @@ def test_five_episodes_with_a_small_bonus():
 
 def test_private_counts_by_hand():
     """FIRST with E = 8 and no noise: Eq.5 adds E/2 = 4 to N(s,a), E/(2S) = 2 to N(s,a,s'), nothing to R."""
-    privatizer = PrivateCounts(TrueCounts(counters(H, S, A)), closed_form, 8.0, H, S, A)
+    privatizer = PrivateCounts(true_counts(H, S, A, H), closed_form, 8.0, H, S, A)
     counts = counts_after(FIRST, privatizer=privatizer)
     P, r = private_estimates(counts, 0)
     assert P.tolist() == [[[0.4, 0.6], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]  # (2, 3)/5 and (2, 2)/4
@@ -340,14 +340,14 @@ class Silent(dp.Central):
 
     amount = 0.0
 
-    def scales(self, problem):
+    def scales(self, problem, G=1):
         return Scales(self.amount, self.amount, self.amount)
 
 
 class SilentLocal(dp.Local):
     amount = 0.0
 
-    def scales(self, problem):
+    def scales(self, problem, G=1):
         return Scales(self.amount, self.amount, self.amount)
 
 

@@ -15,10 +15,10 @@ from scipy.stats import laplace
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.certificate import Scales
-from dpucbvi.privatizers.rational import round_up
-from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.certificate import Scales
+from dpucbvi.privacy.rational import round_up
+from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR
 from dpucbvi.simulate import set_up
 
 SIZES = [(1, 2, 2), (2, 2, 2), (1, 1, 2), (2, 1, 2), (2, 3, 1)]  # (H, S, A)
@@ -40,7 +40,7 @@ def certify(privatizer, scale, H, K=100):
     """What the privatizer certifies if its noise has this scale."""
 
     class WithScale(privatizer):
-        def scales(self, problem):
+        def scales(self, problem, G=1):
             return Scales(scale, scale, scale)
 
     return WithScale(epsilon=1.0).certificate(dp.Problem(H, 2, 2, K, 0.1), H)

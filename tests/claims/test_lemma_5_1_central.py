@@ -19,8 +19,8 @@ from scipy.stats import binomtest, kstest
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters, statistics
-from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.simulate import private_counts, set_up
 
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.stats import binomtest, chi2, kstest
+from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.local import BothSides, LocalRandomizer
 from dpucbvi.simulate import private_counts, set_up
 
@@ -56,10 +57,10 @@ class MarkedRandomizer:
 def test_a_user_is_shown_her_own_trajectory_and_the_server_her_answer_only():
     size = 1920
     randomizer = MarkedRandomizer(size)
-    both = BothSides((20, 6, 2), randomizer, "paper", unit_sd=1.0)
+    both = BothSides((20, 6, 2, 6), randomizer, "paper", unit_sd=1.0)
     for k, trajectory in enumerate(users(RIVER, 7, seed=4), start=1):
         sigma = statistics(trajectory, 20, 6, 2)
-        released = both.release(dp.User(trajectory, np.zeros((20, 6), dtype=np.int64), sigma))
+        released = both.release(user_of(trajectory, np.zeros((20, 6), dtype=np.int64)))
         assert len(randomizer.shown) == k  # each user is asked once
         assert np.array_equal(randomizer.shown[-1], sigma)
         # Nothing of any σ is in the release: it is the sum of the answers.
@@ -78,7 +79,9 @@ def test_the_users_side_keeps_nothing():
     fresh = LocalRandomizer(60.0, fresh_stream)
     sigma = rng.random(32)
     assert np.array_equal(seasoned.perturb(sigma), fresh.perturb(sigma))
-    assert set(vars(seasoned)) == before == {"scale", "dtype", "_stream"}
+    assert set(vars(seasoned)) == before and not any(
+        isinstance(kept, np.ndarray) for kept in vars(seasoned).values()
+    )
 
 
 def test_perturbing_leaves_the_users_statistics_alone():

@@ -17,10 +17,10 @@ from dpucbvi.agents import AGENTS
 from dpucbvi.agents.dp_ucbvi import CAPS
 from dpucbvi.bonus import bernstein_bonus, bernstein_terms
 from dpucbvi.engine import fast
-from dpucbvi.engine.laplace import laplace_from_word, next_words
+from dpucbvi.engine.noise import laplace_from_word, next_words
 from dpucbvi.engine.state import EPISODE
+from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import episodes, set_up

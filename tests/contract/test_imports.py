@@ -3,7 +3,8 @@
     core  <-  engine  <-  simulate  <-  tools  <-  audit   ||   lab  <-  studies  <-  scripts
 
 Left of the wall stands the library, dpucbvi/: numpy, scipy and numba, and nothing of experiments/. core is any
-module directly in dpucbvi/ that is no room of its own, with agents/ and privatizers/. tools are compare, plot,
+module directly in dpucbvi/ that is no room of its own, with agents/, mechanisms/, privacy/ and
+privatizers/. tools are compare, plot,
 calibrate, and drawing/, which needs matplotlib: the library imports it inside functions only, as it does other
 packages that can be missing. dpucbvi/__init__.py is the door: it may import core, simulate and tools, and to
 import the door is to import tools.
@@ -28,6 +29,8 @@ FILES = sorted([*(ROOT / "dpucbvi").rglob("*.py"), *(ROOT / "experiments").rglob
 ROOMS = ["core", "engine", "simulate", "tools", "audit", "lab", "studies", "scripts"]
 FOLDERS = {
     "dpucbvi.agents": "core",
+    "dpucbvi.mechanisms": "core",
+    "dpucbvi.privacy": "core",
     "dpucbvi.privatizers": "core",
     "dpucbvi.engine": "engine",
     "dpucbvi.simulate": "simulate",
@@ -293,7 +296,7 @@ def test_a_wrong_import_is_noticed(module, source, message):
 RIGHT = {
     "the standard library": ("dpucbvi.mdp", "import math\nfrom collections.abc import Callable"),
     "a room to the left": ("dpucbvi.engine.fast", "from dpucbvi.mdp import TabularMDP\nimport numba"),
-    "its own room": ("dpucbvi.agents.pucb", "from dpucbvi.privatizers.certificate import FAMILIES"),
+    "its own room": ("dpucbvi.agents.pucb", "from dpucbvi.privacy.certificate import FAMILIES"),
     "what only type checkers read": (
         "dpucbvi.protocol",
         "if TYPE_CHECKING:\n    from experiments.lab.store import Store\n    from pandas import DataFrame",

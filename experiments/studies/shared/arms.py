@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.planning import uniform_loss
-from dpucbvi.privatizers.certificate import RELEASE, Certificate
+from dpucbvi.privacy.certificate import RELEASE, Certificate
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.assemble import environment, without_checksum

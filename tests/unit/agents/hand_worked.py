@@ -9,11 +9,11 @@ The noisy runs have H = S = 3, A = 2, K = 40 and β = 0.1.
 
 import numpy as np
 import pytest
+from users import true_counts
 
 import dpucbvi as dp
-from dpucbvi.counts import PrivateCounts, counters
+from dpucbvi.counts import PrivateCounts
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.non_private import TrueCounts
 from dpucbvi.projection import no_postprocess
 from dpucbvi.simulate import episodes, set_up
 
@@ -31,7 +31,7 @@ USERS = [
 def non_private(H=2, S=2, A=2, G=None):
     """The true counts of the users that are fed."""
     G = G or H
-    return PrivateCounts(TrueCounts(counters(G, S, A)), no_postprocess, 0.0, G, S, A)
+    return PrivateCounts(true_counts(H, S, A, G), no_postprocess, 0.0, G, S, A)
 
 
 def plans(algorithm, trajectories):

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from hand_worked import USERS, non_private, plans
+from users import true_counts
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
@@ -13,9 +14,8 @@ from dpucbvi.agents.ldp_obi import ldp_obi_constants
 from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
 from dpucbvi.agents.private_ucb_vi import printed_widths
 from dpucbvi.agents.pucb import printed_width
-from dpucbvi.counts import PrivateCounts, counters, zero_counts
-from dpucbvi.privatizers.non_private import TrueCounts
-from dpucbvi.privatizers.tree import levels
+from dpucbvi.counts import PrivateCounts, zero_counts
+from dpucbvi.mechanisms.binary import levels
 from dpucbvi.projection import no_postprocess
 from dpucbvi.simulate import set_up
 
@@ -66,7 +66,7 @@ def test_pooled_counts_serve_every_step(name):
     """G = 1 against G = 2 with the pooled table at both steps: the same plans, unlike with counts apart."""
     agent = AGENTS[name](bonus_scale=0.001)
     constants = agent.constants(HAND, TRUTH._replace(E=4.0))
-    repeated = Repeated(TrueCounts(counters(1, 2, 2)), no_postprocess, 0.0, 1, 2, 2)
+    repeated = Repeated(true_counts(2, 2, 2, 1), no_postprocess, 0.0, 1, 2, 2)
     pooled, again, apart = (
         plans(agent.algorithm(HAND, private, constants), USERS)
         for private in (non_private(G=1), repeated, non_private(G=2))

@@ -9,7 +9,7 @@ from hand_worked import USERS, non_private, plans, table
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
-from dpucbvi.privatizers.certificate import Scales
+from dpucbvi.privacy.certificate import Scales
 from dpucbvi.projection import no_postprocess
 from dpucbvi.simulate import episodes, set_up
 
@@ -88,7 +88,7 @@ def hoeffding_formula(trajectories, problem, scale):
 class Silent(dp.Central):
     """Central without noise."""
 
-    def scales(self, problem):
+    def scales(self, problem, G=1):
         return Scales(0.0, 0.0, 0.0)
 
 

@@ -158,7 +158,7 @@ def test_without_post_processing_by_hand_the_actions_are_those_of_a_run(minimum)
     from dpucbvi.audit.drive import on_tape
     from dpucbvi.engine.fast import start
     from dpucbvi.mdp import uniforms_per_episode
-    from dpucbvi.privatizers.laplace import LaplaceStream, seed_stream
+    from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
     seen = []
     dp.run(

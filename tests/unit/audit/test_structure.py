@@ -7,11 +7,7 @@ from cases import CAUGHT, HONEST, OTHERS, setup_of
 from dpucbvi.audit import laws
 from dpucbvi.audit.broken import BROKEN
 from dpucbvi.audit.structure import largest_gap
-from dpucbvi.privatizers.blt import BltNoise, parameters
-from dpucbvi.privatizers.honaker import HonakerNoise
-from dpucbvi.privatizers.kary import KaryNoise, kary_levels
-from dpucbvi.privatizers.square_root import SquareRootNoise
-from dpucbvi.privatizers.tree import BinaryMechanism, levels
+from dpucbvi.mechanisms.binary import levels
 
 SUMS = [name for name in HONEST if name not in ("batches, dropped", "one_step", "one_question", "square root")]
 
@@ -26,38 +22,6 @@ def test_every_noise_is_where_the_proof_has_it(name, K):
 def test_a_broken_release_is_seen_in_one_run(name):
     of, _ = CAUGHT[name]
     assert largest_gap(setup_of(of), BROKEN[name], np.random.default_rng(1)) > 0.01
-
-
-class Units:
-    """Noise vectors e_1, e_2, ...: what is released shows which noise has which weight."""
-
-    def __init__(self, size):
-        self.size, self.drawn = size, 0
-
-    def draw(self, n):
-        assert n == self.size
-        self.drawn += 1
-        return np.eye(self.size)[self.drawn - 1]
-
-
-PROCESSES = {
-    "binary": (lambda T: laws.binary_tree(T), lambda T, n, z: BinaryMechanism(n, levels(T + 1), 1.0, z)),
-    "honaker": (lambda T: laws.honaker(T), lambda T, n, z: HonakerNoise(n, levels(T + 1), 1.0, z)),
-    "kary 3": (lambda T: laws.kary_tree(T, 3), lambda T, n, z: KaryNoise(n, 3, kary_levels(T, 3), 1.0, z)),
-    "kary 5": (lambda T: laws.kary_tree(T, 5), lambda T, n, z: KaryNoise(n, 5, kary_levels(T, 5), 1.0, z)),
-    "toeplitz": (lambda T: laws.toeplitz(T), lambda T, n, z: BltNoise(n, parameters(T), 1.0, z)),
-    "square root": (lambda T: laws.square_root(T), lambda T, n, z: SquareRootNoise(n, T, 1.0, z)),
-}
-
-
-@pytest.mark.parametrize("name", PROCESSES)
-@pytest.mark.parametrize("T", [1, 2, 3, 4, 7, 12, 13])
-def test_the_attackers_matrix_is_the_mechanisms(name, T):
-    matrix, process = PROCESSES[name]
-    B = matrix(T)
-    n = B.shape[1]
-    noise = process(T, n + 40, Units(n + 40))  # a mechanism may draw ahead
-    np.testing.assert_allclose([noise.next()[:n] for _ in range(T)], B, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", SUMS)

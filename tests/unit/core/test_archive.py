@@ -12,7 +12,7 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.archive import PER_EPISODE, STATE, Missing, Results, Unreadable, checksum, encode, load, write
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 
 

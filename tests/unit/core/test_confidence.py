@@ -12,8 +12,8 @@ from scipy.stats import binom
 from dpucbvi import Problem
 from dpucbvi.confidence import laplace_sum_bound, laplace_sum_log_tail
 from dpucbvi.counts import counters
+from dpucbvi.privacy.certificate import Scales
 from dpucbvi.privatizers.central import Central, order_central
-from dpucbvi.privatizers.certificate import Scales
 from dpucbvi.privatizers.local import Local, order_local
 
 FIGURE = Problem(H=20, S=6, A=2, K=50_000, beta=0.05)

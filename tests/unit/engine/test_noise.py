@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from dpucbvi.engine import exact as compiled
-from dpucbvi.engine.gaussian import fill_gaussian, gaussian_pair
-from dpucbvi.privatizers import exact, words
-from dpucbvi.privatizers.gaussian import GaussianStream, gaussian_from_words
-from dpucbvi.privatizers.laplace import seed_stream
-from dpucbvi.privatizers.words import SeededWords
+from dpucbvi.engine.noise import fill_gaussian, gaussian_pair
+from dpucbvi.privacy import exact, words
+from dpucbvi.privacy.gaussian import GaussianStream, gaussian_from_words
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.words import SeededWords
 
 
 def assert_same_bits(one, other):
@@ -155,7 +155,7 @@ def test_words_that_cannot_be_random_end_in_an_error(monkeypatch):
 def test_no_float_stands_in_the_compiled_samplers(draws, arguments):
     """Their code for LLVM names no floating-point type; that of the normal variates does."""
     fresh = numba.njit(error_model="numpy")(draws.py_func)
-    fresh(*[np.uint64(2)] * arguments, np.zeros(4, dtype=np.uint32), 0, np.zeros(1, dtype=np.int64), 0)
+    fresh((np.uint64(2),) * arguments, np.zeros(4, dtype=np.uint32), 0, np.zeros(1, dtype=np.int64), 0)
     (code,) = fresh.inspect_llvm().values()
     assert re.search(r"\bi128\b", code) or arguments == 2
     assert not re.search(r"\b(double|float|fmul|fdiv|uitofp|sitofp)\b", code)

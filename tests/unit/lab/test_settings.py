@@ -9,8 +9,8 @@ import pytest
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
+from dpucbvi.privacy.words import SystemWords
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.words import SystemWords
 from dpucbvi.simulate import private_counts
 from experiments.lab.assemble import assemble, environment
 from experiments.lab.settings import (

@@ -9,7 +9,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace, recorded_episodes
 from experiments.lab.shipped import Shipped, kept_episodes, pack
 from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, stored_experiment

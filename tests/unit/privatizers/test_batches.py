@@ -9,12 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from users import shown_pairs, user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, as_counts, counters, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.batches import BatchCounts, batch_ends, shown_pairs
-from dpucbvi.privatizers.over_time import by_counter
+from dpucbvi.privatizers.arrays import ArrayRelease
+from dpucbvi.privatizers.batches import batch_ends, show, take
+from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.simulate import episodes, set_up
 
 H, S, A, K = 3, 3, 2, 41
@@ -23,21 +25,21 @@ TEN = {"first": 10, "growth": 1.0}  # batches end after 10, 20, 30, 40 users
 
 
 class Silence:
-    """A stream of no noise."""
+    """A source of no noise."""
 
     def draw(self, n):
         return np.zeros(n)
 
 
 class Counted:
-    """A stream that notes how many were drawn, and gives the number of the draw."""
+    """A source that notes how many were drawn, and gives the number of the draw times a scale."""
 
-    def __init__(self):
-        self.calls = []
+    def __init__(self, scale):
+        self.calls, self.scale = [], scale
 
     def draw(self, n):
         self.calls.append(n)
-        return np.full(n, float(len(self.calls)))
+        return self.scale * len(self.calls)
 
 
 def rolled(pi, rng):
@@ -51,16 +53,15 @@ def users(n, seed=0, policies=None):
     """So many users, each with the policy she was shown."""
     rng = np.random.default_rng(seed)
     shown = policies or [rng.integers(A, size=(H, S)) for _ in range(n)]
-    return [dp.User(rolled(pi, rng), pi, np.zeros(0)) for pi in shown]
+    return [user_of(rolled(pi, rng), pi) for pi in shown]
 
 
 def sigma(user, G, families="tuned", clip=None):
-    return statistics(user.trajectory, G, S, A, FAMILIES[families], clip)
+    return statistics(user, G, S, A, FAMILIES[families], clip)
 
 
-def counts_of(privatizer, G, stream, kind=BatchCounts):
-    scale = by_counter(privatizer.scales(PROBLEM, G), privatizer.families, G, S, A)
-    return kind(privatizer, PROBLEM, G, scale, stream)
+def counts_of(privatizer, G, source, like=None):
+    return ArrayRelease(like or privatizer, privatizer.state(PROBLEM, G, source), (G, S, A, S))
 
 
 # --- when batches end ---------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def draws_that_a_user_is_in(make, i):
     crowd = users(K - 1, seed=3)
     other = list(crowd)
     still = Trajectory(np.zeros(H + 1, dtype=np.int64), crowd[i].pi[:, 0].copy(), np.ones(H))
-    other[i] = crowd[i]._replace(trajectory=still)
+    other[i] = user_of(still, crowd[i].pi)
     moved, last = [], np.zeros(counters(1, S, A))
     one_release, other_release = make(), make()
     for t, (one, another) in enumerate(zip(crowd, other, strict=True), start=1):
@@ -107,13 +108,17 @@ def draws_that_a_user_is_in(make, i):
     return moved
 
 
-class Twice(BatchCounts):
-    """Broken: a batch stays in the next one, and is so released twice."""
+class Twice:
+    """Broken: a batch, all but its last user, stays in the next one and is so released twice."""
 
-    def _close(self):
-        kept = self.batch.copy()
-        super()._close()
-        self.batch[:] = kept
+    one_action = False
+
+    def take(self, state, t, user, noisy):
+        kept = state.batch.copy()
+        new = take(state, t, user, noisy)
+        if new:
+            state.batch[:] = kept
+        return new
 
 
 @pytest.mark.parametrize("i", [0, 9, 10, 25, 39])
@@ -125,7 +130,7 @@ def test_a_user_enters_exactly_one_batch_once_it_ends(i):
 
 def test_a_batch_that_is_released_twice_is_noticed():
     privatizer = dp.Batches(1.0, policy_cells=False, drop_empty=False, **TEN)
-    moved = draws_that_a_user_is_in(lambda: counts_of(privatizer, 1, Silence(), Twice), 5)
+    moved = draws_that_a_user_is_in(lambda: counts_of(privatizer, 1, Silence(), Twice()), 5)
     assert len(moved) > 1
 
 
@@ -134,7 +139,7 @@ def test_a_batch_that_is_released_twice_is_noticed():
 def test_noise_is_drawn_once_for_a_batch_and_the_releases_add_up(G, families):
     """With noise j in batch j: after j batches every counter is the sum of its users plus b(1 + ... + j)."""
     privatizer = dp.Batches(1.0, policy_cells=False, drop_empty=False, families=families, **TEN)
-    stream = Counted()
+    stream = Counted(by_counter(privatizer.scales(PROBLEM, G), families, G, S, A))
     release, true = counts_of(privatizer, G, stream), np.zeros(counters(G, S, A))
     offset = FAMILIES[families].offset(G, S, A)
     scales = privatizer.scales(PROBLEM, G)
@@ -163,12 +168,20 @@ def test_nothing_is_known_before_the_first_batch_ends():
 
 
 def test_shown_pairs():
+    """By both texts: the arrays mark the rows that the definition has."""
+
+    def marked(pi, G):
+        shown = np.zeros(G * 3 * 2, dtype=np.int64)
+        show(pi, G, 2, shown)
+        assert np.array_equal(shown.reshape(G, 3, 2), shown_pairs(pi, G, 3, 2))
+        return shown.reshape(G, 3, 2)
+
     pi = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 0]])
-    per_step = shown_pairs(pi, 3, 3, 2)
+    per_step = marked(pi, 3)
     assert per_step.sum() == 9 and all(per_step[h, s, pi[h, s]] for h in range(3) for s in range(3))
-    assert shown_pairs(pi, 1, 3, 2)[0].tolist() == [[True, False], [True, True], [True, True]]
+    assert marked(pi, 1)[0].tolist() == [[1, 0], [1, 1], [1, 1]]
     chances = np.array([[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]])
-    assert shown_pairs(chances, 1, 3, 2)[0].tolist() == [[True, False], [True, True], [False, True]]
+    assert marked(chances, 1)[0].tolist() == [[1, 0], [1, 1], [0, 1]]
 
 
 @pytest.mark.parametrize("G", [1, H])
@@ -182,7 +195,7 @@ def test_only_pairs_that_a_policy_of_the_batch_could_visit_have_noise(G, delta):
     privatizer = dp.Batches(1.0, delta=delta, drop_empty=False, **TEN)
     release = privatizer.release(PROBLEM, G, np.random.SeedSequence(4))
     variance = np.zeros((G, S, A))
-    cell = (privatizer.scales(PROBLEM, G).M * privatizer.unit_sd()) ** 2
+    cell = privatizer.unit_sd(PROBLEM, G) ** 2
     for t, user in enumerate(users(20, 2, policies), start=1):
         released = release.release(user)
         if released is None:

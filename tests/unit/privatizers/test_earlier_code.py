@@ -5,19 +5,18 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import kstest, laplace
+from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.counts import counters
 from dpucbvi.mdp import Trajectory
+from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.earlier_code import Redrawn, Shared, terms_at
-from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.simulate import set_up
 
 SIZES = dp.Problem(H=5, S=4, A=2, K=64, beta=0.1)
-NOBODY = dp.User(
+NOBODY = user_of(
     Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)),
     np.zeros((5, 4), dtype=np.int64),
-    np.zeros(counters(5, 4, 2)),
 )
 
 

@@ -10,13 +10,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from answers_by_hand import Coins, QuestionsByHand, earned, first_visit, people, question, where_to
+from users import shown_pairs, user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.batches import shown_pairs
-from dpucbvi.privatizers.coins import answer_odds, randomised_response
-from dpucbvi.privatizers.one_question import earned, first_visit, question, where_to
+from dpucbvi.privacy.draws import answer_odds, randomised_response
 
 SIZES = [(1, 2, 1), (2, 2, 2), (2, 3, 1), (3, 2, 1)]  # H, S, A
 EPSILONS = (0.5, 1.0, 2.0)
@@ -106,7 +106,7 @@ def test_only_pairs_that_the_policy_may_visit_are_asked_about(G):
     """And of them those with few counts, each as likely; all of them if none has few."""
     rng = np.random.default_rng(1)
     problem = dp.Problem(3, 3, 2, 500, 0.1)
-    server = dp.OneQuestion(1.0, want=10).release(problem, G, np.random.SeedSequence(0))
+    server = QuestionsByHand(dp.OneQuestion(1.0, want=10), problem, G, None)
     for _ in range(20):
         pi = rng.integers(2, size=(3, 3))
         server.N_hat = rng.choice([0.0, 9.9, 10.0, 50.0], size=(G, 3, 2))
@@ -130,7 +130,7 @@ def test_estimates_have_the_right_mean_exactly(S, epsilon):
     privatizer = dp.OneQuestion(epsilon)
     share = privatizer.transitions
     for s_next, reward in product([*range(S), None], (0, 1)):
-        server = privatizer.release(problem, 1, np.random.SeedSequence(0))
+        server = QuestionsByHand(privatizer, problem, 1, None)
         truth = (S, 2) if s_next is None else (s_next, reward)
         server.where[0, 0, 0] = share * answers(truth[0], S + 1, epsilon)
         server.earned[0, 0, 0] = (1 - share) * answers(truth[1], 3, epsilon)
@@ -148,14 +148,12 @@ def test_estimates_of_many_users_through_the_whole_class():
     """
     S, n, epsilon = 3, 20_000, 1.0
     problem, pi = dp.Problem(2, S, 1, n + 1, 0.1), np.zeros((2, S), dtype=np.int64)
-    user = dp.User(
-        Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([0.25, 1.0])), pi, None
-    )
+    user = user_of(Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([0.25, 1.0])), pi)
     privatizer = dp.OneQuestion(epsilon, first=n, growth=1.0, want=0)
     release = privatizer.release(problem, 2, np.random.SeedSequence(8))
     released = [release.release(user) for _ in range(n)]
     assert all(one is None for one in released[:-1])
-    counts, asked = as_counts(released[-1], 2, S, 1), release.where.sum(axis=-1)
+    counts, asked = as_counts(released[-1], 2, S, 1), release.state.tallies.asked.reshape(2, S, 1)
     users_asked = n / 6  # six pairs [h, s], each as likely
     b = privatizer.factors(S)[1]
     for h, s in np.ndindex(2, S):
@@ -192,7 +190,7 @@ def test_cold_cells_have_that_noise_in_the_whole_class():
     """
     S, n = 2, 60
     problem, pi = dp.Problem(1, S, 1, n + 1, 0.1), np.zeros((1, S), dtype=np.int64)
-    user = dp.User(Trajectory(np.array([0, 0]), np.zeros(1, dtype=np.int64), np.zeros(1)), pi, None)
+    user = user_of(Trajectory(np.array([0, 0]), np.zeros(1, dtype=np.int64), np.zeros(1)), pi)
     privatizer = dp.OneQuestion(1.0, first=n, growth=1.0)
     ratios = []
     for seed in range(400):
@@ -215,7 +213,7 @@ def test_users_answer_before_anything_is_released_and_the_certificate_says_so(ma
 def test_the_bound_on_rewards_is_hoeffdings_for_the_steps_that_an_answer_makes():
     """One answer moves R̂ up or down by half a factor, one reward its centred sum by ½: steps of width b + 1."""
     problem, made = dp.Problem(H=3, S=2, A=1, K=500, beta=0.1), dp.OneQuestion(2.0)
-    answers = made.release(problem, 1, np.random.SeedSequence(0))
+    answers = QuestionsByHand(made, problem, 1, None)
     moved = []
     for answer in range(3):
         answers.earned[:] = 0.0
@@ -226,3 +224,22 @@ def test_the_bound_on_rewards_is_hoeffdings_for_the_steps_that_an_answer_makes()
     failure = 0.1 / 3 / counters(1, 2, 1)
     hoeffding = width * np.sqrt(499 * np.log(2 / failure) / 2)
     assert made.noise_of(problem, 1).E == pytest.approx(2.0 * hoeffding)  # here rewards have the widest bound
+
+
+@pytest.mark.parametrize("G", [1, 3])
+@pytest.mark.parametrize("settings", [{}, {"want": 3, "transitions": 0.6}])
+def test_the_release_is_that_of_brute_force(G, settings):
+    """From the same words, bit for bit, in every release, with its sd."""
+    problem = dp.Problem(3, 3, 2, 400, 0.1)
+    privatizer = dp.OneQuestion(1.5, first=7, growth=1.1, **settings)
+    seed = np.random.SeedSequence(5)
+    ours, brute = privatizer.release(problem, G, seed), QuestionsByHand(privatizer, problem, G, Coins(seed))
+    found = 0
+    for user in people(problem, 399, seed=2):
+        one, other = ours.release(user), brute.release(user)
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(ours.sd, privatizer.cell_sd(3) * np.sqrt(brute.where.sum(axis=-1)))
+            found += 1
+    assert found > 5

@@ -5,11 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from answers_by_hand import Coins, ReportsByHand, people
+from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.one_step import HOT, SimulatedReports
+from dpucbvi.privatizers.one_step import HOT
 
 EPSILONS = (0.5, 1.0, 2.0)
 PI = np.zeros((2, 3), dtype=np.int64)
@@ -27,7 +29,7 @@ class Chosen:
 
 
 def reports(epsilon, S, coins, H=2, G=1, **given):
-    return SimulatedReports(dp.OneStep(epsilon, **given), dp.Problem(H, S, 1, 1000, 0.1), G, coins)
+    return ReportsByHand(dp.OneStep(epsilon, **given), dp.Problem(H, S, 1, 1000, 0.1), G, coins)
 
 
 def chances(epsilon, S, hot, width):
@@ -84,7 +86,7 @@ def test_a_large_epsilon_has_a_certificate():
 def test_which_bit_is_hot_and_which_step_is_asked():
     """H = 2, S = 3. Coins: step .7 -> h = 1; kind; rounding; then bits of 0.45: hot ones are sent, cold ones
     not."""
-    user = dp.User(Trajectory(np.array([0, 2, 1]), np.zeros(2, dtype=np.int64), np.array([0.0, 0.6])), PI, None)
+    user = user_of(Trajectory(np.array([0, 2, 1]), np.zeros(2, dtype=np.int64), np.array([0.0, 0.6])), PI)
     mid = 0.45
     moved = reports(3.0, 3, Chosen([0.7, 0.1, 0.0, *[mid] * 9]), G=2)
     moved.release(user)
@@ -127,7 +129,7 @@ def test_estimates_of_many_users_through_the_whole_class():
     """
     H, S, n, runs = 2, 2, 50, 400
     problem, pi = dp.Problem(H, S, 1, n + 1, 0.1), np.zeros((H, S), dtype=np.int64)
-    user = dp.User(Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([1.0, 0.5])), pi, None)
+    user = user_of(Trajectory(np.array([0, 1, 1]), np.zeros(2, dtype=np.int64), np.array([1.0, 0.5])), pi)
     privatizer = dp.OneStep(1.0, first=n, growth=1.0)
     estimates, sds = [], []
     for seed in range(runs):
@@ -153,3 +155,22 @@ def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
     assert privatizer.cell_sd(H) ** 2 == pytest.approx(
         q * (1 - q) / (0.5 - q) ** 2 * (H / 0.75) ** 2, rel=1e-12
     )
+
+
+@pytest.mark.parametrize("G", [1, 3])
+@pytest.mark.parametrize("settings", [{}, {"transitions": 0.4}])
+def test_the_release_is_that_of_brute_force(G, settings):
+    """From the same words, bit for bit, in every release, with its sd."""
+    problem = dp.Problem(3, 3, 2, 400, 0.1)
+    privatizer = dp.OneStep(1.5, first=7, growth=1.1, **settings)
+    seed = np.random.SeedSequence(5)
+    ours, brute = privatizer.release(problem, G, seed), ReportsByHand(privatizer, problem, G, Coins(seed))
+    found = 0
+    for user in people(problem, 399, seed=2):
+        one, other = ours.release(user), brute.release(user)
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(ours.sd, privatizer.cell_sd(3) * np.sqrt(brute.asked))
+            found += 1
+    assert found > 5

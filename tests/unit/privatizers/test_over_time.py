@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import CENTRE, FAMILIES
 from dpucbvi.engine import fast
 from dpucbvi.engine.state import EPISODE
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.blt import error, parameters
-from dpucbvi.privatizers.kary import digits
+from dpucbvi.mechanisms.blt import error, parameters
+from dpucbvi.mechanisms.kary import digits
 from dpucbvi.simulate import set_up
 
 H, S, A, K = 20, 4, 12, 64  # 960 counters R(s,a), 3,840 counters N(s,a,s')
@@ -167,7 +168,7 @@ def test_the_largest_sd_is_attained(name):
     setup = setup_of(stream)
     T = setup.privatizer.releases(setup.problem)
     if name == "kary_tree":
-        T = (5 ** setup.privatizer.levels(T) - 1) // 2
+        T = (5 ** setup.privatizer.spent(T).L - 1) // 2
     most = max(stream.variance(t) for t in range(1, T + 1))
     assert setup.privatizer.terms(setup.privatizer.releases(setup.problem)) == pytest.approx(most, rel=1e-9)
     assert setup.noise.sd == pytest.approx(scales(setup).M * math.sqrt(stream.unit * most), rel=1e-9)
@@ -205,9 +206,9 @@ def test_a_release_counts_the_first_visits_only_if_clipped():
     """One user who meets (0,0) three times and (1,0) once: with clip 2 the third visit is not counted."""
     problem = dp.Problem(4, 2, 1, 8, 0.1)
     user = Trajectory(np.array([0, 0, 0, 1, 1]), np.zeros(4, dtype=np.int64), np.ones(4))
-    given = dp.User(user, np.zeros((4, 2), dtype=np.int64), np.zeros(0))
+    given = user_of(user, np.zeros((4, 2), dtype=np.int64))
     for kind in (dp.Toeplitz, dp.GaussianTree):
         release = kind(1e9, clip=2).release(problem, 1, np.random.SeedSequence(0))
         released = release.release(given)
         assert released == pytest.approx([0, 0, 2, 0, 0, 1, 1.0, 0.5], abs=1e-3)
-        assert release.sum == pytest.approx([0, 0, 2, 0, 0, 1, 1.0, 0.5], abs=0)
+        assert release.state.sum == pytest.approx([0, 0, 2, 0, 0, 1, 1.0, 0.5], abs=0)

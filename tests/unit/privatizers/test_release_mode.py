@@ -10,27 +10,25 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as opendp
 import pytest
+from exact_laws import chi_square_p_value, explains, fine_bits, gaussian_pmf, in_units, laplace_pmf
 from scipy.stats import chi2
-from test_exact import chi_square_p_value, gaussian_pmf, laplace_pmf
-from test_float_leak import explains, fine_bits
+from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.audit.laws import honaker
 from dpucbvi.confidence import gaussian_bound, subgaussian_bound
-from dpucbvi.counts import FAMILIES, as_counts, counters, on_grid, statistics
+from dpucbvi.counts import FAMILIES, add_user, as_counts, counters, counting, on_grid, statistics
 from dpucbvi.engine import exact as compiled
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privatizers.accounting import epsilon_of_zcdp, zcdp_of_epsilon
-from dpucbvi.privatizers.batches import shown_pairs
-from dpucbvi.privatizers.exact import discrete_gaussian, discrete_laplace
-from dpucbvi.privatizers.honaker import NoisyNodes
-from dpucbvi.privatizers.kary import digits
-from dpucbvi.privatizers.laplace import seed_stream
-from dpucbvi.privatizers.release_mode import GRIDS, ExactDraws, ReleaseMode, Samplers
-from dpucbvi.privatizers.square_root import StairCounts
-from dpucbvi.privatizers.words import SeededWords, SystemWords
-from dpucbvi.protocol import User
+from dpucbvi.mechanisms.honaker import NoisyNodes
+from dpucbvi.mechanisms.kary import digits
+from dpucbvi.mechanisms.square_root import StairSums
+from dpucbvi.privacy.accounting import epsilon_of_zcdp, zcdp_of_epsilon
+from dpucbvi.privacy.exact import discrete_gaussian, discrete_laplace
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.law import GRIDS, ExactDraws, Samplers
+from dpucbvi.privacy.words import SeededWords, SystemWords
 
 ALARM = 1e-6
 COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian, compiled.ExactCoins)
@@ -70,7 +68,7 @@ def trajectories(problem=PROBLEM, n=8, seed=0):
 def user(trajectory, problem=PROBLEM, G=PROBLEM.H):
     """She follows a policy that may visit everything."""
     pi = np.full((problem.H, problem.S, problem.A), 1 / problem.A)
-    return User(trajectory, pi, statistics(trajectory, G, problem.S, problem.A))
+    return user_of(trajectory, pi)
 
 
 def released(privatizer, problem=PROBLEM, G=PROBLEM.H, seed=0, samplers=COMPILED, n=8):
@@ -108,8 +106,7 @@ def test_scales_are_those_of_the_formulas_as_fractions():
 def test_a_pure_certificate_is_the_sum_of_the_losses_and_at_most_the_budget(make, epsilon):
     privatizer = make(epsilon, first=2, noise="exact") if make is dp.Batches else make(epsilon, noise="exact")
     problem = dp.Problem(20, 6, 2, 50_000, 0.05)
-    given = (problem, 20) if make is dp.Batches else (problem,)
-    noise, certificate = privatizer.exact_noise(*given), privatizer.certificate(problem, 20)
+    noise, certificate = privatizer.exact_noise(problem, 20), privatizer.certificate(problem, 20)
     t, L = noise.scale, {dp.Central: 16, dp.KaryTree: 4}.get(make, 1)
     counts, rewards = (20, 20_000) if privatizer.families == "paper" else (20, 10_000)
     lost = sum(Fraction(L * change) / x for change, x in zip((counts, counts, rewards), t, strict=True) if x)
@@ -228,15 +225,19 @@ def test_rewards_lie_on_the_grid():
     assert on_grid(-0.2, 1000) == 0 and on_grid(7.0, 1000) == 1000  # nobody moves a sum by more
     assert all(1000 % g == 0 and g % 2 == 0 for g in GRIDS) and sorted(GRIDS, reverse=True) == list(GRIDS)
     (trajectory,) = trajectories(n=1)
-    for families in FAMILIES.values():
-        whole, real = (statistics(trajectory, 3, 2, 2, families, grid=grid) for grid in (1000, None))
-        assert whole.dtype == np.int64
+    for name, families in FAMILIES.items():
+        real = statistics(trajectory, 3, 2, 2, families)
+        tally = counting((3, 2, 2, 2), 3, name, grid=1000)
+        units = np.array([on_grid(r, 1000) for r in trajectory.r])
+        whole = np.zeros_like(tally.sigma)
+        add_user(tally, whole, user(trajectory)._replace(r=units))
+        assert whole.dtype == np.int64 and np.array_equal(whole, in_units(trajectory, 3, 2, 2, families))
         np.testing.assert_array_equal(whole[:-12], real[:-12])
         assert np.abs(whole[-12:] / 1000 - real[-12:]).max() <= 1 / 2000 + 1e-12
 
 
 class NoFloat(np.ndarray):
-    """Integers that refuse to be computed with as floats, or with floats."""
+    """Integers that refuse to be computed with as floats, or with floats, and to be set to floats."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
         def plain(x):
@@ -248,17 +249,22 @@ class NoFloat(np.ndarray):
         assert result.dtype.kind in "iub", f"{ufunc.__name__} gives {result.dtype}"
         return out[0] if out else np.asarray(result).view(NoFloat)
 
+    def __setitem__(self, at, value):
+        assert np.asarray(value).dtype.kind in "iub", f"an integer is set to {np.asarray(value).dtype}"
+        super().__setitem__(at, value)
 
-def poisoned(part):
-    """Every array of integers in an object, and in those that it holds, is one that refuses floats."""
-    found = 0
-    for key, value in list(vars(part).items()):
-        if isinstance(value, np.ndarray) and value.dtype == np.int64:
-            setattr(part, key, value.view(NoFloat))
-            found += 1
-        elif type(value).__module__.startswith("dpucbvi") and not isinstance(value, ReleaseMode | tuple):
-            found += poisoned(value)
-    return found
+
+def poisoned(value):
+    """A tuple with arrays of integers that refuse floats; those of an object are changed in place."""
+    if isinstance(value, np.ndarray):
+        return value.view(NoFloat) if value.dtype == np.int64 else value
+    if hasattr(value, "_asdict"):
+        return value._make(poisoned(item) for item in value)
+    if type(value).__module__.startswith("dpucbvi") and hasattr(value, "__dict__"):
+        for key, item in vars(value).items():
+            if isinstance(item, np.ndarray | tuple):
+                setattr(value, key, poisoned(item))
+    return value
 
 
 @every_one
@@ -272,17 +278,29 @@ def test_no_float_meets_what_is_released(monkeypatch, name, pooled):
     draw = ExactDraws.draw
     monkeypatch.setattr(ExactDraws, "draw", lambda self, n: draw(self, n).view(NoFloat))
     release = BY_NAME[name](**SEEDED).release(PROBLEM, G, seed_stream(0, "privacy"))
-    assert poisoned(release) >= 1
+    inner = poisoned(release.inner)
+    assert isinstance(inner.state.counting.sigma, NoFloat) and isinstance(inner.noisy.counts, NoFloat)
     for trajectory in trajectories():
-        fractions = trajectory._replace(r=[Fraction(r).limit_denominator(100) for r in trajectory.r])
-        out = release._release.release(user(trajectory, G=G)._replace(trajectory=fractions, sigma=None))
-        assert out is None or out.dtype == np.int64
+        assert release.release(in_fractions(trajectory, G)) is None or release.last.dtype == np.int64
+        assert release.last is None or isinstance(release.last, NoFloat)
+
+
+def in_fractions(trajectory, G=PROBLEM.H):
+    return user(trajectory, G=G)._replace(r=[Fraction(r).limit_denominator(100) for r in trajectory.r])
 
 
 def test_the_poison_works():
     whole = np.arange(3).view(NoFloat)
     whole += np.arange(3)
-    for wrong in (lambda: whole + 0.5, lambda: np.zeros(3) + whole, lambda: whole / 2, lambda: np.sqrt(whole)):
+    set_to = whole.__setitem__
+    for wrong in (
+        lambda: whole + 0.5,
+        lambda: np.zeros(3) + whole,
+        lambda: whole / 2,
+        lambda: np.sqrt(whole),
+        lambda: set_to(0, 1.0),
+        lambda: set_to(0, whole[0] + 0.5),
+    ):
         with pytest.raises(AssertionError, match="float"):
             wrong()
 
@@ -297,7 +315,7 @@ def test_what_is_published_is_whole_numbers_and_multiples_of_the_grid(name):
         assert (whole is None) == (real is None)
         if whole is not None:
             np.testing.assert_array_equal(real[:-12], whole[:-12])
-            np.testing.assert_array_equal(real[-12:], whole[-12:] / release._grid)
+            np.testing.assert_array_equal(real[-12:], whole[-12:] / release.grid)
 
 
 # --- the same integers, worked out by hand ----------------------------------------------------------------
@@ -314,10 +332,9 @@ def vectors(privatizer, source, noise, size):
 def by_hand(name, privatizer, G):
     """Releases in Python's own integers, from the definitions: blocks of items, users, batches."""
     shape, families = (G, PROBLEM.S, PROBLEM.A), FAMILIES[privatizer.families]
-    given = () if isinstance(privatizer, dp.Central | dp.KaryTree | dp.Local) else (G,)
-    noise = privatizer.exact_noise(PROBLEM, *given)
+    noise = privatizer.exact_noise(PROBLEM, G)
     z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
-    items = [statistics(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
+    items = [in_units(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
     offset = families.offset(*shape)
     nodes, sums, total = {}, [0] * counters(*shape), [0] * counters(*shape)
 
@@ -396,7 +413,6 @@ def test_empty_rows_are_dropped_of_integers_too():
     N_sas = as_counts(found[-1] if found[-1] is not None else release.last, 3, 2, 2).N_sas
     assert kept.any() and not kept.all()
     assert (N_sas[~kept] == 0).all() and N_sas.dtype == np.int64
-    assert shown_pairs(np.zeros((3, 2), dtype=np.int64), 3, 2, 2).sum() == 6
 
 
 # --- estimates: what is published is whole, the rest is made of it ----------------------------------------
@@ -413,7 +429,7 @@ def test_honakers_estimates_are_made_of_noisy_nodes(monkeypatch, samplers, poole
     out = [release.release(user(trajectory, G=G)) for trajectory in trajectories()]
     shape, noise = (G, PROBLEM.S, PROBLEM.A), privatizer.exact_noise(PROBLEM)
     z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
-    items = [statistics(t, *shape, FAMILIES["tuned"], grid=noise.grid) for t in trajectories()]
+    items = [in_units(t, *shape, FAMILIES["tuned"], grid=noise.grid) for t in trajectories()]
     items = [item[math.prod(shape) :].tolist() for item in items]
     drawn, expected = [], []
     for t in range(1, 9):
@@ -433,19 +449,16 @@ def test_no_float_meets_what_estimates_are_made_of(monkeypatch, name):
     """As above, up to the noisy nodes or weighted sums."""
     draw = ExactDraws.draw
     monkeypatch.setattr(ExactDraws, "draw", lambda self, n: draw(self, n).view(NoFloat))
-    inner = ESTIMATED[name](**SEEDED).release(PROBLEM, 3, seed_stream(0, "privacy"))._release
-    seen = []
+    release = ESTIMATED[name](**SEEDED).release(PROBLEM, 3, seed_stream(0, "privacy"))
+    estimate, seen = poisoned(release.inner).estimate, []
     if name == "honaker":
-        made = inner._nodes
         monkeypatch.setattr(NoisyNodes, "draw", _keeping(NoisyNodes.draw, seen))
-        assert poisoned(made) >= 2
-        inner.item = inner.item.view(NoFloat)
+        poisoned(estimate.nodes)
     else:
-        monkeypatch.setattr(StairCounts, "publish", _keeping(StairCounts.publish, seen))
-        inner.sum, inner.s = inner.sum.view(NoFloat), inner.s.view(NoFloat)
+        monkeypatch.setattr(StairSums, "publish", _keeping(StairSums.publish, seen))
+        estimate.s = estimate.s.view(NoFloat)
     for trajectory in trajectories():
-        fractions = trajectory._replace(r=[Fraction(r).limit_denominator(100) for r in trajectory.r])
-        inner.release(user(trajectory)._replace(trajectory=fractions, sigma=None))
+        release.release(in_fractions(trajectory))
     assert len(seen) >= 8 and all(isinstance(one, NoFloat) and one.dtype == np.int64 for one in seen)
 
 
@@ -463,18 +476,23 @@ def answered(privatizer, person, samplers, n, H=3):
     release = privatizer.release(problem, H, seed_stream(4, "privacy"), samplers)
     for _ in range(n):
         release.release(person)
-    return release
+    tallies = release.state.tallies
+    shape = (H, 2, 2)
+    return tallies._replace(
+        moved=tallies.moved.reshape(*shape, -1),
+        earned=tallies.earned.reshape(*shape, -1),
+        asked=tallies.asked.reshape(shape),
+    )
 
 
-PERSON = User(Trajectory(np.array([0, 1, 1, 0]), np.array([0, 1, 0]), np.array([0.25, 0.5, 1.0])),
-              np.array([[0, 1], [0, 1], [0, 0]]), np.zeros(0))  # fmt: skip
+PERSON = user_of(Trajectory(np.array([0, 1, 1, 0]), np.array([0, 1, 0]), np.array([0.25, 0.5, 1.0])),
+                 np.array([[0, 1], [0, 1], [0, 0]]))  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["one_step", "one_question"])
 def test_answers_are_integers_and_the_same_by_both_samplers(name):
     one, other = (answered(ESTIMATED[name](**SEEDED), PERSON, how, 200) for how in (COMPILED, Samplers()))
-    tallies = ("earned", "moved", "asked") if name == "one_step" else ("earned", "where")
-    for tally in tallies:
+    for tally in ("earned", "moved", "asked"):
         assert getattr(one, tally).dtype == np.int64 and getattr(one, tally).sum() > 0
         np.testing.assert_array_equal(getattr(one, tally), getattr(other, tally))
 
@@ -492,20 +510,20 @@ def test_an_answer_to_one_question_has_its_law():
     privatizer = dp.OneQuestion(1.0, transitions=0.75, want=0, first=10**5, **SEEDED)
     found = answered(privatizer, PERSON, COMPILED, 40_000)
     shown = [(h, s, int(PERSON.pi[h, s])) for h in range(3) for s in range(2)]
-    observed = np.array([x for pair in shown for x in (*found.where[pair], *found.earned[pair])])
+    observed = np.array([x for pair in shown for x in (*found.moved[pair], *found.earned[pair])])
 
     def chances(epsilon, rewards):
         made = []
         for h, s, _ in shown:
-            visited = PERSON.trajectory.s[h] == s
-            where = PERSON.trajectory.s[h + 1] if visited else 2
+            visited = PERSON.s[h] == s
+            where = PERSON.s[h + 1] if visited else 2
             paid = [1 - rewards[h], rewards[h], 0.0] if visited else [0.0, 0.0, 1.0]
             p, q = 1 / (1 + 2 * math.exp(-epsilon)), math.exp(-epsilon) / (1 + 2 * math.exp(-epsilon))
             made += [0.75 * (p if x == where else q) for x in range(3)]
             made += [0.25 * (q + (p - q) * share) for share in paid]
         return made
 
-    true = PERSON.trajectory.r
+    true = PERSON.r
     assert goodness(observed, chances(1.0, true)) > ALARM
     for wrong in (chances(0.85, true), chances(1.15, true), chances(1.0, np.round(true))):
         assert goodness(observed, wrong) < ALARM
@@ -514,7 +532,7 @@ def test_an_answer_to_one_question_has_its_law():
 def test_a_report_of_one_step_has_its_law():
     """Every bit's tally is binomial: z-scores of 24 cells within 5.5, 1e-6 together; ε 15% off is refused."""
     privatizer = dp.OneStep(1.0, transitions=0.5, first=10**5, **SEEDED)
-    found, s, r = answered(privatizer, PERSON, COMPILED, 40_000), PERSON.trajectory.s, PERSON.trajectory.r
+    found, s, r = answered(privatizer, PERSON, COMPILED, 40_000), PERSON.s, PERSON.r
 
     def worst(epsilon):
         q, scores = 1 / (1 + math.exp(epsilon)), []
@@ -559,7 +577,7 @@ def added_by(privatizer):
     """The noise of releases 1, 2, and what release 3 adds to that of 2: single nodes, or users."""
     _, found = released(privatizer, BIG, BIG.H, n=3)
     families = FAMILIES[privatizer.families]
-    items = [statistics(t, 10, 20, 5, families, grid=1000) for t in trajectories(BIG, 3)]
+    items = [in_units(t, 10, 20, 5, families, grid=1000) for t in trajectories(BIG, 3)]
     z = [found[i] - sum(items[: i + 1]) for i in range(3)]
     if privatizer.model == "LDP":
         return [z[0], z[1] - z[0], z[2] - z[1]]
@@ -578,7 +596,7 @@ LAWS = {
 def test_released_noise_has_the_discrete_law_of_its_scale_and_no_other(name):
     privatizer = LAWS[name]
     gaussian = "gaussian" in name
-    noise = privatizer.exact_noise(BIG, BIG.H) if gaussian else privatizer.exact_noise(BIG)
+    noise = privatizer.exact_noise(BIG, BIG.H)
     assert noise.grid == 1000
     pmf = gaussian_pmf if gaussian else laplace_pmf
     M, R = float(noise.scale.M), float(noise.scale.R)
@@ -603,11 +621,7 @@ def first_release(noise, visited):
     """One local user's N(s,a,s'), who was there or not, as the server gets them; 2,000 seeds."""
     problem = dp.Problem(H=1, S=1, A=2, K=3, beta=0.05)
     action = np.array([0 if visited else 1])
-    person = User(
-        Trajectory(np.zeros(2, dtype=np.int64), action, np.zeros(1)),
-        np.array([[0]]),
-        np.zeros(counters(1, 1, 2)),
-    )
+    person = user_of(Trajectory(np.zeros(2, dtype=np.int64), action, np.zeros(1)), np.array([[0]]))
     privatizer = dp.Local(0.05, noise=noise, **({"words": SeededWords} if noise == "exact" else {}))
     scale = privatizer.scales(problem).M
     assert scale == 60.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredExperiment, StoredRun
 

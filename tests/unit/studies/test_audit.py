@@ -8,7 +8,7 @@ import pytest
 from drawn import is_log, lines, said, texts, ticks
 from made_up import stored_experiment
 
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredRun
 from experiments.studies.audit import STUDY, false_alarms, rows

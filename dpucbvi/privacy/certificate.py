@@ -1,0 +1,178 @@
+"""What a run certifies: the privacy of its releases under both neighbour relations, each ε with its δ.
+
+    add_remove   a user is there or not
+    replace_one  her trajectory against any other, as Definitions 2.2 (JDP) and 2.3 (LDP) have it
+
+How far a user can move the counters is in sensitivity.py. Laplace noise Lap(b_f) on family f, each item of
+which lies in L noisy sums, is exactly ε-DP with
+
+    ε = Σ_f L · Δ_f / b_f        the ratio of densities is at most e^ε, attained where the Δ_f are
+
+and Gaussian noise of variance σ_f² on sums that an item moves by a factor C in ℓ2 is μ-GDP with
+
+    μ² = Σ_f C² · Δ_f² / σ_f²    Δ_f² the squared ℓ2 sensitivity; then (ε, δ) exactly by
+    accounting.gaussian_delta
+
+The paper calibrates its noise for a user who is added or removed, and so certifies 2ε under replace_one [D8].
+
+Formal guarantees: exact for the ideal mechanism (real-valued noise); see laplace.py for what floating point and
+seeding take away, and release_mode.py for noise that has neither. A JDP certificate is the DP of the released
+counters; JDP of the actions follows by post-processing and the billboard lemma (Hsu et al., 2014), as in the
+proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on earlier releases.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpucbvi.counts import FAMILIES, Families
+from dpucbvi.errors import InputError, check_number
+from dpucbvi.privacy.accounting import gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
+from dpucbvi.privacy.rational import round_up
+from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
+
+MARGIN = 1e-12
+SIMULATION, RELEASE = "simulation", "release"
+HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
+RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
+
+
+class Certificate(NamedTuple):
+    """The ε that the released counters have at this δ, by neighbour relation.
+
+    δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say;
+    where it is discrete Gaussian, ε comes from the two ρ. `noise` tells a simulation (seeded floating point)
+    from a release (exact integers, unpredictable words).
+    """
+
+    model: str  # "JDP", "LDP" or "none"
+    add_remove: float
+    replace_one: float
+    delta: float = 0.0
+    mu_add_remove: float | None = None
+    mu_replace_one: float | None = None
+    noise: str = SIMULATION
+    rho_add_remove: float | None = None
+    rho_replace_one: float | None = None
+
+    def epsilon(self, relation: str) -> float:
+        """ε under "add_remove" or "replace_one", at δ."""
+        return {"add_remove": self.add_remove, "replace_one": self.replace_one}[relation]
+
+    def mu(self, relation: str) -> float:
+        """μ of Gaussian differential privacy; for pure privacy, what ε implies; infinite if none is known."""
+        mu = {"add_remove": self.mu_add_remove, "replace_one": self.mu_replace_one}[relation]
+        if mu is None:
+            return gdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else math.inf
+        return mu
+
+    def rho(self, relation: str) -> float:
+        """ρ of zero-concentrated differential privacy; for pure privacy, what ε implies."""
+        rho = {"add_remove": self.rho_add_remove, "replace_one": self.rho_replace_one}[relation]
+        if rho is not None:
+            return rho
+        return zcdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else zcdp_of_gdp(self.mu(relation))
+
+    def __str__(self) -> str:
+        if math.isinf(self.add_remove):
+            return "no privacy is certified"
+        kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
+        each = ", ".join(f"{at_most(self.epsilon(relation))} {words}" for relation, words in RELATIONS.items())
+        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}"
+
+
+def at_most(epsilon: float) -> str:
+    """ε to four digits, rounded up; what floats add to a number of four digits (1e-12 of it) is not shown."""
+    nearest = float(f"{epsilon:.4g}")
+    if nearest * (1.0 + MARGIN) >= epsilon:
+        return f"{nearest:g}"
+    return f"{nearest + 10.0 ** (math.floor(math.log10(nearest)) - 3):g}"
+
+
+class Scales(NamedTuple):
+    """The noise scale of each family: b of Lap(b), or the σ of a Gaussian."""
+
+    N: float
+    M: float  # of N(s,a,s')
+    R: float
+
+
+NOTHING = Scales(0.0, 0.0, 0.0)
+
+
+def laplace_scales(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> Scales:
+    """b_f = L Δ_f / (share_f ε), worked out exactly and rounded up."""
+    chosen = FAMILIES[families]
+    change = l1(chosen, H, SENSITIVITY_FACTOR[sensitivity] == 2)
+    return _scales(
+        chosen, change, lambda delta, share: round_up(L * delta / (share * Fraction(float(epsilon))))
+    )
+
+
+def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float) -> Scales:
+    """σ_f = C Δ_f / (μ √share_f), rounded up by a margin that covers the roundings of its formula."""
+    chosen = FAMILIES[families]
+    change = l2_squared(chosen, V, SENSITIVITY_FACTOR[sensitivity] == 2)
+    return _scales(chosen, change, lambda d2, share: C * math.sqrt(d2 / share) / mu * (1.0 + MARGIN))
+
+
+def _scales(families: Families, change: ByFamily, scale: Callable[[Fraction, Fraction], float]) -> Scales:
+    shares = (families.N, families.M, families.R)
+    return Scales(*(scale(d, share) if share else 0.0 for d, share in zip(change, shares, strict=True)))
+
+
+def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scales) -> Certificate:
+    """ε = Σ_f L Δ_f / b_f under both relations, worked out exactly and rounded up."""
+
+    def epsilon(replaced: bool) -> float:
+        change = l1(FAMILIES[families], H, replaced)
+        moved = [(d, b) for d, b in zip(change, scales, strict=True) if d]
+        if not all(b for _, b in moved):
+            return math.inf  # a family without noise
+        return round_up(sum((L * d / Fraction(b) for d, b in moved), Fraction(0)))
+
+    return Certificate(model, epsilon(False), epsilon(True))
+
+
+def gaussian_certificate(
+    model: str, families: str, V: int, C: float, scales: Scales, delta: float
+) -> Certificate:
+    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ."""
+
+    def mu(replaced: bool) -> float:
+        change = l2_squared(FAMILIES[families], V, replaced)
+        moved = [(float(d2), sigma) for d2, sigma in zip(change, scales, strict=True) if d2]
+        if not all(sigma for _, sigma in moved):
+            return math.inf  # a family without noise
+        return C * math.sqrt(sum(d2 / sigma**2 for d2, sigma in moved))
+
+    apart, replaced = mu(False), mu(True)
+    epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)
+    return Certificate(model, *epsilons, delta, apart, replaced)
+
+
+def nothing_released(model: str) -> Certificate:
+    """No user's data is ever read by another's policy; under LDP, none is ever sent."""
+    return Certificate(model, 0.0, 0.0)
+
+
+def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
+    """Raise InputError for what no privatizer accepts."""
+    check_number("epsilon", epsilon, positive, "a number > 0")
+    check_one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
+    check_one_of("families", families, tuple(FAMILIES))
+    check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
+
+
+def check_delta(delta: float) -> None:
+    check_number("delta", delta, lambda delta: 0.0 < delta < 1.0, "a number in (0, 1)")
+
+
+def positive(value: float) -> bool:
+    return value > 0.0
+
+
+def check_one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")

@@ -1,0 +1,82 @@
+"""Seeded noise and coins as arrays: what a mechanism draws from, in either engine.
+
+The generator is numpy's SFC64, kept as its four words so that a state is made of arrays alone. What needs the
+bits of a word (`next_words`, `fill`) has a compiled version of its own in engine/noise.py, which gives the same
+bits; everything else here is compiled as it stands.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.privacy.gaussian import gaussian_from_words
+from dpucbvi.privacy.laplace import Words, laplace_from_words
+from dpucbvi.protocol import Floats
+
+
+class Draws(NamedTuple):
+    """A seeded source of independent noises: scale × standard Laplace or normal variates."""
+
+    generator: Words
+    words: Words  # scratch
+    scale: Floats  # of every coordinate
+    gaussian: bool
+
+    def draw(self, n: int) -> Floats:
+        """The next n noises, one for each coordinate."""
+        next_words(self.generator, self.words)
+        standard = gaussian_from_words(self.words) if self.gaussian else laplace_from_words(self.words)
+        return self.scale * standard[:n]
+
+
+def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Draws:
+    """The source of a run whose privacy stream has this seed."""
+    n = scale.size
+    words = np.zeros(2 * ((n + 1) // 2) if gaussian else n, dtype=np.uint64)
+    return Draws(generator(seed), words, scale, gaussian)
+
+
+def generator(seed: np.random.SeedSequence) -> Words:
+    """The four words (a, b, c, counter) of a new SFC64 generator."""
+    return np.array(np.random.SFC64(seed).state["state"]["state"], dtype=np.uint64)
+
+
+def next_words(generator: Words, words: Words) -> None:
+    """Fill `words` with the generator's next words and advance it."""
+    source = np.random.SFC64(0)
+    source.state = {
+        "bit_generator": "SFC64",
+        "state": {"state": generator},
+        "has_uint32": 0,
+        "uinteger": 0,
+    }
+    words[:] = source.random_raw(words.size)
+    generator[:] = source.state["state"]["state"]
+
+
+def fill(source: Any, noise: np.ndarray) -> None:
+    """Fill a vector with new noise: from Draws, or from anything else that can `draw`."""
+    noise[:] = source.draw(noise.size)
+
+
+# --- coins ----------------------------------------------------------------------------------------------------
+
+
+def unit(word: np.uint64) -> float:
+    """A uniform in [0, 1) from the top 53 bits of a word."""
+    return float(word >> np.uint64(11)) * 2.0**-53
+
+
+def answer_odds(epsilon: float, d: int) -> tuple[float, float]:
+    """p of the true answer and q of each other one, of d answers: p + (d-1)q = 1 and p/q = e^ε."""
+    away = math.exp(-epsilon)
+    return 1.0 / (1.0 + (d - 1) * away), away / (1.0 + (d - 1) * away)
+
+
+def randomised_response(truth: int, d: int, p: float, u: float, v: float) -> int:
+    """The truth if u < p, else one of the d - 1 others, by v."""
+    if u < p:
+        return truth
+    other = int(v * (d - 1))
+    return other if other < truth else other + 1

@@ -1,0 +1,80 @@
+"""Where randomness comes from: named streams, and standard Laplace noise from raw 64-bit words.
+
+Streams. A run has one seed and three independent streams derived from it by name (`environment`,
+`privacy`, `audit`): arms that share a seed meet the same environment, whatever their noise, and no
+result depends on which worker computes it.
+
+Laplace. One word of numpy's SFC64 generator gives one variate. Its top 52 bits give
+U = 1 - j/2^52 in (0, 1], its lowest bit a sign; then
+
+    X = ± (-ln U),   so   P(|X| > x) = e^{-x}  and  X ~ Lap(1).
+
+Magnitudes lie on the grid of -ln(multiples of 2^-52), up to 52 ln 2 = 36.04; the tail beyond has
+probability 2^-52. The logarithm is written out so that the compiled twin (engine/noise.py) gives the
+same bits on every machine: U = 2^e m with m in [√½, √2), and
+
+    ln m = 2 artanh(z) = 2z (1 + z²/3 + z⁴/5 + ...),   z = (m-1)/(m+1),  |z| < 0.172,
+
+whose terms beyond z²⁰/21 are below 1e-18.
+
+Idealised numerics: floating-point Laplace noise does not give exact differential privacy (Mironov,
+2012), and a seeded generator gives none against who knows the seed. Runs are experiments; what they
+certify is the privacy of the ideal mechanism they simulate. Here the lowest bits of four values in five rule
+out a count that is off by one (tests/unit/privacy/test_float_leak.py); noise to publish is in exact.py.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpucbvi.protocol import Floats
+
+Words = NDArray[np.uint64]
+
+STREAMS = ("environment", "privacy", "audit")
+
+LN2 = 0.6931471805599453
+ONE_BITS = np.uint64(0x3FF0000000000000)  # the bits of 1.0
+SQRT_HALF_BITS = np.uint64(0x3FE6A09E667F3BCD)  # the bits of √½
+MANTISSA = np.uint64(0x000FFFFFFFFFFFFF)
+TWO52_BITS = np.uint64(0x4330000000000000)  # the bits of 2^52: OR-ing an integer i < 2^52 gives 2^52 + i
+TWO52 = 4503599627370496.0
+EXPONENT_BIAS = 1023.0
+ARTANH_SERIES = tuple(1.0 / n for n in range(21, 0, -2))  # 1/21, 1/19, ..., 1/3, 1
+
+
+def seed_stream(seed: int, stream: str) -> np.random.SeedSequence:
+    """The named stream of a run's seed."""
+    return np.random.SeedSequence(seed, spawn_key=(STREAMS.index(stream),))
+
+
+def minus_log(words: Words) -> Floats:
+    """-ln U of the top 52 bits of each word: a standard exponential variate (formula above)."""
+    U = 2.0 - ((words >> np.uint64(12)) | ONE_BITS).view(np.float64)
+    shifted = U.view(np.uint64) + (ONE_BITS - SQRT_HALF_BITS)
+    exponent = ((shifted >> np.uint64(52)) | TWO52_BITS).view(np.float64) - (TWO52 + EXPONENT_BIAS)
+    m = ((shifted & MANTISSA) + SQRT_HALF_BITS).view(np.float64)
+    z = (m - 1.0) / (m + 1.0)
+    series = np.full_like(z, ARTANH_SERIES[0])
+    for coefficient in ARTANH_SERIES[1:]:
+        series = series * (z * z) + coefficient
+    return -(exponent * LN2 + 2.0 * z * series)
+
+
+def laplace_from_words(words: Words) -> Floats:
+    """Standard Laplace variates, one per 64-bit word: -ln U with the sign of the lowest bit."""
+    magnitude = minus_log(words)
+    return (magnitude.view(np.uint64) ^ (words << np.uint64(63))).view(np.float64)
+
+
+class LaplaceStream:
+    """Independent Lap(1) variates from one seeded SFC64 generator, in the order they are asked for."""
+
+    def __init__(self, seed: np.random.SeedSequence):
+        self._words = np.random.SFC64(seed)
+
+    def draw(self, n: int) -> Floats:
+        return laplace_from_words(self._words.random_raw(n))
+
+    def state(self) -> Words:
+        """The generator's four words (a, b, c, counter), for the compiled engine to go on from."""
+        return np.array(self._words.state["state"]["state"], dtype=np.uint64)

@@ -1,0 +1,285 @@
+"""The law of the noise, Laplace or Gaussian: its scales, its tail, and what it certifies, in floats or exactly.
+
+A mechanism (mechanisms/) spends on every item: L, in how many noisy sums it lies, for Laplace noise, and C, by
+which factor its ℓ2 norm grows, for Gaussian noise. With Δ_f how far a user moves family f (sensitivity.py),
+
+    Laplace    b_f = L Δ_f/(share_f ε)        certified:  ε = Σ_f L Δ_f/b_f
+    Gaussian   σ_f = C Δ_f/(μ √share_f)       certified:  μ² = Σ_f C² Δ_f²/σ_f², and the ε that it has at δ
+
+Exact noise (`noise="exact"`) is integers from the data to the noise, and words that no seed determines:
+
+    statistics   counts, and rewards rounded to a public grid of 1/g: integer vectors    (counts.add_user)
+    noise        discrete Laplace of scale t_f, or discrete Gaussian of parameter σ_f²   (exact.py)
+    sums         of the two, in 64-bit integers, by the same functions that simulate
+    Published    what came out, as floats: from here on all is post-processing           (privatizers/arrays.py)
+
+Without it (`noise="simulation"`) a run draws floating-point noise from its seed: an experiment, whose
+certificate is that of the ideal mechanism (laplace.py). Both take budget, shares and tree from the same
+settings. Let an item lie in L noisy sums, and Δ_f be how far a user moves family f (sensitivity.py), that of R
+in units of 1/g. Then, with ρ the largest that has the wanted ε at δ (accounting.zcdp_of_epsilon),
+
+    t_f  = L Δ_f / (share_f ε)          certified:  ε = Σ_f L Δ_f / t_f
+    σ_f² = L Δ_f² / (2 share_f ρ)       certified:  ρ = Σ_f L Δ_f² / (2σ_f²), and the ε that it has at δ
+
+are fractions, t_f and σ_f² rounded up to what the samplers take, the sums rounded up to floats. The way from ρ
+to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of real Gaussian noise, whose δ is
+known exactly (accounting.gaussian_delta). No μ is certified.
+
+Estimates that weigh noisy sums by reals (honaker.py, square_root.py) are made of the noisy integers, and so are
+post-processing too. Where users answer at random (one_question.py, one_step.py) there is no noise to add: their
+answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
+rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
+and the estimates rest on what they were rounded to.
+
+The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs more, g is the largest even
+divisor of 1000 with which it fits. It depends on no data.
+
+Formal guarantees, for independent uniform words (words.py):
+- the certified ε, or ρ, exactly: the proofs in kary.py, over_time.py and batches.py hold with integers, since
+  the shift of the noise is an integer vector and counting takes the place of volume; ρ adds up over the nodes
+  that hold an item, also if the items depend on earlier releases (Bun & Steinke, Lemma 1.7). ε at δ from ρ:
+  idealised numerics, with a margin for its roundings;
+- a sum that left the 64 bits would be the right one modulo 2^64: post-processing, so that privacy never rests
+  on the size of a number. Counts are right, also as floats, up to 2^53/(gH) users (4·10^11 for H = 20);
+- E as with real noise (confidence.py). The moment generating function of discrete Laplace noise is at most that
+  of real noise of its scale, 1/(1 - (cosh λ - 1)/(cosh(1/t) - 1)) against 1/(1 - λ²t²), because (cosh λ - 1)/λ²
+  grows. That of discrete Gaussian noise is at most e^{λ²σ²/2}, because Σ_x e^{-(x-c)²/2σ²} over the integers
+  is largest at c = 0 (Poisson's formula: its Fourier coefficients are positive); so 2e^{-z²/2} takes the place
+  of 2Φ(-z). A reward is off by at most 1/(2g) a visit, which goes into E.
+Out of scope: timing, as in exact.py, and what else a run shows: a trace holds the true visits, it is no
+release.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dpucbvi.confidence import gaussian_bound, laplace_sum_bound, subgaussian_bound
+from dpucbvi.counts import FAMILIES
+from dpucbvi.errors import InputError
+from dpucbvi.privacy.accounting import MARGIN, epsilon_of_zcdp, gaussian_mu, zcdp_of_epsilon
+from dpucbvi.privacy.certificate import (
+    RELEASE,
+    SIMULATION,
+    Certificate,
+    Scales,
+    gaussian_certificate,
+    gaussian_scales,
+    laplace_certificate,
+    laplace_scales,
+)
+from dpucbvi.privacy.exact import LARGEST, ExactCoins, ExactGaussian, ExactLaplace
+from dpucbvi.privacy.rational import round_up, round_up_to
+from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared, largest_square
+from dpucbvi.privacy.words import WordSource
+from dpucbvi.protocol import Ints, Problem, Shape
+
+GRIDS = (1000, 500, 250, 200, 100, 50, 40, 20, 10, 8, 4, 2)  # even, for ½ lies on the grid; the finest first
+
+
+class Reach(NamedTuple):
+    """How far a user reaches: the families she moves, the relation, H and V (sensitivity.py)."""
+
+    families: str
+    sensitivity: str
+    H: int
+    V: int
+
+
+def reach(families: str, sensitivity: str, problem: Problem, G: int, clip: int | None = None) -> Reach:
+    return Reach(families, sensitivity, problem.H, largest_square(problem.H, G, clip))
+
+
+class Spent(NamedTuple):
+    """What a mechanism spends on an item: L and C; for exact noise C² as an integer, in units of 1/unit²."""
+
+    L: int
+    C: float
+    square: int = 0
+    unit: int = 1
+
+
+ONCE = Spent(1, 1.0, 1)  # an item lies in one noisy sum
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise for a pure ε."""
+
+    epsilon: float
+    exact: bool = False
+
+    gaussian: ClassVar[bool] = False
+    variance: ClassVar[float] = 2.0  # of noise of scale 1
+
+    def scales(self, user: Reach, spent: Spent) -> Scales:
+        return laplace_scales(self.epsilon, user.families, user.sensitivity, user.H, spent.L)
+
+    def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
+        return laplace_certificate(model, user.families, user.H, spent.L, scales)
+
+    def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
+        return exact_laplace(self.epsilon, user.families, user.sensitivity, user.H, spent.L)
+
+    def sum_bound(self, n: float, failure: float) -> float:
+        """On the sum of n noises of scale 1, exceeded with probability `failure` at most."""
+        return laplace_sum_bound(n, failure)
+
+    def row_bound(self, scale: float, D: int, n: float, failure: float) -> float:
+        """On the sum of D cells with n noises each."""
+        return scale * laplace_sum_bound(D * n, failure)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian noise for (ε, δ)."""
+
+    epsilon: float
+    delta: float
+    exact: bool = False
+
+    gaussian: ClassVar[bool] = True
+    variance: ClassVar[float] = 1.0
+
+    def scales(self, user: Reach, spent: Spent) -> Scales:
+        mu = gaussian_mu(self.epsilon, self.delta)
+        return gaussian_scales(mu, user.families, user.sensitivity, user.V, spent.C)
+
+    def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
+        return gaussian_certificate(model, user.families, user.V, spent.C, scales, self.delta)
+
+    def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
+        return exact_gaussian(
+            self.epsilon, self.delta, user.families, user.sensitivity, user.V, spent.square, spent.unit
+        )
+
+    def sum_bound(self, n: float, failure: float) -> float:
+        """On the sum of noises of scale 1 whose weights have squares that sum to n."""
+        return (subgaussian_bound if self.exact else gaussian_bound)(failure) * math.sqrt(n)
+
+    def row_bound(self, scale: float, D: int, n: float, failure: float) -> float:
+        """On the sum of D such cells."""
+        return scale * math.sqrt(D) * self.sum_bound(n, failure)
+
+
+Law = Laplace | Gaussian
+
+
+# --- exact noise ----------------------------------------------------------------------------------------------
+
+
+class Samplers(NamedTuple):
+    """Who draws: the classes below in plain Python, or their compiled twins, which give the same integers."""
+
+    laplace: type[ExactLaplace] = ExactLaplace
+    gaussian: type[ExactGaussian] = ExactGaussian
+    coins: type[ExactCoins] = ExactCoins
+
+
+PLAIN = Samplers()
+
+
+class ExactNoise(NamedTuple):
+    """The noise of all families and what it costs; δ = 0 means Laplace."""
+
+    families: str
+    most: int  # H for Laplace, V of sensitivity.py for Gaussian
+    L: int
+    delta: float
+    scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
+    grid: int
+    unit: int = 1
+
+    @property
+    def scales(self) -> Scales:
+        """b_f or σ_f as floats, that of R in units of 1: for E and for standard deviations."""
+        N, M, R = (round_up(x) if self.delta == 0.0 else math.sqrt(x) for x in self.scale)
+        return Scales(N / self.unit, M / self.unit, R / (self.unit * self.grid))
+
+    def cost(self, replaced: bool) -> Fraction:
+        """ε = Σ_f L Δ_f/t_f, or ρ = Σ_f L Δ_f²/(2σ_f²)."""
+        change = _change(self.families, self.most, self.delta, replaced, self.grid)
+        times = 1 if self.delta == 0.0 else 2
+        losses = [self.L * d / (times * x) for d, x in zip(change, self.scale, strict=True) if d]
+        return sum(losses, Fraction(0))
+
+    def certificate(self, model: str, words: type[WordSource]) -> Certificate:
+        kind = SIMULATION if words.seeded else RELEASE
+        costs = round_up(self.cost(False)), round_up(self.cost(True))
+        if self.delta == 0.0:
+            return Certificate(model, *costs, noise=kind)
+        apart, replaced = (epsilon_of_zcdp(rho, self.delta) * (1.0 + MARGIN) for rho in costs)
+        return Certificate(model, apart, replaced, self.delta, None, None, kind, *costs)
+
+    def rounding(self, visits: int) -> float:
+        """How far a sum of so many rewards may be off because of the grid."""
+        return visits / (2.0 * self.grid)
+
+    def draws(self, shape: Shape, source: WordSource, samplers: Samplers) -> "ExactDraws":
+        """The noise of all released counters, in the order of counts.as_counts."""
+        G, S, A, D = shape
+        sampler = samplers.laplace if self.delta == 0.0 else samplers.gaussian
+        sizes = (G * S * A, G * S * A * D, G * S * A)
+        return ExactDraws([(sampler(x, source), n) for x, n in zip(self.scale, sizes, strict=True) if x])
+
+
+class ExactDraws:
+    """Integer noise for a whole vector of counters, family by family from one source of words."""
+
+    dtype = np.int64
+
+    def __init__(self, families: list[tuple[ExactLaplace | ExactGaussian, int]]):
+        self._families = families
+        self.size = sum(n for _, n in families)
+
+    def draw(self, n: int) -> Ints:
+        if n != self.size:
+            raise ValueError(f"this noise is for {self.size} counters, not for {n}")
+        return np.concatenate([sampler.draw(size) for sampler, size in self._families])
+
+
+def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> ExactNoise:
+    """t_f = L Δ_f/(share_f ε), rounded up."""
+    budget = Fraction(float(epsilon))
+    return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
+
+
+def exact_gaussian(
+    epsilon: float, delta: float, families: str, sensitivity: str, V: int, L: int, unit: int = 1
+) -> ExactNoise:
+    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
+    rho = Fraction(zcdp_of_epsilon(epsilon, delta))
+    made = _exact(families, sensitivity, V, L, delta, lambda d2, share: L * d2 / (2 * share * rho))
+    return made._replace(unit=unit)
+
+
+def _exact(
+    families: str,
+    sensitivity: str,
+    most: int,
+    L: int,
+    delta: float,
+    scale: Callable[[Fraction, Fraction], Fraction],
+) -> ExactNoise:
+    chosen = FAMILIES[families]
+    shares = (chosen.N, chosen.M, chosen.R)
+    for grid in GRIDS:
+        change = _change(families, most, delta, SENSITIVITY_FACTOR[sensitivity] == 2, grid)
+        wanted = [scale(d, share) if d else Fraction(0) for d, share in zip(change, shares, strict=True)]
+        if max(wanted) <= LARGEST:
+            rounded = (round_up_to(x, LARGEST) if x else x for x in wanted)
+            return ExactNoise(families, most, L, delta, ByFamily(*rounded), grid)
+    raise InputError("epsilon: exact noise has no scale as large as this; a larger epsilon is needed")
+
+
+def _change(families: str, most: int, delta: float, replaced: bool, grid: int) -> ByFamily:
+    """Δ_f, or Δ_f² for Gaussian noise; R in units of 1/grid."""
+    if delta == 0.0:
+        change = l1(FAMILIES[families], most, replaced)
+        return change._replace(R=change.R * grid)
+    change = l2_squared(FAMILIES[families], most, replaced)
+    return change._replace(R=change.R * grid**2)

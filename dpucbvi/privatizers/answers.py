@@ -1,0 +1,130 @@
+"""Users who answer at random: the server's tallies of their answers, and the estimates made of them.
+
+There are two kinds of question, about the next state and about the reward. An answer x to one of n questions
+about a pair is tallied; where it is not the true one it has probability q, so that a multiple of (tally of x) -
+q n has the mean of the number of users whose true answer is x. Simulated coins have real
+probabilities (draws.py), exact ones do not need them (exact.py), and only the tallies are integers.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.counts import CENTRE, counters
+from dpucbvi.errors import check_number, whole
+from dpucbvi.privacy.certificate import check_budget
+from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.law import PLAIN, Samplers
+from dpucbvi.privatizers.arrays import Arrays, check_policy
+from dpucbvi.privatizers.batches import batch_ends, ended
+from dpucbvi.privatizers.release_mode import ExactAnswers
+from dpucbvi.protocol import Floats, Ints, Noisy, Problem, Release, User
+
+
+class Tallies(NamedTuple):
+    """The server's tallies by row (g, s, a), and what one answer adds to an estimate."""
+
+    moved: np.ndarray  # [row, answer]: next states
+    earned: np.ndarray  # [row, answer]: rewards 0 and 1
+    asked: np.ndarray  # [row]: questions about the next state
+    N_hat: Floats  # [row] of the last release
+    ends: Ints  # after which users there is a release
+    released: Ints  # released[0]: how often
+    q: float
+    factor_moved: float
+    factor_earned: float
+    cell_sd: float
+
+
+def released(tallies: Tallies, S: int, t: int, noisy: Noisy) -> bool:
+    """Whether counts are released after user t; if so, N̂(s,a,s') and centred R̂(s,a) from the tallies."""
+    if not ended(t, tallies.ends, tallies.released):
+        return False
+    rows = tallies.asked.size
+    for row in range(rows):
+        tallies.N_hat[row] = 0.0
+        for s in range(S):
+            value = tallies.factor_moved * (tallies.moved[row, s] - tallies.q * tallies.asked[row])
+            noisy.counts[(1 + s) * rows + row] = value
+            tallies.N_hat[row] += value
+        difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
+        noisy.counts[(1 + S) * rows + row] = tallies.factor_earned * difference
+        noisy.sd[row] = tallies.cell_sd * math.sqrt(tallies.asked[row])
+    return True
+
+
+class Answers(Arrays, ExactAnswers):
+    """A privatizer whose users answer one question each, pure ε-LDP.
+
+    `transitions`: the share of questions about the next state. `first` and `growth`: counts are released after
+    e users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    """
+
+    epsilon: float
+    transitions: float
+    first: int
+    growth: float
+    confidence_scale: float
+
+    model = "LDP"
+    families = "tuned"
+    one_action = True
+    name: str
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
+        check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
+        whole("first", self.first, 1)
+        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+        self.check_mode()
+
+    def ends(self, problem: Problem) -> Ints:
+        """After which users new counts are released."""
+        return batch_ends(problem.K - 1, self.first, self.growth)
+
+    def tallies(
+        self, problem: Problem, G: int, answers: tuple[int, int], q: float, factors: tuple[float, float]
+    ) -> Tallies:
+        """Empty ones, for so many answers to either kind of question."""
+        dtype = np.int64 if self.exact else np.float64
+        rows = G * problem.S * problem.A
+        moved, earned = (np.zeros((rows, d), dtype) for d in answers)
+        sd = factors[0] * math.sqrt(q * (1.0 - q))
+        ends, count = self.ends(problem), np.zeros(1, np.int64)
+        return Tallies(moved, earned, np.zeros(rows, dtype), np.zeros(rows), ends, count, q, *factors, sd)
+
+    def ask(self, state: Any, user: User, coins: ExactCoins) -> None:
+        """One question with exact coins, and its answer into the tallies."""
+        raise NotImplementedError
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        if not self.exact:
+            return super().release(problem, G, seed)
+        return ExactlyAnswered(self, problem, G, seed, self.coins(seed, samplers))
+
+
+class ExactlyAnswered:
+    """The release with exact coins, in plain Python."""
+
+    def __init__(
+        self, privatizer: Answers, problem: Problem, G: int, seed: np.random.SeedSequence, coins: ExactCoins
+    ):
+        self.state, self.t = privatizer.start(problem, G, seed), 0
+        self._privatizer, self._coins, self._shape = privatizer, coins, (G, problem.S, problem.A)
+        rows = self.state.tallies.asked.size
+        self.noisy = Noisy(np.zeros(counters(*self._shape)), np.zeros(rows))
+
+    def release(self, user: User) -> Floats | None:
+        check_policy(self._privatizer, user.pi.ndim == 3)
+        self._privatizer.ask(self.state, user, self._coins)
+        self.t += 1
+        if released(self.state.tallies, self._shape[1], self.t, self.noisy):
+            return self.noisy.counts.copy()
+        return None
+
+    @property
+    def sd(self) -> Floats:
+        return self.noisy.sd.reshape(self._shape)

@@ -1,0 +1,178 @@
+"""What all privatizers have in common that add noise to sums of the users' statistics.
+
+Which law the noise has follows from δ (privacy/law.py): Laplace for a pure ε, Gaussian for (ε, δ). A privatizer
+says how often it releases, what that spends on an item, and how much noise a release has; scales, E and the
+certificate follow. E bounds all releases of all counters at once.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpucbvi.confidence import SHARE, Bounds, bound_to_E
+from dpucbvi.counts import FAMILIES, counters
+from dpucbvi.errors import whole
+from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released
+from dpucbvi.privacy.draws import Draws, seeded
+from dpucbvi.privacy.law import ONCE, PLAIN, ExactNoise, Gaussian, Laplace, Law, Reach, Samplers, Spent, reach
+from dpucbvi.privacy.sensitivity import check_clip
+from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Published
+from dpucbvi.privatizers.release_mode import ReleaseMode
+from dpucbvi.protocol import Floats, Noise, Problem, Release
+
+
+class NoisySums(Arrays, ReleaseMode):
+    """Noise for ε, or for (ε, δ), under the given sensitivity.
+
+    `families`: which counters are released (counts.FAMILIES). `confidence_scale` multiplies E and is 1 in the
+    paper. `clip`, for pooled counts and Gaussian noise: only a user's first so many visits of a pair count, so
+    that her visits cannot all fall into one cell; the counts are then no longer those of Assumption 3.1, and no
+    E is proven. `every`: users between two releases.
+    """
+
+    epsilon: float
+    sensitivity: str
+    families: str
+    confidence_scale: float
+    delta: float = 0.0
+    every: int = 1
+    clip: int | None = None
+
+    model = "JDP"
+    sparse = True
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
+        whole("every", self.every, 1)
+        if self.clip is not None:
+            whole("clip", self.clip, 1)
+        self.check_mode()
+
+    # --- what a privatizer says -------------------------------------------------------------------------------
+
+    def releases(self, problem: Problem) -> int:
+        """T: how often the counts of users 1..K-1 are released."""
+        return (problem.K - 1) // self.every
+
+    def spent(self, T: int) -> Spent:
+        """What T releases spend on an item."""
+        return ONCE
+
+    def terms(self, T: int) -> float:
+        """The largest Σ_j B_tj² of T releases: so many noises, if all weights are 1."""
+        return float(T)
+
+    def events(self, problem: Problem) -> int:
+        """How many bounds on one counter E rests on."""
+        return max(self.releases(problem), 1)
+
+    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> Any:
+        """The state of the release before its first user; in integers if there is a `grid`."""
+        raise NotImplementedError
+
+    # --- what follows -----------------------------------------------------------------------------------------
+
+    @property
+    def law(self) -> Law:
+        if self.delta == 0.0:
+            return Laplace(self.epsilon, self.exact)
+        return Gaussian(self.epsilon, self.delta, self.exact)
+
+    def reach(self, problem: Problem, G: int) -> Reach:
+        return reach(self.families, self.sensitivity, problem, G, self.clip)
+
+    def scales(self, problem: Problem, G: int = 1) -> Scales:
+        """b_f or σ_f; G matters for Gaussian noise only, which is largest at G = 1."""
+        if self.exact:
+            return self.exact_noise(problem, G).scales
+        return self.law.scales(self.reach(problem, G), self.spent(self.releases(problem)))
+
+    def exact_noise(self, problem: Problem, G: int = 1) -> ExactNoise:
+        return self.law.exact_noise(self.reach(problem, G), self.spent(max(self.releases(problem), 1)))
+
+    def noise_of(self, problem: Problem, G: int) -> Noise:
+        check_clip(self.clip, problem.H, G)
+        scales, n, factor = self.scales(problem, G), self.terms(self.releases(problem)), self.confidence_scale
+        E = factor * self.proven_E(problem, G, scales)
+        cell, sd = self.bounds(problem, G, scales).cell, scales.M * math.sqrt(self.law.variance * n)
+        return Noise(scales.M, E, math.ceil(n), factor=factor, cell=cell, sd=sd, proven=self.clip is None)
+
+    def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
+        """On all releases of all counters at once."""
+        n = self.terms(self.releases(problem))
+        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * self.events(problem))
+        one = self.law.sum_bound(n, failure)
+        row = self.row_bound(scales, problem.next_states, n, failure) if self.summed else scales.N * one
+        most = visits(problem.H, G, self.clip)
+        behind = float((self.every - 1) * most)  # how far a count may run ahead of its last release
+        rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most) if self.exact else 0.0
+        return Bounds(scales.M * one + behind, row + behind, scales.R * one + behind + rounding)
+
+    def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
+        """On the noise of N̂(s,a) where it is the sum of D cells."""
+        return self.law.row_bound(scales.M, D, n, failure)
+
+    def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
+        return bound_to_E(problem.next_states, self.summed, *self.bounds(problem, G, scales))
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        T = self.releases(problem)
+        if T == 0:
+            return nothing_released(self.model)
+        if self.exact:
+            return self.exact_noise(problem, G).certificate(self.model, self.words)
+        user, scales = self.reach(problem, G), self.scales(problem, G)
+        return self.law.certificate(self.model, user, self.spent(T), scales)
+
+    @property
+    def summed(self) -> bool:
+        return FAMILIES[self.families].summed
+
+    # --- the release ------------------------------------------------------------------------------------------
+
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
+        return self.state(problem, G, self.source(problem, G, seed))
+
+    def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
+        """Seeded noise for every released counter."""
+        scale = by_counter(self.scales(problem, G), self.families, *problem.shape(G))
+        return seeded(seed, scale, self.law.gaussian)
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+    ) -> Release:
+        if not self.exact:
+            return super().release(problem, G, seed)
+        shape, noise = problem.shape(G), self.exact_noise(problem, G)
+        draws = noise.draws(shape, self.words.start(seed), samplers)
+        return Published(self.in_integers(problem, G, draws, noise), shape, noise.grid)
+
+    def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
+        """The release with exact noise: the same function on integers."""
+        state = self.state(problem, G, draws, noise.grid)
+        return ArrayRelease(self, state, problem.shape(G), np.int64)
+
+    def unit_sd(self, problem: Problem, G: int) -> float:
+        """The standard deviation of one noise of N(s,a,s')."""
+        return self.scales(problem, G).M * math.sqrt(self.law.variance)
+
+
+def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | None = None) -> Floats:
+    """The scale of every released counter, in the order of counts.as_counts."""
+    n = G * S * A
+    every = np.repeat([scales.N, scales.M, scales.R], [n, n * (S if D is None else D), n])
+    return every[FAMILIES[families].offset(G, S, A) :]
+
+
+def visits(H: int, G: int, clip: int | None = None) -> int:
+    """How often one user's visits may count in one cell."""
+    return 1 if G > 1 else clip or H
+
+
+def add_noise(sums: np.ndarray, noise: np.ndarray, counts: np.ndarray) -> None:
+    """N̂ = the sums plus noise, for every released counter: those at the end."""
+    first = sums.size - noise.size
+    N, N_hat = sums[first:], counts[first:]
+    for c in range(noise.size):
+        N_hat[c] = N[c] + noise[c]

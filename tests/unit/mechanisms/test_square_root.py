@@ -1,0 +1,281 @@
+"""The square root in full: its coefficients, its noise against theory, and the stairs that exact noise goes on.
+
+What the compiled engine releases with it is measured in test_over_time.py, beside the other streams.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exact_laws import chi_square_p_value, gaussian_pmf, in_units
+from noises import Scaled, square_root_noise
+from scipy.linalg import toeplitz
+
+import dpucbvi as dp
+from dpucbvi.counts import FAMILIES
+from dpucbvi.engine import exact as compiled
+from dpucbvi.errors import InputError
+from dpucbvi.mechanisms import square_root
+from dpucbvi.mechanisms.square_root import (
+    coefficients,
+    noise_table,
+    squared_norm,
+    stair_variances,
+    stairs,
+)
+from dpucbvi.privacy.gaussian import GaussianStream
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.law import GRIDS, PLAIN, Samplers
+from dpucbvi.privacy.words import SeededWords
+from dpucbvi.protocol import User
+
+COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian, compiled.ExactCoins)
+EXACT = {"factorisation": "square_root", "noise": "exact", "words": SeededWords}
+EULER = 0.5772156649015329
+LENGTHS = [
+    1,
+    2,
+    3,
+    10,
+    100,
+    325,
+    1000,
+    1303,
+    5215,
+    10_000,
+    20_860,
+    50_000,
+    83_443,
+]  # some just before a new bit
+
+
+def lower(column):
+    return toeplitz(column, np.zeros(len(column)))
+
+
+def rounded(T):
+    """2^q ĉ, term by term."""
+    unit = stairs(T).unit
+    return np.array([math.floor(c * unit + 0.5) for c in coefficients(T)])
+
+
+# --- coefficients and norms ---------------------------------------------------------------------------------
+
+
+def test_coefficients_are_the_central_binomials_and_square_to_ones():
+    c = coefficients(60)
+    assert c == pytest.approx([math.comb(2 * j, j) / 4**j for j in range(60)], rel=1e-14)
+    np.testing.assert_allclose(lower(c) @ lower(c), np.tril(np.ones((60, 60))), rtol=1e-13)
+    assert len(coefficients(0)) == 0 and coefficients(1).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 17, 200])
+def test_the_column_norm_is_rounded_up_and_hardly(T):
+    exactly = sum(Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(T))
+    excess = Fraction(squared_norm(T)) / exactly - 1
+    assert 0 <= excess < 1e-12
+
+
+@pytest.mark.parametrize("T", [10**3, 10**5, 10**6])
+def test_the_column_norm_of_long_streams(T):
+    """Landau's constants: (ln T + γ + 4 ln 2)/π + O(1/T)."""
+    assert squared_norm(T) == pytest.approx((math.log(T) + EULER + 4 * math.log(2)) / math.pi, abs=1 / T)
+
+
+# --- simulated noise ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("T", [1, 2, 7, 64, 65])
+@pytest.mark.parametrize("at_once", [1, 2**26])
+def test_the_table_is_the_matrix_times_the_draws(T, at_once, monkeypatch):
+    monkeypatch.setattr(square_root, "FFT_BYTES", at_once)
+    scale = np.linspace(1.0, 5.0, 9)
+    table = noise_table(9, T, Scaled(scale, GaussianStream(seed_stream(1, "privacy"))))
+    again = GaussianStream(seed_stream(1, "privacy"))
+    z = np.array([scale * again.draw(9) for _ in range(T)])
+    np.testing.assert_allclose(table, lower(coefficients(T)) @ z, atol=1e-12)
+
+
+def test_noise_has_the_variance_of_theory():
+    """20,000 normal noises at each of 4 times: Σx²/(nv) is 1 up to √(2/n), refused beyond 5 of these.
+
+    False alarms: 6e-7 each. Control: the variance of the identity, or of a scale 10% off, is refused.
+    """
+    n, T = 20_000, 60
+    noise, seen = square_root_noise(n, T, 3.0, GaussianStream(seed_stream(0, "privacy"))), {}
+    for t in range(1, T + 1):
+        seen[t] = noise.next()
+        assert noise.variance == pytest.approx(float(np.sum(coefficients(t) ** 2)), rel=1e-12)
+    for t in (1, 2, 20, 60):
+        variance = 9.0 * sum((math.comb(2 * j, j) / 4**j) ** 2 for j in range(t))
+
+        def off(v, x=seen[t]):
+            return abs(np.mean(x**2) / v - 1.0) / math.sqrt(2.0 / n)
+
+        assert off(variance) < 5.0
+        assert off(variance * 1.1**2) > 5.0 and (t == 1 or off(9.0) > 5.0)
+    products = np.mean(seen[1] * seen[2]) / 9.0  # c_0 c_1 = ½
+    assert abs(products - 0.5) < 5.0 * math.sqrt((1.25 + 0.25) / n)
+    with pytest.raises(OverflowError, match="not for more"):
+        noise.next()
+
+
+@pytest.mark.parametrize(
+    ("T", "above"),
+    [(10, 2.1e-4), (100, 3.9e-4), (1000, 4.8e-4), (10**4, 3.42e-3), (50_000, 2.33e-3), (10**5, 2.61e-3)],
+)
+def test_the_noise_of_a_blt_is_within_its_stated_fraction(T, above):
+    """blt.py's table; in standard deviation and in E, at the same (ε, δ)."""
+    problem = dp.Problem(2, 2, 1, T + 1, 0.05)
+    blt, full = (dp.Toeplitz(1.0, factorisation=how).noise_of(problem, 2) for how in ("blt", "square_root"))
+    assert 1.0 <= blt.sd / full.sd <= 1.0 + above
+    assert 1.0 <= blt.E / full.E <= 1.0 + above
+    certified = [dp.Toeplitz(1.0, factorisation=how).certificate(problem, 2) for how in ("blt", "square_root")]
+    assert certified[0].replace_one == pytest.approx(certified[1].replace_one, rel=1e-9)
+    assert 1.0 - 1e-6 < certified[1].replace_one <= 1.0 and certified[1].delta == 1e-6
+
+
+def test_what_memory_does_not_hold_is_refused_before_anything_is_made():
+    big = dp.Problem(20, 6, 2, 10**6, 0.05)
+    with pytest.raises(InputError) as error:
+        dp.Toeplitz(1.0, factorisation="square_root").noise_of(big, 20)
+    said = str(error.value)
+    assert said.startswith("factorisation: square_root would keep 999999 releases, 13.4 GB")
+    assert "factorisation=blt" in said and "\n" not in said
+    assert dp.Toeplitz(1.0, factorisation="square_root", every=100).noise_of(big, 20).E > 0.0
+    with pytest.raises(InputError, match="factorisation: cholesky is not accepted; it must be one of blt, squ"):
+        dp.Toeplitz(1.0, factorisation="cholesky")
+    with pytest.raises(InputError, match=r"^factorisation: blt has no exact noise; it must be square_root$"):
+        dp.Toeplitz(1.0, noise="exact")
+
+
+# --- stairs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("T", LENGTHS)
+def test_stairs_cost_at_most_a_twentieth(T):
+    c, steps = rounded(T), stairs(T)
+    assert c[-1] >= 1 and steps.unit >= 16
+    assert steps.square == sum(int(x) ** 2 for x in c)
+    again = steps.unit - np.cumsum(np.bincount(steps.at, steps.by, minlength=T))
+    np.testing.assert_array_equal(again, c)
+    product = math.sqrt(stair_variances(T)[-1] * steps.square) / steps.unit
+    assert 1.0 - 1e-9 <= product / squared_norm(T) < 1.05
+    assert len(steps.at) < 150  # so that nothing is quadratic in T
+
+
+@pytest.mark.slow
+def test_a_million_stairs():
+    test_stairs_cost_at_most_a_twentieth(10**6)
+
+
+@pytest.mark.parametrize("T", [1, 2, 17, 100, 400])
+def test_the_variances_are_those_of_the_inverse(T):
+    C = lower(rounded(T) / stairs(T).unit)
+    B = np.tril(np.ones((T, T))) @ np.linalg.inv(C)
+    np.testing.assert_allclose(stair_variances(T), np.square(B).sum(axis=1), rtol=1e-9)
+
+
+def people(problem, n, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        s, a = rng.integers(problem.S, size=problem.H + 1), rng.integers(problem.A, size=problem.H)
+        yield User(s, a, rng.random(problem.H), np.zeros((problem.H, problem.S)), s[1:])
+
+
+@pytest.mark.parametrize("samplers", [PLAIN, COMPILED], ids=["plain", "compiled"])
+@pytest.mark.parametrize(("every", "clip"), [(1, None), (3, None), (2, 1)])
+def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
+    """y = 2^q Ĉ x + z in integers, word for word; the estimates are A Ĉ⁻¹ y, that is the sums and B̂ z."""
+    problem, shape = dp.Problem(3, 2, 2, 41, 0.05), (1 if clip else 3, 2, 2)
+    privatizer = dp.Toeplitz(2.0, every=every, clip=clip, **EXACT)
+    release = privatizer.release(problem, shape[0], seed_stream(0, "privacy"), samplers)
+    noise, T = privatizer.exact_noise(problem, shape[0]), 40 // every
+    z = noise.draws(problem.shape(shape[0]), SeededWords(seed_stream(0, "privacy")), PLAIN)
+    published, estimates, users, inner = [], [], [], release.inner
+    offset = inner.state.counting.offset
+    for user in people(problem, 40):
+        users.append(in_units(user, *shape, FAMILIES["tuned"], clip, noise.grid)[offset:])
+        out = release.release(user)
+        assert (out is None) == (len(users) % every > 0)
+        if out is not None:
+            published.append(inner.estimate.y)
+            estimates.append(out[offset:])
+    x = np.array(users[: T * every]).reshape(T, every, -1).sum(axis=1)
+    assert {y.dtype for y in published} == {np.dtype(np.int64)}
+    weights = np.array([[rounded(T)[t - j] if t >= j else 0 for j in range(T)] for t in range(T)])
+    np.testing.assert_array_equal(published, weights @ x + np.array([z.draw(z.size) for _ in range(T)]))
+    sums = np.tril(np.ones((T, T))) @ np.linalg.solve(lower(rounded(T)), np.array(published, dtype=np.float64))
+    sums[:, -math.prod(shape) :] /= noise.grid
+    np.testing.assert_allclose(estimates, sums, atol=1e-6)
+    assert release.sd[0, 0, 0] == pytest.approx(noise.scales.M * math.sqrt(stair_variances(T)[-1]))
+    for user in people(problem, every - 40 % every):
+        beyond = user
+    with pytest.raises(OverflowError, match="not for more"):
+        for _ in range(every):
+            release.release(beyond)
+
+
+def test_without_noise_the_estimates_are_the_sums():
+    """Control of the recursion by itself: B̂ Ĉ = A."""
+    problem = dp.Problem(3, 2, 2, 301, 0.05)
+    release = dp.Toeplitz(2.0, **EXACT).release(problem, 3, seed_stream(0, "privacy"), COMPILED)
+    inner = release.inner
+    inner.estimate.noise = NoNoise(inner.estimate.noise.size)
+    for user in people(problem, 300):
+        out = inner.release(user._replace(r=np.rint(user.r).astype(np.int64)))
+    np.testing.assert_allclose(out, inner.state.sum, atol=1e-6)
+
+
+class NoNoise:
+    def __init__(self, size):
+        self.size = size
+
+    def draw(self, n):
+        return np.zeros(n, np.int64)
+
+
+def test_the_certificate_is_the_fraction_of_its_integers():
+    """ρ = Σ(2^q ĉ)² (2V/(2σ_M²) + V g²/(2σ_R²)) if a user is replaced; half and a quarter of it if added."""
+    problem = dp.Problem(20, 6, 2, 1001, 0.05)
+    privatizer = dp.Toeplitz(1.0, factorisation="square_root", noise="exact")
+    noise, certificate = privatizer.exact_noise(problem, 20), privatizer.certificate(problem, 20)
+    L, (_, M, R), g = stairs(1000).square, noise.scale, noise.grid
+    assert g in GRIDS and max(M, R) <= 2**30 and noise.unit == stairs(1000).unit
+    replaced = L * Fraction(40) / (2 * M) + L * Fraction(20 * g**2) / (2 * R)
+    added = L * Fraction(20) / (2 * M) + L * Fraction(5 * g**2) / (2 * R)
+    assert (noise.cost(True), noise.cost(False)) == (replaced, added)
+    assert Fraction(certificate.rho_replace_one) >= replaced and certificate.noise == "release"
+    assert 1.0 - 1e-6 < certificate.replace_one <= 1.0
+    simulated = dp.Toeplitz(1.0, factorisation="square_root").noise_of(problem, 20)
+    assert 1.04 < privatizer.noise_of(problem, 20).sd / simulated.sd < 1.15  # the way over ρ, and the stairs
+
+
+def test_too_fine_a_grid_for_the_samplers_is_told_in_one_line():
+    wanted = (
+        r"^epsilon: exact noise has no scale as large as 49999 releases of toeplitz need; a larger epsilon or a"
+    )
+    with pytest.raises(InputError, match=wanted):
+        dp.Toeplitz(0.1, factorisation="square_root", noise="exact").noise_of(
+            dp.Problem(20, 6, 2, 50_000, 0.1), 20
+        )
+
+
+LARGE = dp.Problem(H=10, S=20, A=5, K=5, beta=0.05)  # 20,000 counters N(s,a,s')
+
+
+def test_the_law_of_the_published_noise():
+    """Chi-square, false alarm 1e-6 for each of 3 releases; a scale 15% off is refused."""
+    privatizer = dp.Toeplitz(20.0, **EXACT)
+    release = privatizer.release(LARGE, 10, seed_stream(3, "privacy"), COMPILED)
+    noise, inner, c, items, z = privatizer.exact_noise(LARGE, 10), release.inner, rounded(4), [], []
+    for t, user in enumerate(people(LARGE, 3)):
+        items.append(in_units(user, 10, 20, 5, FAMILIES["tuned"], grid=noise.grid)[1000:])
+        release.release(user)
+        z.append(inner.estimate.y - sum(c[t - j] * items[j] for j in range(t + 1)))
+    M = float(noise.scale.M)
+    for drawn in z:
+        assert chi_square_p_value(drawn[:20_000], gaussian_pmf, M, math.sqrt(M)) > 1e-6
+        for wrong in (0.85, 1.15):
+            assert chi_square_p_value(drawn[:20_000], gaussian_pmf, M * wrong**2, math.sqrt(M)) < 1e-6

@@ -1,0 +1,377 @@
+"""Exact noise has the law that its docstring says: proven by enumeration, tested by sampling, and by OpenDP.
+
+Sampled tests run on the compiled twin, which gives the reference's integers (tests/unit/engine/test_noise.py).
+False alarms: each refuses a right sampler with probability 1e-6. Power: with N = 200,000 the chi-square test
+refuses a scale 5% off but with probability below 1e-9. OpenDP draws from the operating system and cannot be
+seeded; with its 20,000 draws the two-sample test refuses a scale 15% off but with probability below 1e-6.
+"""
+
+import ast
+import inspect
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as opendp
+import pytest
+from exact_laws import bins, chi_square_p_value, gaussian_pmf, laplace_pmf
+from scipy.stats import chi2
+
+from dpucbvi.engine import exact as compiled
+from dpucbvi.errors import InputError
+from dpucbvi.privacy import exact, words
+from dpucbvi.privacy.exact import ExactGaussian, ExactLaplace
+from dpucbvi.privacy.rational import round_up
+from dpucbvi.privacy.words import SeededWords, SystemWords
+
+ALARM = 1e-6
+N = 200_000
+
+
+def seeded(seed=0):
+    return SeededWords(np.random.SeedSequence(seed))
+
+
+# --- uniform integers: every value has the same number of words -------------------------------------------
+
+
+def values(n, word):
+    """What the word gives, None if it is refused."""
+    parts = [word] if n <= 2**32 else [word >> 32, word & (2**32 - 1)]
+    try:
+        return exact.uniform_below(n, iter(parts))
+    except StopIteration:
+        return None
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 960, 2**30, 3 * 2**29 + 1, 2**32 - 1, 2**32, 2**32 + 1, 10**15, 2**63])
+def test_every_value_has_the_same_number_of_words(n):
+    size = 2**32 if n <= 2**32 else 2**64
+    for value in {0, 1, n // 3, n // 2, n - 2, n - 1}:
+        first, last = -(-(value * size + size % n) // n), -(-(value + 1) * size // n) - 1
+        assert last - first + 1 == size // n
+        assert values(n, first) == values(n, last) == values(n, (first + last) // 2) == value
+        assert first == 0 or values(n, first - 1) != value
+        assert last == size - 1 or values(n, last + 1) != value
+
+
+def test_one_value_needs_no_word():
+    assert exact.uniform_below(1, iter([])) == 0
+
+
+def test_the_first_failure_reads_its_factorials():
+    """K > k for the 12!/k! smallest N, k up to 12; N = 0 goes on with single trials."""
+    size = math.factorial(12)
+
+    def first_failure(N, *more):
+        return exact.first_failure(iter([-(-(N * 2**32 + 2**32 % size) // size), *more]))
+
+    assert size < 2**32 < 13 * size
+    for k in range(2, 13):
+        bound = size // math.factorial(k)
+        assert first_failure(bound) == k
+        assert first_failure(bound - 1, 2**31) == k + 1
+    assert first_failure(0, 2**31) == 13
+    assert first_failure(0, 3, 2**31 + 1) == 14  # 3 gives 0 below 13, the last word gives 7 below 14
+
+
+# --- the laws, by enumeration -----------------------------------------------------------------------------
+
+
+class Fork(Exception):
+    """A choice that the script does not hold yet, with the probability of each outcome."""
+
+
+class Again(Exception):
+    """A candidate was refused and a new round begins, which is like the first."""
+
+
+def law(monkeypatch, sample, choices, begins=None):
+    """P of each result in the first round, along all paths of probability 1e-6 or more; and what was left out.
+
+    `choices`: functions of exact.py, each replaced by all its outcomes with their probabilities; `begins`: the
+    one that begins a round. Given that the first round gives a result, its law is that of the sampler.
+    """
+    script, called = [], []
+
+    def stand_in(name, outcomes):
+        def function(*given):
+            if name == begins and name in called:
+                raise Again
+            called.append(name)
+            if not script:
+                raise Fork(outcomes(*given[:-1]))
+            return script.pop(0)
+
+        return function
+
+    for name, outcomes in choices.items():
+        monkeypatch.setattr(exact, name, stand_in(name, outcomes))
+    found, left, paths = Counter(), 0.0, [((), 1.0)]
+    while paths:
+        path, probability = paths.pop()
+        if probability < 1e-6:
+            left += probability
+            continue
+        script[:], called[:] = path, []
+        try:
+            found[sample()] += probability
+        except Again:
+            pass
+        except Fork as fork:
+            paths += [((*path, outcome), probability * p) for outcome, p in fork.args[0].items()]
+    return found, left
+
+
+def uniform(n):
+    return dict.fromkeys(range(n), 1 / n)
+
+
+def first_failure():
+    return {K: 1 / math.factorial(K - 1) - 1 / math.factorial(K) for K in range(2, 14)}
+
+
+def bernoulli_exp(a, b):
+    assert 0 <= a <= b
+    return {True: math.exp(-a / b), False: -math.expm1(-a / b)}
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 1), (1, 2), (2, 3), (3, 4), (2, 2)])
+def test_bernoulli_exp_by_enumeration(monkeypatch, a, b):
+    choices = {"uniform_below": uniform, "first_failure": first_failure}
+    found, left = law(monkeypatch, lambda: exact.bernoulli_exp(a, b, iter([])), choices)
+    assert left < 1e-3
+    assert found[True] - 1e-9 <= math.exp(-a / b) <= found[True] + left + 1e-9
+
+
+def assert_is_law(found, left, pmf, scale):
+    """What was left out moves no probability by more than its share; a scale 2% off is farther away."""
+    share = left / found.total()
+
+    def distance(scale):
+        return max(abs(found[x] / found.total() - pmf(x, scale)) for x in range(-8, 9))
+
+    assert share < 5e-4
+    assert distance(float(scale)) <= share + 1e-9
+    assert min(distance(float(scale) * 0.98), distance(float(scale) * 1.02)) > share + 1e-9
+
+
+@pytest.mark.parametrize("t", [Fraction(1), Fraction(3, 2), Fraction(2, 3), Fraction(4)])
+def test_discrete_laplace_by_enumeration(monkeypatch, t):
+    choices = {"uniform_below": uniform, "bernoulli_exp": bernoulli_exp}
+    found, left = law(monkeypatch, lambda: exact.discrete_laplace(t, iter([])), choices, "uniform_below")
+    assert_is_law(found, left, laplace_pmf, t)
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 2), Fraction(4, 3), Fraction(9), Fraction(10)])
+def test_discrete_gaussian_by_enumeration(monkeypatch, sigma2):
+    def laplace(t):
+        return {x: laplace_pmf(x, float(t)) for x in range(-60, 61)}
+
+    choices = {"discrete_laplace": laplace, "bernoulli_exp": bernoulli_exp}
+    draw = exact.discrete_gaussian
+    found, left = law(monkeypatch, lambda: draw(sigma2, iter([])), choices, "discrete_laplace")
+    assert_is_law(found, left, gaussian_pmf, sigma2)
+
+
+@pytest.mark.parametrize(("d", "epsilon"), [(2, Fraction(1)), (3, Fraction(1, 2)), (5, Fraction(7, 3))])
+def test_a_response_by_enumeration(monkeypatch, d, epsilon):
+    """The truth is e^ε times as likely as each other answer; with ε 2% off it is not."""
+    choices = {"uniform_below": uniform, "bernoulli_exp": bernoulli_exp}
+    found, left = law(monkeypatch, lambda: exact.response(1, d, epsilon, iter([])), choices, "uniform_below")
+    assert left < 1e-9 and set(found) == set(range(d))
+    for other in set(range(d)) - {1}:
+        assert found[1] / found[other] == pytest.approx(math.exp(epsilon), rel=1e-9)
+        assert found[1] / found[other] != pytest.approx(math.exp(1.02 * epsilon), rel=1e-3)
+
+
+# --- the laws, by sampling --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "t", [Fraction(1, 3), Fraction(7, 3), Fraction(100), Fraction(960), Fraction(10**5, 7)]
+)
+def test_draws_are_discrete_laplace_of_that_scale_and_not_of_another(t):
+    drawn = compiled.ExactLaplace(t, seeded()).draw(N)
+    assert chi_square_p_value(drawn, laplace_pmf, float(t), float(t)) > ALARM
+    for wrong in (0.95, 1.05):
+        assert chi_square_p_value(drawn, laplace_pmf, float(t) * wrong, float(t)) < ALARM
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 2), Fraction(10), Fraction(10**4, 3), Fraction(2**30)])
+def test_draws_are_discrete_gaussian_of_that_variance_and_not_of_another(sigma2):
+    spread = math.sqrt(sigma2)
+    drawn = compiled.ExactGaussian(sigma2, seeded()).draw(N)
+    assert chi_square_p_value(drawn, gaussian_pmf, float(sigma2), spread) > ALARM
+    for wrong in (0.95, 1.05):
+        assert chi_square_p_value(drawn, gaussian_pmf, float(sigma2) * wrong**2, spread) < ALARM
+
+
+def answers_p_value(drawn, truth, d, epsilon):
+    """Chi-square that the answers have the odds of randomised response."""
+    odds = np.where(np.arange(d) == truth, math.exp(epsilon), 1.0)
+    expected = len(drawn) * odds / odds.sum()
+    observed = np.bincount(drawn, minlength=d)
+    return chi2.sf(((observed - expected) ** 2 / expected).sum(), d - 1)
+
+
+@pytest.mark.parametrize(
+    ("truth", "d", "epsilon"), [(0, 2, Fraction(1)), (2, 3, Fraction(1, 8)), (6, 7, Fraction(9, 4))]
+)
+def test_answers_have_the_odds_of_epsilon_and_of_no_other(truth, d, epsilon):
+    """At ε = 1/8, where 5% are little, ε ± 0.05 is refused."""
+    coins = compiled.ExactCoins(epsilon, seeded(2))
+    drawn = np.array([coins.response(truth, d) for _ in range(100_000)])
+    assert answers_p_value(drawn, truth, d, float(epsilon)) > ALARM
+    off = max(0.05, 0.05 * float(epsilon))
+    for wrong in (float(epsilon) - off, float(epsilon) + off):
+        assert answers_p_value(drawn, truth, d, wrong) < ALARM
+
+
+def test_bits_are_fair_if_hot_and_else_have_their_odds():
+    """Optimised unary encoding: 25,000 reports of 8 bits. The third is hot; control: as a cold one."""
+    epsilon, n = Fraction(3, 2), 25_000
+    coins = compiled.ExactCoins(epsilon, seeded(3))
+    sent = np.array([coins.bits(2, 8) for _ in range(n)])
+    assert set(np.unique(sent)) == {0, 1}
+    assert answers_p_value(sent[:, 2], 0, 2, 0.0) > ALARM > answers_p_value(sent[:, 2], 0, 2, 1.5)
+    cold = np.delete(sent, 2, axis=1)
+    assert answers_p_value(cold.ravel(), 0, 2, 1.5) > ALARM > answers_p_value(cold.ravel(), 0, 2, 1.6)
+    between = np.corrcoef(sent, rowvar=False) - np.eye(8)
+    assert np.abs(between).max() < 5.5 / math.sqrt(n)  # 28 pairs, below 1.1e-6 together
+
+
+def two_sample_p_value(ours, theirs, pmf, scale, spread):
+    """Chi-square that both samples have the same bins."""
+    edges, _ = bins(pmf, scale, spread)
+    counts = [np.bincount(np.searchsorted(edges, drawn), minlength=len(edges) + 1) for drawn in (ours, theirs)]
+    expected = np.outer([len(ours), len(theirs)], sum(counts)) / (len(ours) + len(theirs))
+    return chi2.sf(((counts - expected) ** 2 / expected).sum(), len(edges))
+
+
+# --- OpenDP as oracle -------------------------------------------------------------------------------------
+
+opendp.enable_features("contrib")
+ONE_COUNT = opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64")
+MANY_COUNTS = opendp.vector_domain(opendp.atom_domain(T="i64"))
+
+
+def test_opendp_draws_the_same_discrete_laplace():
+    theirs = np.array(opendp.m.make_laplace(MANY_COUNTS, opendp.l1_distance(T="i64"), 12.5)([0] * 20_000))
+    ours, wrong = (compiled.ExactLaplace(Fraction(25, 2) * f, seeded(1)).draw(N) for f in (1, Fraction(23, 20)))
+    assert two_sample_p_value(ours, theirs, laplace_pmf, 12.5, 12.5) > ALARM
+    assert two_sample_p_value(wrong, theirs, laplace_pmf, 12.5, 12.5) < ALARM
+
+
+def test_opendp_draws_the_same_discrete_gaussian():
+    theirs = np.array(opendp.m.make_gaussian(MANY_COUNTS, opendp.l2_distance(T="f64"), 12.5)([0] * 20_000))
+    sigma2 = Fraction(25, 2) ** 2
+    ours, wrong = (compiled.ExactGaussian(sigma2 * f**2, seeded(1)).draw(N) for f in (1, Fraction(23, 20)))
+    assert two_sample_p_value(ours, theirs, gaussian_pmf, 156.25, 12.5) > ALARM
+    assert two_sample_p_value(wrong, theirs, gaussian_pmf, 156.25, 12.5) < ALARM
+
+
+@pytest.mark.parametrize("d", [2, 4])
+def test_opendp_gives_the_same_answers(d):
+    """Its randomised response takes the probability of the truth; 20,000 answers tell ε = 1 from 1.2."""
+    categories = list(range(d))
+    p = math.e / (math.e + d - 1)
+    theirs = opendp.m.make_randomized_response(categories, prob=p)
+    assert theirs.map(1) == pytest.approx(1.0, rel=1e-12)
+    answered = np.array([theirs(1) for _ in range(20_000)])
+    assert answers_p_value(answered, 1, d, 1.0) > ALARM > answers_p_value(answered, 1, d, 1.2)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.5, 60.0, 960.0, 959.9])
+@pytest.mark.parametrize("change", [1, 2, 3, 20])
+def test_opendp_certifies_the_same_privacy(scale, change):
+    """Its maps round up, perhaps by more than one float; ours is the fraction itself, at or just below."""
+    on_grid = Fraction(scale).limit_denominator(2**10)
+    exactly = Fraction(scale) == on_grid
+    epsilon = ExactLaplace(on_grid, seeded()).epsilon(change)
+    rho = ExactGaussian(on_grid**2, seeded()).rho(change**2)
+    theirs = (
+        opendp.m.make_laplace(*ONE_COUNT, scale).map(change),
+        opendp.m.make_gaussian(*ONE_COUNT, scale).map(change),
+    )
+    for ours, other in zip((epsilon, rho), theirs, strict=True):
+        assert other == pytest.approx(float(ours), rel=1e-15)
+        if exactly:
+            assert round_up(ours) <= other
+
+
+def test_the_ratio_of_neighbours_is_the_epsilon():
+    """P(X = x)/P(X = x + Δ) ≤ e^{Δ/t}, attained for x ≥ 0."""
+    t = Fraction(7, 3)
+    x = np.arange(-30, 31)
+    loss = np.log(laplace_pmf(x, float(t)) / laplace_pmf(x + 2, float(t)))
+    assert loss.max() == pytest.approx(float(ExactLaplace(t, seeded()).epsilon(2)))
+
+
+# --- integers only ----------------------------------------------------------------------------------------
+
+
+def test_no_float_stands_in_the_reference():
+    """Neither a float, nor a true division, nor a function that gives one; `/` is between fractions alone."""
+    tree = ast.parse(inspect.getsource(exact))
+    samplers = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert len(samplers) == 9
+    for node in (inner for sampler in samplers for inner in ast.walk(sampler)):
+        assert not isinstance(node, ast.Div)
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
+        assert not (isinstance(node, ast.Name) and node.id in ("float", "np", "math", "random"))
+
+
+def test_large_scales_keep_their_lowest_bit():
+    """At t = 2^30 the noise is not confined to a grid: every residue mod 8 is equally likely (alarm 1e-6)."""
+    drawn = compiled.ExactLaplace(Fraction(2**30), seeded()).draw(20_000)
+    observed = np.bincount(drawn % 8, minlength=8)
+    assert chi2.sf(((observed - 2500) ** 2 / 2500).sum(), 7) > ALARM
+
+
+WRONG = [Fraction(0), Fraction(-1), Fraction(2**30 + 1), Fraction(1, 2**30 + 1), 2.5, True, "1", None]
+
+
+@pytest.mark.parametrize("scale", WRONG, ids=repr)
+def test_a_scale_that_is_no_small_fraction_is_refused(scale):
+    for sampler in (ExactLaplace, ExactGaussian, compiled.ExactLaplace, compiled.ExactGaussian):
+        with pytest.raises(InputError, match=r"^(t|sigma2): .* is not accepted; it must be"):
+            sampler(scale, seeded())
+    for draw in (exact.discrete_laplace, exact.discrete_gaussian):
+        with pytest.raises(InputError):
+            draw(scale, seeded())
+    for coins in (exact.ExactCoins, compiled.ExactCoins):
+        with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; it must be"):
+            coins(scale, seeded())
+
+
+def test_a_whole_number_is_a_fraction():
+    assert ExactLaplace(3, seeded()).t == Fraction(3)
+
+
+# --- sources ----------------------------------------------------------------------------------------------
+
+
+def test_seeded_words_are_the_generators_bits():
+    source = seeded(4)
+    raw = np.random.SFC64(np.random.SeedSequence(4)).random_raw(words.BLOCK)
+    both = [half for word in raw.tolist() for half in (word & (2**32 - 1), word >> 32)]
+    assert [next(source) for _ in both] == both
+    assert source.seeded and "not private" in str(source)
+
+
+def test_system_words_are_the_operating_systems(monkeypatch):
+    """Read in blocks, used once, in order; no generator stands between."""
+    assert not np.array_equal(SystemWords().block(), SystemWords().block())
+    read = []
+
+    def urandom(n):
+        read.append(np.random.default_rng(len(read)).bytes(n))
+        return read[-1]
+
+    monkeypatch.setattr(words.os, "urandom", urandom)
+    source = SystemWords()
+    used = np.array([next(source) for _ in range(words.BLOCK + 1)], dtype=np.uint32)
+    assert len(read) == 2 and used.tobytes() == b"".join(read)[: used.nbytes]
+    assert not source.seeded and "operating system" in str(source)

@@ -1,0 +1,198 @@
+"""The noise is standard normal, pair by pair, and its two coordinates are independent.
+
+False alarms: each distribution test refuses a right sampler with probability 1e-6 (a z-value is held to 4.9).
+Power: with n = 10^6 the Kolmogorov test of the magnitudes refuses scales 2% off, and the second moment refuses
+scales 1% off, but with probability below 1e-9.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from dpucbvi.privacy.gaussian import (
+    EIGHTH_TURN,
+    GaussianStream,
+    gaussian_from_words,
+    octant_angle,
+    sine_and_cosine,
+)
+from dpucbvi.privacy.laplace import seed_stream
+
+ALARM = 1e-6
+Z = 4.9  # P(|N(0, 1)| > 4.9) = 9.6e-7
+N = 10**6
+
+
+def words(n, seed=0):
+    return np.random.SFC64(seed).random_raw(n)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return GaussianStream(seed_stream(0, "privacy")).draw(N)
+
+
+# --- each pair ----------------------------------------------------------------------------------------
+
+
+def by_hand(radius_word, angle_word):
+    """One pair with the library's functions, U and φ by integer arithmetic, octants written out."""
+    radius = math.sqrt(-2.0 * math.log((2**52 - (radius_word >> 12)) / 2**52))
+    phi = math.pi / 4 * ((angle_word >> 12) / 2**52)
+    x, y = radius * math.cos(phi), radius * math.sin(phi)
+    if angle_word & 4:
+        x, y = y, x
+    return -x if angle_word & 1 else x, -y if angle_word & 2 else y
+
+
+def test_each_pair_is_box_and_mullers():
+    w = words(4000)
+    x, y = np.split(gaussian_from_words(w), 2)
+    expected = np.array([by_hand(*pair) for pair in zip(w[:2000].tolist(), w[2000:].tolist(), strict=True)])
+    np.testing.assert_allclose(np.column_stack([x, y]), expected, rtol=2e-15, atol=0)
+
+
+@pytest.mark.parametrize("octant", range(8))
+def test_the_three_lowest_bits_choose_the_octant(octant):
+    radius_word, angle_word = 1 << 63, (1 << 62) + octant
+    x, y = gaussian_from_words(np.array([radius_word, angle_word], dtype=np.uint64))
+    assert (x < 0, y < 0) == (bool(octant & 1), bool(octant & 2))
+    assert (abs(x) < abs(y)) == bool(octant & 4)
+
+
+def test_range():
+    """Radius 0, and the largest; angle 0, and the last before π/4."""
+    for low in (0, 7):
+        origin = gaussian_from_words(np.array([0, 2**64 - 8 + low], dtype=np.uint64))
+        assert origin.tolist() == [0.0, 0.0]
+    largest = math.sqrt(2 * 52 * math.log(2))
+    assert largest == pytest.approx(8.49, abs=1e-3)
+    axis = gaussian_from_words(np.array([2**64 - 1, 0], dtype=np.uint64))
+    assert axis == pytest.approx([largest, 0.0], rel=1e-15)
+    diagonal = gaussian_from_words(np.array([2**64 - 1, 2**64 - 1], dtype=np.uint64))
+    assert diagonal == pytest.approx([-largest / math.sqrt(2)] * 2, rel=1e-14)
+
+
+def test_sine_and_cosine_to_1e_15():
+    """At the ends of the octant and between, against the library's functions."""
+    phi = np.concatenate([np.linspace(0.0, EIGHTH_TURN, 10_001), octant_angle(words(10_000))])
+    sine, cosine = sine_and_cosine(phi)
+    assert np.abs(sine - [math.sin(angle) for angle in phi]).max() < 2e-16
+    assert np.abs(cosine - [math.cos(angle) for angle in phi]).max() < 3e-16
+    assert octant_angle(np.array([0, 2**64 - 1], dtype=np.uint64)).tolist() == pytest.approx(
+        [0.0, math.pi / 4], rel=1e-15
+    )
+
+
+# --- their distribution -------------------------------------------------------------------------------
+
+
+def second_moment_z(x):
+    return (np.mean(x**2) - 1.0) * math.sqrt(len(x) / 2)
+
+
+def fourth_moment_z(x):
+    return (np.mean(x**4) - 3.0) * math.sqrt(len(x) / 96)
+
+
+def kolmogorov_p_value(x, cdf):
+    """At most 2 exp(-2nD²) (Dvoretzky, Kiefer, Wolfowitz; Massart), which is sharp for small values."""
+    F, n = cdf(np.sort(x)), len(x)
+    steps = np.arange(n + 1) / n
+    D = max((steps[1:] - F).max(), (F - steps[:-1]).max())
+    return 2 * math.exp(-2 * n * D**2)
+
+
+def half_normal(x):
+    return 2 * ndtr(x) - 1
+
+
+def test_draws_are_normal_of_scale_1_and_not_of_another(drawn):
+    assert kolmogorov_p_value(drawn, ndtr) > ALARM
+    magnitudes = np.abs(drawn)
+    assert kolmogorov_p_value(magnitudes, half_normal) > ALARM
+    for wrong in (0.98, 1.02):
+        assert kolmogorov_p_value(magnitudes / wrong, half_normal) < ALARM
+
+
+def test_second_and_fourth_moment(drawn):
+    for coordinate in np.split(drawn, 2):
+        assert abs(second_moment_z(coordinate)) < Z
+        assert abs(fourth_moment_z(coordinate)) < Z
+    for wrong in (0.99, 1.01):
+        assert abs(second_moment_z(drawn / wrong)) > Z
+        assert abs(fourth_moment_z(drawn / wrong)) > Z
+    uniform_tails = drawn.clip(-3.0, 3.0)  # 0.27% of the mass moved: the fourth moment sees tails
+    assert abs(fourth_moment_z(uniform_tails)) > Z
+
+
+# --- x and y of one pair ------------------------------------------------------------------------------
+
+
+def correlation_z(x, y):
+    return np.mean(x * y) * math.sqrt(len(x))
+
+
+def square_correlation_z(x, y):
+    return np.mean((x**2 - 1.0) * (y**2 - 1.0)) / 2 * math.sqrt(len(x))
+
+
+def with_angles(change, n=20_000):
+    """x and y where the angle words are tampered with."""
+    w = words(2 * n, seed=1)
+    w[n:] = change(w[n:])
+    return np.split(gaussian_from_words(w), 2)
+
+
+def test_the_two_variates_of_a_pair_are_independent(drawn):
+    """Correlation of values and squares; the direction is uniform on the circle."""
+    x, y = np.split(drawn, 2)
+    assert abs(correlation_z(x, y)) < Z
+    assert abs(square_correlation_z(x, y)) < Z
+    assert kolmogorov_p_value(np.arctan2(y, x), lambda angle: angle / (2 * math.pi) + 0.5) > ALARM
+
+
+def test_a_lost_bit_of_the_octant_is_noticed():
+    """Never swapped: x² > y² always. Half an octant: x² and y² correlate. One sign for both: x and y do."""
+    x, y = with_angles(lambda w: w & ~np.uint64(4))
+    assert second_moment_z(x) > Z and second_moment_z(y) < -Z
+    x, y = with_angles(lambda w: w & np.uint64(2**63 - 1))
+    assert abs(square_correlation_z(x, y)) > Z
+    x, y = with_angles(lambda w: (w & ~np.uint64(2)) | ((w & np.uint64(1)) << np.uint64(1)))
+    assert abs(correlation_z(x, y)) > Z
+
+
+def test_consecutive_draws_do_not_correlate(drawn):
+    for lag in range(1, 6):
+        assert abs(correlation_z(drawn[:-lag], drawn[lag:])) < Z
+        assert abs(square_correlation_z(drawn[:-lag], drawn[lag:])) < Z
+
+
+# --- the stream ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
+def test_the_order_of_words_and_variates(n):
+    m = (n + 1) // 2
+    stream = GaussianStream(seed_stream(5, "privacy"))
+    first, second = stream.draw(n), stream.draw(3)
+    raw = np.random.SFC64(seed_stream(5, "privacy")).random_raw(2 * m + 4)
+    np.testing.assert_array_equal(first, gaussian_from_words(raw[: 2 * m])[:n])
+    np.testing.assert_array_equal(second, gaussian_from_words(raw[2 * m :])[:3])
+    if m:
+        pair = gaussian_from_words(raw[[0, m]])
+        assert first[0] == pair[0]
+        assert n == 1 or first[m] == pair[1]
+
+
+def test_state_is_where_the_generator_stands():
+    """Another generator set to the state goes on with the same words."""
+    stream = GaussianStream(seed_stream(7, "privacy"))
+    stream.draw(13)
+    other = np.random.SFC64()
+    state = other.state
+    state["state"]["state"] = stream.state()
+    other.state = state
+    np.testing.assert_array_equal(gaussian_from_words(other.random_raw(50)), stream.draw(50))

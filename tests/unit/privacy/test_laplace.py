@@ -1,0 +1,145 @@
+"""The noise is Laplace with the right scale and sign, word by word, and its streams are named and apart.
+
+False alarms: each distribution test refuses a right sampler with probability 1e-6. Power: with n = 20,000 the
+same test refuses the scales 2/3 and 3/2 but with probability below 1e-9 (Dvoretzky, Kiefer, Wolfowitz).
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, kstest, laplace
+
+from dpucbvi.privacy.laplace import STREAMS, LaplaceStream, laplace_from_words, seed_stream
+
+ALARM = 1e-6
+N = 20_000
+
+
+def words(n, seed=0):
+    return np.random.default_rng(seed).integers(2**64, size=n, dtype=np.uint64)
+
+
+def uniform(word):
+    """U of one word by integer arithmetic: the top 52 bits j give (2^52 - j)/2^52, a float without rounding."""
+    return (2**52 - (int(word) >> 12)) / 2**52
+
+
+def test_each_word_gives_minus_log_u_with_its_sign():
+    """Against the library's logarithm: within 4 units in the last place, the sign from the lowest bit."""
+    w = words(N)
+    x = laplace_from_words(w)
+    expected = np.array([-math.log(uniform(word)) for word in w])
+    assert (np.abs(np.abs(x) - expected) <= 4 * np.spacing(expected)).all()
+    assert np.array_equal(np.signbit(x), (w & np.uint64(1)).astype(bool))
+
+
+@pytest.mark.parametrize("word", [1 << 12, 2 << 12, 2**63 - 4096, 2**63, 2**64 - 4096, 2**64 - 2 * 4096])
+@pytest.mark.parametrize("low", [0, 1, 4094, 4095])
+def test_extreme_words(word, low):
+    """U next to 1, around 1/2, and down to 2^-52; the eleven bits between sign and magnitude change nothing."""
+    x = laplace_from_words(np.array([word + low], dtype=np.uint64))[0]
+    expected = -math.log(uniform(word))
+    assert abs(abs(x) - expected) <= 4 * np.spacing(expected)
+    assert (x < 0) == bool(low & 1)
+
+
+def test_u_around_the_square_root_of_a_half():
+    """Where the exponent of the reduction changes, the two sides agree with the logarithm."""
+    j = 2**52 - round(2**52 * math.sqrt(0.5))
+    w = np.array([(j + i) << 12 for i in range(-20, 21)], dtype=np.uint64)
+    expected = np.array([-math.log(uniform(word)) for word in w])
+    x = laplace_from_words(w)
+    assert (np.abs(x - expected) <= 4 * np.spacing(expected)).all()
+    assert (np.diff(x) >= 0).all()
+
+
+def test_range():
+    assert laplace_from_words(np.array([0, 1], dtype=np.uint64)).tolist() == [0.0, 0.0]
+    largest = laplace_from_words(np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64))
+    assert largest == pytest.approx([-52 * math.log(2), 52 * math.log(2)], rel=1e-15)
+
+
+def laplace_p_values(x, scale):
+    """KS of the signed values, and of their magnitudes (which sees a wrong scale twice as well)."""
+    return kstest(x / scale, laplace.cdf).pvalue, kstest(np.abs(x) / scale, "expon").pvalue
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_are_laplace_of_scale_1_and_not_of_another(seed):
+    x = LaplaceStream(seed_stream(seed, "privacy")).draw(N)
+    assert min(laplace_p_values(x, 1.0)) > ALARM
+    for wrong in (2 / 3, 3 / 2):
+        assert max(laplace_p_values(x, wrong)) < ALARM
+
+
+def sign_p_value(x):
+    """Chi-square of sign against the magnitude's decile: 10 cells with a fair coin each."""
+    decile = np.minimum((10 * -np.expm1(-np.abs(x))).astype(int), 9)
+    total = np.bincount(decile, minlength=10)
+    negative = np.bincount(decile[x < 0], minlength=10)
+    return chi2.sf(((negative - total / 2) ** 2 / (total / 4)).sum(), 10)
+
+
+def test_sign_is_a_fair_coin_independent_of_the_magnitude():
+    x = LaplaceStream(seed_stream(0, "privacy")).draw(N)
+    assert sign_p_value(x) > ALARM
+    assert sign_p_value(np.abs(x)) < ALARM  # no sign at all
+    from_top_bit = np.where(words(N) >> np.uint64(63), -1.0, 1.0) * np.abs(laplace_from_words(words(N)))
+    assert sign_p_value(from_top_bit) < ALARM  # fair, but the bit also decides whether U < 1/2
+
+
+def correlation_z(x, y):
+    """A standard normal for independent Laplace samples (variance 2 each), by the central limit theorem."""
+    return float(np.mean(x * y)) / 2 * math.sqrt(len(x))
+
+
+def test_consecutive_draws_do_not_correlate():
+    """|z| < 5.5 for values and for centred magnitudes at lags 1 to 5: false alarms below 1e-6 in all."""
+    x = LaplaceStream(seed_stream(1, "privacy")).draw(N)
+    centred = (np.abs(x) - 1.0) * math.sqrt(2)
+    for lag in range(1, 6):
+        assert abs(correlation_z(x[:-lag], x[lag:])) < 5.5
+        assert abs(correlation_z(centred[:-lag], centred[lag:])) < 5.5
+    moving = (x[:-1] + x[1:]) / math.sqrt(2)  # a correlated stream of the same variance
+    assert correlation_z(moving[:-1], moving[1:]) > 5.5
+
+
+def test_streams_are_reproducible_and_apart():
+    """The same (seed, name) gives the same draws; another seed or another name gives unrelated ones."""
+    drawn = {}
+    for seed in range(4):
+        for name in STREAMS:
+            drawn[seed, name] = LaplaceStream(seed_stream(seed, name)).draw(4000)
+            again = LaplaceStream(seed_stream(seed, name)).draw(4000)
+            assert np.array_equal(drawn[seed, name], again)
+    keys = list(drawn)
+    for i, one in enumerate(keys):
+        for other in keys[:i]:
+            # 66 pairs, |z| < 6: false alarms below 1e-6 in all
+            assert not np.intersect1d(np.abs(drawn[one]), np.abs(drawn[other])).size
+            assert abs(correlation_z(drawn[one], drawn[other])) < 6
+
+
+def test_the_streams_have_fixed_names():
+    """A stream's place in the list is part of every stored result: the order must not change."""
+    assert STREAMS == ("environment", "privacy", "audit")
+    with pytest.raises(ValueError):
+        seed_stream(0, "exploration")
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 3), (1, 1), (5, 4), (64, 1000)])
+def test_drawing_in_parts_gives_the_same_numbers(a, b):
+    parts, whole = (LaplaceStream(seed_stream(7, "privacy")) for _ in range(2))
+    assert np.array_equal(np.concatenate([parts.draw(a), parts.draw(b)]), whole.draw(a + b))
+
+
+def test_state_is_where_the_generator_stands():
+    """Another generator set to the state goes on with the same words."""
+    stream = LaplaceStream(seed_stream(7, "privacy"))
+    stream.draw(13)
+    other = np.random.SFC64()
+    state = other.state
+    state["state"]["state"] = stream.state()
+    other.state = state
+    assert np.array_equal(laplace_from_words(other.random_raw(50)), stream.draw(50))

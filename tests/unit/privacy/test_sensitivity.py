@@ -1,0 +1,124 @@
+"""How far one user moves the counters: every pair of trajectories of tiny MDPs, through counts.statistics.
+
+Distances are worked out between the distinct vectors of a family, so that all pairs are covered and few are
+computed twice.
+"""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.counts import FAMILIES, as_counts, statistics
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privacy.sensitivity import check_clip, l1, l2_squared, largest_square
+
+HALF = (0.0, 0.5, 1.0)
+ENDS = (0.0, 1.0)
+# (H, S, A, rewards); rewards enter linearly, so the ends are enough where there are many trajectories
+SIZES = [
+    (1, 2, 1, HALF),
+    (1, 3, 2, HALF),
+    (2, 2, 1, HALF),
+    (2, 2, 2, HALF),
+    (2, 3, 1, HALF),
+    (3, 2, 1, HALF),
+    (3, 3, 1, ENDS),
+    (3, 2, 2, ENDS),
+    (3, 3, 2, ENDS),
+]
+# Clips need pairs enough for two users who meet none of each other's: 2⌈H/m⌉ of them.
+CLIPS = [(2, 2, 2, HALF, 1), (3, 2, 1, HALF, 1), (3, 2, 1, HALF, 2), (3, 2, 2, ENDS, 2), (3, 3, 2, ENDS, 1)]
+ROOMY = {(2, 2, 2, 1), (3, 2, 2, 2), (3, 3, 2, 1)}
+CASES = [(*size, None, pooled) for size in SIZES for pooled in (False, True)] + [(*c, True) for c in CLIPS]
+
+each = pytest.mark.parametrize(("H", "S", "A", "rewards", "clip", "pooled"), CASES)
+named = pytest.mark.parametrize("name", FAMILIES)
+
+
+@cache
+def all_users(H, S, A, rewards, clip, pooled, name):
+    """N(s,a), N(s,a,s') and R(s,a) of every trajectory, one row each."""
+    G = 1 if pooled else H
+    users = [
+        as_counts(statistics(Trajectory(s, a, r), G, S, A, FAMILIES[name], clip), G, S, A)
+        for s in product(range(S), repeat=H + 1)
+        for a in product(range(A), repeat=H)
+        for r in product(rewards, repeat=H)
+    ]
+    return [np.array([counts[i].ravel() for counts in users]) for i in range(3)]
+
+
+def largest(vectors, others):
+    """The largest ℓ1 and squared ℓ2 distance between a vector of the one kind and one of the other."""
+    one, other = np.unique(vectors, axis=0), np.unique(others, axis=0)
+    apart = [np.abs(other - row) for row in one]
+    return max(d.sum(axis=1).max() for d in apart), max((d * d).sum(axis=1).max() for d in apart)
+
+
+@named
+@each
+def test_the_closed_forms_are_never_exceeded_and_attained(H, S, A, rewards, clip, pooled, name):
+    families, users = FAMILIES[name], all_users(H, S, A, rewards, clip, pooled, name)
+    V = largest_square(H, 1 if pooled else H, clip)
+    assert V == {None: H * H if pooled else H, 1: H, 2: 5}[clip]  # H = 3 = 2 + 1 where clip = 2
+    for replaced in (False, True):
+        claimed = zip(l1(families, H, replaced), l2_squared(families, V, replaced), strict=True)
+        for vectors, (most, most_squared) in zip(users, claimed, strict=True):
+            found, squared = largest(vectors, vectors if replaced else np.zeros_like(vectors[:1]))
+            assert found <= most and squared <= most_squared
+            if clip is None:
+                assert (found, squared) == (most, most_squared)
+            elif (H, S, A, clip) in ROOMY:
+                assert squared == most_squared
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("pooled", [False, True])
+def test_the_families_are_moved_at_once_in_l1(pooled, name):
+    """Σ_f Δ_f/(share_f-weighted scale) is exact: one pair of users attains all ℓ1 changes together."""
+    H, S, A = 2, 2, 2
+    families = FAMILIES[name]
+    N, M, R = all_users(H, S, A, ENDS, None, pooled, name)
+    for replaced in (False, True):
+        weights = [1.0 / float(most) if most else 0.0 for most in l1(families, H, replaced)]
+        together = np.hstack([w * x for w, x in zip(weights, (N, M, R), strict=True)])
+        found, _ = largest(together, together if replaced else np.zeros_like(together[:1]))
+        assert found == pytest.approx(sum(w > 0 for w in weights), rel=1e-12)
+
+
+def test_the_two_traps():
+    """Pooled counts cost √H more in ℓ2 and nothing in ℓ1; centred rewards have a ratio of 4, not 2."""
+    tuned = FAMILIES["tuned"]
+    for H in (2, 5, 20):
+        assert largest_square(H, 1) == H * largest_square(H, H)
+        V = largest_square(H, H)
+        assert l2_squared(tuned, V, True).R == 4 * l2_squared(tuned, V, False).R
+        assert l2_squared(tuned, V, True).M == 2 * l2_squared(tuned, V, False).M
+
+
+@pytest.mark.parametrize("H", [1, 2, 3, 7, 20])
+def test_clipping_lies_between_per_step_and_pooled(H):
+    """V by brute force: the largest Σc² of H visits to cells that take at most m each."""
+
+    def partitions(left, most):
+        if left == 0:
+            yield 0
+        for c in range(1, min(left, most) + 1):
+            for rest in partitions(left - c, c):
+                yield c * c + rest
+
+    for m in range(1, H + 1):
+        assert largest_square(H, 1, m) == max(partitions(H, m))
+        assert largest_square(H, H) <= largest_square(H, 1, m) <= largest_square(H, 1)
+
+
+def test_a_clip_that_does_nothing_is_refused():
+    with pytest.raises(dp.InputError, match=r"^clip: has no effect on counts per step; it is for pooled"):
+        check_clip(2, 5, 5)
+    with pytest.raises(dp.InputError, match=r"^clip: 5 has no effect; it must be an integer from 1 to H - 1"):
+        check_clip(5, 5, 1)
+    check_clip(4, 5, 1)
+    check_clip(None, 5, 5)
