@@ -73,8 +73,8 @@ def run(config: DictConfig) -> None:
     from experiments.lab.runner import WorkerDied, plan, run_experiment
     from experiments.lab.tell import tell
     from experiments.studies import names, study
-    from experiments.studies.shared.files import aligned
     from experiments.studies.shared.printed import printed_curves
+    from experiments.studies.shared.tables import aligned
 
     try:
         start = perf_counter()

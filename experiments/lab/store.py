@@ -20,12 +20,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpucbvi.errors import InputError
 from dpucbvi.files import clear_leftovers, replacing, write_private
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
+from dpucbvi.protocol import Floats, Ints
 from dpucbvi.trace import Trace
 from experiments.lab.claims import is_claimed
 from experiments.lab.run_files import (
@@ -43,6 +46,7 @@ from experiments.lab.run_files import (
     verified,
 )
 from experiments.lab.settings import RunSettings, run_settings, to_dict
+from experiments.lab.stats import summarise
 from experiments.lab.strict import arguments
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
@@ -85,6 +89,59 @@ class StoredArm(NamedTuple):
     printed: str | None
     panel: str | None
     runs: list[StoredRun]
+
+    # The runs differ in nothing but their seed, so the first answers for the settings of all.
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.runs[0].config
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.runs[0].certificate
+
+    @property
+    def K(self) -> int:
+        """The number of episodes that the runs were set up for."""
+        return int(self.config["K"])
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """H, S and A."""
+        H, S, A = self.runs[0].trace.N_sa.shape
+        return H, S, A
+
+    @property
+    def episodes(self) -> Ints:
+        """The recorded episodes."""
+        return self.runs[0].trace.episodes
+
+    @property
+    def regret(self) -> Floats:
+        """The regret along the way, [run, recorded episode]."""
+        return np.array([run.trace.regret for run in self.runs])
+
+    @property
+    def finals(self) -> Floats:
+        """The regret after the last episode, [run]."""
+        return np.array([run.trace.regret[-1] for run in self.runs])
+
+    @property
+    def half_and_full(self) -> tuple[Floats, Floats]:
+        """The regret of every run at half its episodes and at the end."""
+        half = [np.interp(self.episodes[-1] / 2, self.episodes, run.trace.regret) for run in self.runs]
+        return np.array(half), self.finals
+
+    @property
+    def mean(self) -> float:
+        """The mean regret after the last episode."""
+        return float(self.finals.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The mean regret after the last episode and half its 95% interval (nan from a single run)."""
+        mean, half_width = summarise(self.finals)
+        return float(mean), float(half_width)
 
 
 class StoredExperiment(NamedTuple):

@@ -24,7 +24,7 @@ from experiments.lab.results import Results
 from experiments.lab.stats import summarise
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, config_of, regret_of, sizes_of
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.end_labels import POINTS_A_LABEL, EndLabel, draw_end_labels
 from experiments.studies.shared.labels import as_written, certified, environment_name, names
 from experiments.studies.shared.printed import PrintedCurve, printed_beside
@@ -83,8 +83,8 @@ def draw(experiment: StoredExperiment) -> Figure:
     told, looks = names(arms), _looks(len(arms), _scale(arms))
     curves = [
         _curve(
-            arm.runs[0].trace.episodes,
-            regret_of(arm),
+            arm.episodes,
+            arm.regret,
             printed_beside(arm),
             name,
             _learnt(detail, [run.trace for run in arm.runs]),
@@ -92,7 +92,7 @@ def draw(experiment: StoredExperiment) -> Figure:
         )
         for arm, (name, detail), look in zip(arms, told, looks, strict=True)
     ]
-    return _draw(curves, experiment.figure, setting(experiment), caption(experiment), _environment(experiment))
+    return _draw(curves, experiment.figure, setting(experiment), "", _environment(experiment))
 
 
 def plot(
@@ -179,20 +179,20 @@ def _fit(figure: Figure, axes: Axes, height: float) -> None:
 
 def setting(experiment: StoredExperiment) -> str:
     """The environment and its size, if all arms share it."""
-    environments = [config_of(arm)["env"] for arm in experiment.arms]
+    environments = [arm.config["env"] for arm in experiment.arms]
     if any(env != environments[0] for env in environments):
         return "Regret, several environments"
-    H, S, A = sizes_of(experiment.arms[0])
+    H, S, A = experiment.arms[0].sizes
     return f"Regret on {environment_name(environments[0])}, $S={S}$, $A={A}$, $H={H}$"
 
 
 def caption(experiment: StoredExperiment) -> str:
     """How many runs, the factors where they are not the paper's, and what ε means."""
-    configs = [config_of(arm) for arm in experiment.arms]
+    configs = [arm.config for arm in experiment.arms]
     private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
     factors = [
         ("bonus", [config["bonus"]["scale"] for config in configs]),
-        ("$E$", [config["confidence"]["scale"] for config in private]),
+        ("E", [config["confidence"]["scale"] for config in private]),
     ]
     changed = [f"{name} × {_range(values)}" for name, values in factors if set(values) - {1.0}]
     return _says(_range([len(arm.runs) for arm in experiment.arms]), changed, bool(private))
@@ -214,7 +214,7 @@ def _range(values: list[Any]) -> str:
 
 def _environment(experiment: StoredExperiment) -> TabularMDP | None:
     """The MDP that all arms share, if it can still be made."""
-    environments = [config_of(arm)["env"] for arm in experiment.arms]
+    environments = [arm.config["env"] for arm in experiment.arms]
     alike = all(env == environments[0] for env in environments)
     return stored_environment(environments[0]) if alike else None
 
@@ -311,4 +311,4 @@ def _legend(curves: list[Curve]) -> list[Line2D | Patch]:
     return handles
 
 
-STUDY = Study(draw, keeps_figure=False)
+STUDY = Study(draw, caption, keeps_figure=False)

@@ -12,13 +12,15 @@ terms of a bonus (TERMS, the study `horizon`) and privatizers that are not the p
 `mechanisms`). Grey is for guides and words. The study `regret` draws anything, and has colours in their order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
 Line = str | tuple[float, tuple[float, ...]]  # solid, or dashes
@@ -60,14 +62,13 @@ LEADER = "#B4B4B4"  # from the end of a curve to its label: it is not data
 DOTTED = (0, (1, 1.5))  # a guide: a threshold, a bound
 DASHED = (0, (4, 2))  # printed in the paper
 
-SMALL = 7.0  # points: nothing in print is smaller
-PAGE_SIZES = {
+# One width for all figures: 4 inches on a page or a screen, and four fifths of that in a column of 3.3 inches,
+# where the smallest type still has 6 points.
+WIDTH = 4.0  # inches
+SMALL = 7.5  # points
+SIZES = {
     **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 9.0),
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8.0),
-}
-COLUMN_SIZES = {
-    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8.0),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
 }
 # Ticks and lines as seaborn has them in print: its style "ticks" in the context "paper". They are written out,
 # and a test compares them with seaborn's: importing it, and pandas with it, would slow the start of every run.
@@ -89,9 +90,13 @@ SEABORN: dict[Any, Any] = {
 }
 RC: dict[Any, Any] = {
     **SEABORN,
-    **PAGE_SIZES,
+    **SIZES,
     "pdf.fonttype": 42,  # text stays text
-    "axes.titley": 1.0,  # nothing stands above a panel but its title: matplotlib need not look
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.borderaxespad": 0.0,
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.5,
     "axes.edgecolor": QUIET,
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
@@ -103,10 +108,9 @@ RC: dict[Any, Any] = {
 
 
 @contextmanager
-def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
-    """The settings under which a figure is drawn and saved; the sizes of its type are those of its sheet."""
-    settings = {**RC, **sizes}
-    with matplotlib.rc_context(settings):
+def house_style() -> Iterator[None]:
+    """The settings under which a figure is drawn and saved."""
+    with matplotlib.rc_context(RC):
         yield
 
 
@@ -117,6 +121,34 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     axes.grid(True)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def new_panels(
+    heights: Sequence[float], columns: int = 1, aligned: bool = True, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of the one width with its panels in the order of reading; the rows have these heights (inches).
+
+    matplotlib's constrained layout makes room in them for titles, labels and a legend below. Panels that are
+    not `aligned` stand one below the other, each as wide as what stands beside it allows.
+    """
+    layout = ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.04)
+    figure = Figure(figsize=(WIDTH, sum(heights)), layout=layout)
+    if aligned:
+        panels = list(
+            figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **options).flat
+        )
+    else:
+        rows: Any = figure.subfigures(len(heights), height_ratios=heights)
+        panels = [row.subplots() for row in rows]
+    for axes in panels:
+        axes.grid(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, panels
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
+    """Entries below all panels, in so many columns."""
+    figure.legend(handles=list(handles), loc="outside lower left", ncols=columns)
 
 
 def colour(index: int) -> str:
