@@ -45,9 +45,7 @@ bench: $(VENV) ## time the engines
 	$(BIN)/python experiments/bench.py
 
 notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside them
-	set -e; for f in notebooks/*.py; do \
-	  $(BIN)/jupytext --to ipynb --set-kernel python3 --execute "$$f"; \
-	done
+	$(BIN)/python experiments/notebooks.py
 
 test: lint types ## lint, types and the quick tests
 	$(BIN)/python -m pytest -m "not slow" -n 2

@@ -13,126 +13,59 @@ every episode. `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set ru
 reads stored experiments; docs/ shows each. Nothing else than the names below is public.
 """
 
-from importlib import import_module as _import_module
-from importlib.metadata import version as _version
-from typing import TYPE_CHECKING
+from types import ModuleType as _ModuleType
 
 from dpucbvi.agents import (
-    DPUCBVI,
-    LDPOBI,
-    PUCB,
-    UCBVI,
-    UCBVICH,
-    DPNashVI,
-    PrivateUCBPO,
-    PrivateUCBVI,
-    UCBVIRefined,
-    planner,
+    DPUCBVI as DPUCBVI,
+    LDPOBI as LDPOBI,
+    PUCB as PUCB,
+    UCBVI as UCBVI,
+    UCBVICH as UCBVICH,
+    DPNashVI as DPNashVI,
+    PrivateUCBPO as PrivateUCBPO,
+    PrivateUCBVI as PrivateUCBVI,
+    UCBVIRefined as UCBVIRefined,
+    planner as planner,
 )
+from dpucbvi.archive import load as load
+from dpucbvi.calibrate import calibrate as calibrate
+from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
-    chain,
-    from_file,
-    garnet,
-    grid_world,
-    hard_tree,
-    random_mdp,
-    riverswim,
-    six_arms,
+    chain as chain,
+    from_file as from_file,
+    garnet as garnet,
+    grid_world as grid_world,
+    hard_tree as hard_tree,
+    random_mdp as random_mdp,
+    riverswim as riverswim,
+    six_arms as six_arms,
 )
-from dpucbvi.errors import InputError
-from dpucbvi.from_gymnasium import from_gymnasium
-from dpucbvi.hardness import describe
-from dpucbvi.mdp import TabularMDP
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.errors import InputError as InputError
+from dpucbvi.from_gymnasium import from_gymnasium as from_gymnasium
+from dpucbvi.hardness import describe as describe
+from dpucbvi.mdp import TabularMDP as TabularMDP
+from dpucbvi.planning import optimal_values as optimal_values, policy_values as policy_values
+from dpucbvi.plot import plot as plot
 from dpucbvi.privatizers import (
-    Batches,
-    Central,
-    Certificate,
-    GaussianTree,
-    Honaker,
-    KaryTree,
-    Local,
-    LocalGaussian,
-    NonPrivate,
-    OneQuestion,
-    OneStep,
-    Toeplitz,
+    Batches as Batches,
+    Central as Central,
+    Certificate as Certificate,
+    GaussianTree as GaussianTree,
+    Honaker as Honaker,
+    KaryTree as KaryTree,
+    Local as Local,
+    LocalGaussian as LocalGaussian,
+    NonPrivate as NonPrivate,
+    OneQuestion as OneQuestion,
+    OneStep as OneStep,
+    Toeplitz as Toeplitz,
 )
-from dpucbvi.protocol import Counts, Noise, Plan, Problem, User
-from dpucbvi.simulate import run
-from dpucbvi.trace import Runs, Trace
+from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
+from dpucbvi.simulate import run as run
+from dpucbvi.trace import Runs as Runs, Trace as Trace
 
-if TYPE_CHECKING:
-    from experiments.lab.calibration import calibrate
-    from experiments.lab.results import compare, load
-    from experiments.studies.regret import plot
-
-__version__ = _version("dpucbvi")
-
-# What needs pandas, matplotlib or the lab: imported when it is first asked for.
-_ON_DEMAND = {
-    "calibrate": "experiments.lab.calibration",
-    "compare": "experiments.lab.results",
-    "load": "experiments.lab.results",
-    "plot": "experiments.studies.regret",
-}
-
-__all__ = [
-    "DPUCBVI",
-    "LDPOBI",
-    "PUCB",
-    "UCBVI",
-    "UCBVICH",
-    "Batches",
-    "Central",
-    "Certificate",
-    "Counts",
-    "DPNashVI",
-    "GaussianTree",
-    "Honaker",
-    "InputError",
-    "KaryTree",
-    "Local",
-    "LocalGaussian",
-    "Noise",
-    "NonPrivate",
-    "OneQuestion",
-    "OneStep",
-    "Plan",
-    "PrivateUCBPO",
-    "PrivateUCBVI",
-    "Problem",
-    "Runs",
-    "TabularMDP",
-    "Toeplitz",
-    "Trace",
-    "UCBVIRefined",
-    "User",
-    "calibrate",
-    "chain",
-    "compare",
-    "describe",
-    "from_file",
-    "from_gymnasium",
-    "garnet",
-    "grid_world",
-    "hard_tree",
-    "load",
-    "optimal_values",
-    "planner",
-    "plot",
-    "policy_values",
-    "random_mdp",
-    "riverswim",
-    "run",
-    "six_arms",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _ON_DEMAND:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_import_module(_ON_DEMAND[name]), name)
+__version__ = "0.1.0"
+__all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
 
 
 def __dir__() -> list[str]:

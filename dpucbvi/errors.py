@@ -1,7 +1,8 @@
-"""The errors that a user is told in one line, and the checks of single numbers that raise them."""
+"""The errors that a user is told in one line, and the checks that raise them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,3 +28,15 @@ def check_number(key: str, value: Any, good: Callable[[float], bool], accepted: 
     """Raise InputError unless the value is a finite number and `good`; `accepted` says which are."""
     if not (isinstance(value, Real) and math.isfinite(value) and good(float(value))):
         raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+
+
+@contextmanager
+def extra(name: str, asked: str) -> Iterator[None]:
+    """Imports in this context need the package's extra of this name; InputError, if a module of it is missing.
+
+    `asked` says what needs it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"{asked} needs {error.name}: pip install 'dpucbvi[{name}]'") from None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, extra
 from dpucbvi.mdp import TabularMDP
 
 
@@ -41,10 +41,8 @@ def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMD
 
 
 def _made(id: str) -> Any:
-    try:
+    with extra("gymnasium", "from_gymnasium"):
         import gymnasium
-    except ImportError:
-        raise InputError("id: gymnasium is not installed; pip install gymnasium") from None
     try:
         return gymnasium.make(id)
     except (gymnasium.error.Error, ImportError) as error:  # the latter for a module named before a colon

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.errors import InputError, LpError
+from dpucbvi.errors import InputError, LpError, extra
 from dpucbvi.protocol import Floats, Postprocess, Postprocessed
 
 
@@ -127,6 +127,8 @@ class CvxpyPostprocess:
                 f"solver: {solver!r} is not one of {', '.join(LP_OPTIONS)}"
                 " (others do not reach a feasibility of 1e-8 on batched LPs)"
             )
+        with extra("cvxpy", "the post-processing by cvxpy"):
+            import cvxpy  # noqa: F401  (slow to import, and only this class needs it)
         self.solver, self.canonical, self.tolerance = solver, canonical, tolerance
         self._built_for: tuple[int, int, bool] | None = None
 
@@ -159,7 +161,7 @@ class CvxpyPostprocess:
         return x, np.where(free, t * unit, np.abs(y).max(axis=1))
 
     def _build(self, rows: int, S: int, exact_sum: bool) -> None:
-        import cvxpy as cp  # slow to import, and only this class needs it
+        import cvxpy as cp
 
         self._built_for = (rows, S, exact_sum)
         self._y, self._n = cp.Parameter((rows, S)), cp.Parameter(rows)

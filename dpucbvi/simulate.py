@@ -10,9 +10,11 @@ has the reference only, and no seed determines it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, overload
+from types import NoneType
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -20,8 +22,9 @@ from dpucbvi.agents.own import OwnAgent
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts
 from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
-from dpucbvi.planning import optimal_values, policy_values
+from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.privatizers.release_mode import Samplers, is_exact
@@ -52,6 +55,18 @@ AGENT = ("raw", "pooled", "models", "constants", "algorithm")
 PRIVATIZER = ("model", "families", "noise_of", "certificate", "release")
 
 
+class Settings(TypedDict, total=False):
+    """The keywords of `run` and `set_up` that have a default, for the signatures below."""
+
+    beta: float
+    postprocess: str | Postprocess | None
+    zero: float
+    known_rewards: bool
+    known_support: KnownSupport
+    trace_points: int
+    lp_checks: int
+
+
 @overload
 def run(
     mdp: TabularMDP,
@@ -62,7 +77,7 @@ def run(
     seed: int = ...,
     engine: str | None = ...,
     watch: Watch | None = ...,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Trace: ...
 
 
@@ -73,10 +88,10 @@ def run(
     privatizer: Privatizer = ...,
     *,
     K: int,
-    seed: Sequence[int],
+    seed: Iterable[int],
     engine: str | None = ...,
     watch: Watch | None = ...,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Runs: ...
 
 
@@ -86,17 +101,80 @@ def run(
     privatizer: Privatizer = NonPrivate(),  # noqa: B008  (it has no state)
     *,
     K: int,
-    seed: int | Sequence[int] = 0,
+    seed: int | Iterable[int] = 0,
     engine: str | None = None,
     watch: Watch | None = None,
-    **settings: Any,
+    beta: float = 0.05,
+    postprocess: str | Postprocess | None = None,
+    zero: float = 0.0,
+    known_rewards: bool = False,
+    known_support: KnownSupport = False,
+    trace_points: int = 2_000,
+    lp_checks: int = 200,
 ) -> Trace | Runs:
-    """K episodes of the agent on the MDP, its counts released by the privatizer; one run for every seed.
+    """Run K episodes of the agent on the MDP, its counts released by the privatizer.
 
-    `watch(k, plan, counts)` is called in every episode with its number, its plan and the counts that it was
-    planned on. `settings` are those of `set_up`. Raises InputError, before anything is run, for parts that do
-    not fit together.
+    Parameters
+    ----------
+    mdp
+        The problem: `dp.riverswim()`, `dp.TabularMDP(P=P, r=r, initial=p0)`, ...
+    agent
+        The algorithm, one of the package's or your own (`dp.planner`, or a generator function).
+    privatizer
+        What releases the counts; without one they are released as they are.
+    K
+        The number of episodes; each is one user.
+    seed
+        One seed for one run, or several for as many runs.
+    engine
+        `reference` (plain loops) or `fast` (compiled); without a choice, the fast one where it can be.
+    watch
+        Called in every episode as `watch(k, plan, counts)`, with its number, its plan and the counts that it
+        was planned on.
+    beta
+        The failure probability of the confidence bounds.
+    postprocess
+        How noisy counts become private counts: `none`, `closed_form`, `clip`, `cvxpy`, or a function of your
+        own. If it is not given: the closed form of the LP where the agent wants post-processed counts of a
+        private release, else none.
+    zero
+        Noisy N(s,a,s') below so many standard deviations of their noise are set to 0 before; none in the paper.
+    known_rewards
+        Hand r(s,a) to the agent, which in the paper learns them.
+    known_support
+        Which transitions are possible, so that only they are counted: True for those of the MDP, or Booleans
+        [s, a, s'] or [h, s, a, s']; in the paper all are counted.
+    trace_points
+        Every episode is recorded if K is at most this, else about so many.
+    lp_checks
+        How many LPs of a compiled run cvxpy solves again.
+
+    Returns
+    -------
+    Trace or Runs
+        A `Trace` for one seed, `Runs` for several.
+
+    Raises
+    ------
+    InputError
+        In one line, before anything is run, for parts that do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(), dp.Central(epsilon=1), K=100, seed=0)
+    >>> run.certificate.add_remove, run.certificate.replace_one
+    (1.0, 2.0)
     """
+    settings = Settings(
+        beta=beta,
+        postprocess=postprocess,
+        zero=zero,
+        known_rewards=known_rewards,
+        known_support=known_support,
+        trace_points=trace_points,
+        lp_checks=lp_checks,
+    )
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str):
@@ -121,17 +199,7 @@ def set_up(
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Setup:
-    """Check the parts of a run and work out every number that does not depend on the seed.
-
-    `beta` is the failure probability of the confidence bounds. `postprocess` is a name of
-    projection.POSTPROCESSES or a function of one's own; if none is given, the closed form of the LP where an
-    agent wants post-processed counts of a private release, else none. Before it, noisy N(s,a,s') below `zero`
-    standard deviations of their noise are set to 0; none are in the paper. `known_rewards` hands r(s,a) to the
-    agent, which in the paper learns them. `known_support` says which transitions are possible, and only they
-    are counted: True for those that the MDP has, or Booleans [s, a, s'] or [h, s, a, s']; in the paper all are.
-    Every episode is recorded if K is at most `trace_points`, else about so many; cvxpy solves `lp_checks` LPs
-    of a compiled run again.
-    """
+    """Check the parts of a run, described at `run`, and work out every number that no seed changes."""
     K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
     lp_checks = whole("lp_checks", lp_checks, 0)
     check_number("beta", beta, lambda beta: 0 < beta < 1, "a number in (0, 1)")
@@ -196,10 +264,39 @@ def run_setup(
 ) -> Trace:
     """One run. With `checkpoint`, the fast engine saves its state there now and then and goes on from it."""
     if engine == "reference" or (engine is None and why_not_compiled(setup)):
-        return run_reference(setup, seed, watch, progress)
-    from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
+        trace = run_reference(setup, seed, watch, progress)
+    else:
+        from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
 
-    return run_fast(setup, seed, watch, progress, checkpoint)
+        trace = run_fast(setup, seed, watch, progress, checkpoint)
+    about = described(setup, seed)
+    if trace.learnt is False:
+        about["least_K"] = least_episodes(setup)
+    return trace._replace(about=about)
+
+
+def described(setup: Setup, seed: int) -> dict[str, Any]:
+    """A run as plain data: its parts by name with the parameters that were given, its sizes, its seed.
+
+    The uniform policy's regret is the mean over first states.
+    """
+    mdp, K = setup.mdp, setup.problem.K
+    return {
+        "agent": _described(setup.agent),
+        "privatizer": _described(setup.privatizer),
+        **{"mdp": mdp.name, "H": mdp.H, "S": mdp.S, "A": mdp.A, "K": K, "seed": seed},
+        "uniform_regret": K * uniform_loss(mdp),
+    }
+
+
+def _described(part: Any) -> dict[str, Any]:
+    given = {}
+    for field in fields(part) if is_dataclass(part) and not isinstance(part, OwnAgent) else ():
+        value = getattr(part, field.name)
+        if value != field.default:
+            plain = isinstance(value, str | int | float | NoneType)
+            given[field.name] = value if plain else getattr(value, "__name__", repr(value))
+    return {"name": _name(part), **given}
 
 
 def check_engine(engine: str | None, setup: Setup) -> None:
@@ -260,6 +357,7 @@ def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progre
         setup.certificate,
         setup.noise.scale,
         setup.noise.E,
+        policy=plan.pi,
     )
 
 

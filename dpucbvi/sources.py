@@ -1,34 +1,50 @@
-"""The library's code as one hash: what checkpoints, the compiled cache and provenance trust.
+"""Code as a hash of what Python makes of it: what checkpoints, the compiled cache and provenance trust.
 
-Comments and docstrings change no result, so they are not part of it.
+Comments, docstrings and layout change no result, so they are not part of it. Nor are the fields of a syntax
+tree that are empty: newer versions of Python add such fields, and the hash is the same in all of them.
 """
 
 import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @cache
 def code() -> str:
-    """A hash of the syntax trees of all modules, with their names."""
-    return hash_of(PACKAGE, sorted(PACKAGE.rglob("*.py")))
+    """The library's code."""
+    return hash_of(PACKAGE)
 
 
-def hash_of(root: Path, sources: list[Path]) -> str:
-    """A hash of these files: their names below the root, and what Python makes of them."""
+def hash_of(folder: Path) -> str:
+    """A hash of all modules of a folder: their names, and their statements."""
     digest = hashlib.sha256()
-    for source in sources:
-        tree = without_docstrings(ast.parse(source.read_bytes()))
-        digest.update(f"{source.relative_to(root).as_posix()}\0{ast.dump(tree)}\0".encode())
+    for source in sorted(folder.rglob("*.py")):
+        words = [source.relative_to(folder).as_posix()]
+        _spell(ast.parse(source.read_bytes()), words)
+        digest.update(f"{' '.join(words)}\0".encode())
     return digest.hexdigest()[:16]
 
 
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-    return tree
+def _spell(node: object, words: list[str]) -> None:
+    """Add the tree in words, each node closed as it is opened; a list, because nested generators are slow."""
+    if isinstance(node, ast.AST):
+        words.append(f"{type(node).__name__}(")
+        documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None
+        for name in node._fields:
+            value: Any = getattr(node, name, None)
+            if documented and name == "body":
+                value = value[1:]
+            if value is not None and value != []:
+                words.append(name)
+                _spell(value, words)
+        words.append(")")
+    elif isinstance(node, list):
+        for item in node:
+            _spell(item, words)
+    else:
+        words.append(repr(node))

@@ -1,10 +1,13 @@
 """What a run leaves behind: its regret along the way, the state it ended in, and what is certified."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from dpucbvi.errors import extra
 from dpucbvi.privatizers.certificate import Certificate
 from dpucbvi.protocol import Floats, Ints
 
@@ -13,11 +16,35 @@ if TYPE_CHECKING:
 
 
 class Trace(NamedTuple):
-    """Cumulative values after the recorded episodes, and the last plan.
+    """One run: cumulative values after the recorded episodes, and the last plan.
 
-    `N_sa` are the true visits (for analysis; a private release never shows them), `Q` the last optimistic
-    values. `checks` holds what the engine verified about the run; `noise_scale` and `E` say how large the
-    noise was. `earlier_seconds` went by before the checkpoint that the run went on from, if it did.
+    Parameters
+    ----------
+    episodes, regret, policy_changes, fallbacks
+        The recorded episodes; up to each, the exact regret, how often the policy changed, and how many LPs were
+        infeasible.
+    N_sa
+        True visits of every (h, s, a). They are private data; nan if they were not kept.
+    Q, policy
+        The values and the policy of the last plan: actions [h, s], or probabilities [h, s, a]. Q is nan and the
+        policy None if they were not kept.
+    checks
+        What the engine verified about the run.
+    certificate
+        What the released counts certify.
+    noise_scale, E
+        How large the noise was.
+    earlier_seconds
+        The time before the checkpoint that the run went on from, if it did.
+    about
+        Plain data: what was run, and what the uniform policy would have lost.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(), dp.Central(epsilon=1), K=100)
+    >>> run.policy.shape, run.learnt
+    ((4, 3), False)
     """
 
     episodes: Ints
@@ -31,37 +58,74 @@ class Trace(NamedTuple):
     noise_scale: float
     E: float
     earlier_seconds: float = 0.0
+    policy: np.ndarray | None = None
+    about: dict[str, Any] = {}  # noqa: RUF012  (it is replaced, never changed)
 
     @property
     def learnt(self) -> bool | None:
-        """Whether the last Q differs anywhere from the H, or the steps left, that Q begins with.
-
-        None if it is not known: results that ship, and runs stored without true counts, have a Q of nan.
-        """
-        if np.isnan(self.Q).any():
-            return None
-        H = len(self.Q)
-        steps_left = np.arange(H, 0, -1.0)[:, None, None]
-        return bool((self.Q != H).any() and (self.Q != steps_left).any())
+        """Whether a Q of the last plan has left its start; None if Q was not kept."""
+        return None if np.isnan(self.Q).any() else has_left_start(self.Q)
 
     def to_frame(self, seed: int = 0) -> "DataFrame":
         """A table with a row per recorded episode."""
-        from pandas import DataFrame  # slow to import, and only tables need it
+        with extra("pandas", "to_frame"):
+            from pandas import DataFrame
 
         names = ("regret", "policy_changes", "fallbacks")
         return DataFrame(
             {"seed": seed, "episode": self.episodes, **{name: getattr(self, name) for name in names}}
         )
 
+    def save(self, path: str | Path) -> None:
+        """Write the run to an .npz file that only its owner can read; `dp.load` reads it."""
+        from dpucbvi.archive import write  # it reads traces, and so imports this module
 
-class Runs(NamedTuple):
-    """Runs that differ in their seed alone."""
+        write(Path(path), {}, [self])
+
+    def __repr__(self) -> str:
+        return _summary([self], f"regret {self.regret[-1]:,.0f}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs(Sequence[Trace]):
+    """Runs that differ in their seed alone: a sequence of `Trace`.
+
+    Parameters
+    ----------
+    seeds
+        The seed of each run.
+    runs
+        The runs themselves.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> runs = dp.run(dp.riverswim(S=3, H=4), dp.UCBVI(), K=100, seed=range(3))
+    >>> len(runs), runs[0].regret.shape, runs.regret.shape
+    (3, (100,), (3, 100))
+    """
 
     seeds: tuple[int, ...]
     runs: tuple[Trace, ...]
 
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Trace]:
+        return iter(self.runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Trace: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Runs": ...
+
+    def __getitem__(self, index: int | slice) -> "Trace | Runs":
+        return Runs(self.seeds[index], self.runs[index]) if isinstance(index, slice) else self.runs[index]
+
     @property
     def episodes(self) -> Ints:
+        """The recorded episodes, the same in all runs."""
         return self.runs[0].episodes
 
     @property
@@ -70,20 +134,81 @@ class Runs(NamedTuple):
         return np.array([run.regret for run in self.runs])
 
     @property
+    def policy(self) -> np.ndarray:
+        """The policy of every run's last plan: policy[i, h, s] or, if it is random, policy[i, h, s, a]."""
+        return np.array([run.policy for run in self.runs])
+
+    @property
     def certificate(self) -> Certificate:
+        """What the released counts of each run certify."""
         return self.runs[0].certificate
 
     def to_frame(self) -> "DataFrame":
         """A table with a row per seed and recorded episode."""
-        from pandas import concat
+        with extra("pandas", "to_frame"):
+            from pandas import concat
 
         frames = [run.to_frame(seed) for seed, run in zip(self.seeds, self.runs, strict=True)]
         return concat(frames, ignore_index=True)
+
+    def save(self, path: str | Path) -> None:
+        """Write the runs to an .npz file that only its owner can read; `dp.load` reads it."""
+        from dpucbvi.archive import write
+
+        write(Path(path), {"seeds": self.seeds}, self.runs)
+
+    def __repr__(self) -> str:
+        from dpucbvi.stats import summarise  # scipy is slow to import
+
+        mean, half_width = summarise(self.regret[:, -1])
+        interval = "" if np.isnan(half_width) else f" ± {half_width:,.0f} (95%)"
+        return _summary(
+            self.runs, f"{len(self)} run{'s' * (len(self) != 1)}, mean regret {mean:,.0f}{interval}"
+        )
+
+
+def _summary(runs: Sequence[Trace], regret: str) -> str:
+    """What a person wants to know of runs at first: five lines at most."""
+    first, about = runs[0], runs[0].about
+    lines = [_setting(about)] if "agent" in about else []
+    uniform = f"; the uniform policy has {about['uniform_regret']:,.0f}" if "uniform_regret" in about else ""
+    if not np.isnan(first.regret[-1]):  # an audit has none
+        lines.append(f"after {first.episodes[-1]:,} episodes: {regret}{uniform}")
+    lines.append(str(first.certificate))
+    if first.certificate.model != "none" and "lp_checked" in first.checks:
+        why = f" ({first.checks['lp_unchecked']})" if "lp_unchecked" in first.checks else ""
+        lines.append(f"LPs checked: {sum(run.checks['lp_checked'] for run in runs):,}{why}")
+    if none_learnt(runs):
+        lines.append(nothing_learnt(about.get("least_K")))
+    return "\n".join(lines)
+
+
+def _setting(about: dict[str, Any]) -> str:
+    """`DPUCBVI(bonus_scale=0.0001), Central(epsilon=50), riverswim with H=20, S=6, A=2`."""
+    parts = []
+    for key in ("agent", "privatizer"):
+        given = ", ".join(f"{name}={value!r}" for name, value in about[key].items() if name != "name")
+        parts.append(f"{about[key]['name']}({given})")
+    sizes = ", ".join(f"{key}={about[key]}" for key in ("H", "S", "A"))
+    return ", ".join([*parts, f"{about['mdp']} with {sizes}"])
+
+
+def has_left_start(Q: Floats) -> bool:
+    """Whether Q differs anywhere from the H, or the steps left, that it begins with."""
+    H = len(Q)
+    steps_left = np.arange(H, 0, -1.0)[:, None, None]
+    return bool((Q != H).any() and (Q != steps_left).any())
 
 
 def none_learnt(runs: Sequence[Trace]) -> bool:
     """Whether it is known of every run that it learnt nothing."""
     return bool(runs) and all(run.learnt is False for run in runs)
+
+
+def nothing_learnt(least_K: int | None) -> str:
+    """What is said of runs that learnt nothing; `least_K` is that of least_episodes.py, where it is known."""
+    bound = "" if least_K is None else f", and with these constants none can in fewer than {least_K:,} episodes"
+    return f"nothing was learnt, no Q left H{bound}"
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

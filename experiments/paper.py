@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+    # In place of this folder, which python -P leaves out: every module has one name.
+    sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import argparse
 import json

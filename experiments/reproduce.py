@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+    # In place of this folder, which python -P leaves out: every module has one name.
+    sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import argparse
 import resource
@@ -65,7 +66,7 @@ def steps(results: Path) -> tuple[list[Step], list[str]]:
 def _step(name: str, store: Store) -> Step:
     minutes = stated(name).minutes
     ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, minutes, sum(not store.seems_stored(id, true_counts=True) for id in ids), len(ids))
+    return Step(name, minutes, sum(not store.has(id, true_counts=True) for id in ids), len(ids))
 
 
 def plan(todo: list[Step]) -> str:

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+    # In place of this folder, which python -P leaves out: every module has one name.
+    sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import gc
 import io
@@ -119,8 +120,7 @@ def run(config: DictConfig) -> None:
 def _show(experiment: "Experiment", done: str, paths: dict[str, Path]) -> None:
     """Draw the figure and print the table, from what is stored; write what was chosen into these files."""
     from experiments.lab.learnt import learnt_nothing
-    from experiments.lab.results import write_csv
-    from experiments.lab.store import Store
+    from experiments.lab.store import Store, write_csv
     from experiments.studies import draw, table
 
     stored = Store(experiment.results).load_experiment(experiment.name)

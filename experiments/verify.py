@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # every module has one name
+    # In place of this folder, which python -P leaves out: every module has one name.
+    sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import argparse
 import signal
@@ -29,6 +30,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 from joblib import Parallel, delayed
 
+from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
@@ -36,7 +38,6 @@ from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
 from experiments.lab.command_line import named, told
 from experiments.lab.compiling import compile_first
-from experiments.lab.run_files import PER_EPISODE
 from experiments.lab.runner import audit_run
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of

@@ -24,8 +24,9 @@
 # | 2 | Where does the regret come from? Noise against counts, bonus term by term | formulas |
 # | 3 | When is privacy free? | `+exp=privacy_for_free` |
 #
-# The results that ship are drawn (`paper/results`). Where an experiment has none, the notebook makes a few
-# small runs of its own and says so. The drawing code lies in `pictures/results.py`.
+# The results that ship are drawn: `dp.load("paper/results/riverswim.npz")` gives the runs of every arm. Where
+# an experiment has none, the notebook makes a few small runs of its own and says so. The drawing code lies in
+# `pictures/results.py`.
 #
 # Every $\epsilon$ here is pure, and for a user who is added or removed; it is twice that if she is replaced.
 
@@ -37,7 +38,6 @@ import pictures.results as draw
 from omegaconf import OmegaConf
 
 import dpucbvi as dp
-from experiments.lab.shipped import Shipped
 
 ROOT = Path(dp.__file__).resolve().parents[1]
 RESULTS = ROOT / "paper" / "results"
@@ -45,10 +45,10 @@ RIVER, SEEDS = dp.riverswim(), range(3)
 FACTORS = {name: OmegaConf.load(ROOT / f"conf/arm/{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
 
 
-def stored_arms(name):
-    """The arms of a stored experiment by key, or none."""
+def stored_runs(name):
+    """The runs of an experiment that ships, by the key of their arm, or none."""
     try:
-        return {arm.key: arm for arm in Shipped(RESULTS).load_experiment(name).arms}
+        return dp.load(RESULTS / f"{name}.npz")
     except dp.InputError:
         return {}
 
@@ -65,12 +65,11 @@ def private(model, epsilon, pooled=False):
     return dp.DPUCBVI(bonus, pooled), privatizer(epsilon, confidence_scale=E)
 
 
-def regret_curve(arm, agent, privatizer, K=50_000):
-    """Episodes and mean regret: of the stored arm, or of runs made here."""
-    if arm is not None:
-        return arm.runs[0].trace.episodes, np.mean([run.trace.regret for run in arm.runs], axis=0)
-    made = dp.run(RIVER, agent, privatizer, K=K, seed=SEEDS, lp_checks=0)
-    return made.episodes, made.regret.mean(axis=0)
+def regret_curve(runs, agent, privatizer, K=50_000):
+    """Episodes and mean regret: of the stored runs, or of runs made here."""
+    if runs is None:
+        runs = dp.run(RIVER, agent, privatizer, K=K, seed=SEEDS, lp_checks=0)
+    return runs.episodes, runs.regret.mean(axis=0)
 
 
 # %% [markdown]
@@ -84,7 +83,7 @@ def regret_curve(arm, agent, privatizer, K=50_000):
 # %%
 from experiments.studies.shared.printed import printed_curves
 
-arms = stored_arms("riverswim")
+arms = stored_runs("riverswim")
 print("stored results" if arms else f"small runs of this notebook ({len(SEEDS)} seeds)")
 EXPERIMENT = OmegaConf.load(ROOT / "conf/exp/riverswim.yaml").arms
 PROVEN = {"jdp_eps1": ("central", 1.0), "jdp_eps2": ("central", 2.0), "ldp_eps2": ("local", 2.0)}
@@ -187,11 +186,12 @@ draw.bonus_terms(k, H, terms)
 # episodes:
 
 # %%
-from experiments.lab.fits import exponents, tail
+from dpucbvi.stats import exponents, tail
 
-arms = stored_arms("privacy_for_free")
+arms = stored_runs("privacy_for_free")
 if arms:
-    EPSILON, budgets = 10, sorted(arm.point["K"] for arm in arms.values() if arm.of == "ucbvi_pooled")
+    pooled = [runs for key, runs in arms.items() if key.startswith("ucbvi_pooled@")]
+    EPSILON, budgets = 10, sorted(int(runs.episodes[-1]) for runs in pooled)
 else:
     EPSILON, budgets = 100, [4_000, 16_000, 64_000]
 print("stored results" if arms else f"small runs of this notebook ({len(SEEDS)} seeds)")

@@ -135,7 +135,7 @@ print(dp.compare(on_ice).drop(columns="improvement").round(3).to_string(index=Fa
 Picture(dp.plot(on_ice, lake))
 
 # %% [markdown]
-# `found.save("conf/arm/mine.yaml")` keeps the choice of factors for `experiments/run.py`, and
+# `+exp=calibrate --save-arms=NAME` keeps a choice of factors for `experiments/run.py`, and
 # `env=gymnasium env.id=FrozenLake-v1 env.H=20` is this environment on its command line.
 #
 # ## Exercises, with solutions

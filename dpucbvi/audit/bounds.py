@@ -13,23 +13,12 @@ An attack is a lower bound and no more: what it does not find may still be there
 """
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, ndtri
+from scipy.special import ndtri
 
 from dpucbvi.protocol import Floats
+from dpucbvi.stats import at_least, at_most
 
 ALPHA = 1e-9  # the probability that one bound is wrong
-
-
-def at_least(hits: Floats, trials: int, alpha: float) -> Floats:
-    """Clopper and Pearson's lower bound on a probability, wrong with probability at most α."""
-    hits = np.asarray(hits, dtype=np.float64)
-    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), trials - hits + 1, alpha), 0.0)
-
-
-def at_most(hits: Floats, trials: int, alpha: float) -> Floats:
-    """Clopper and Pearson's upper bound on a probability, wrong with probability at most α."""
-    hits = np.asarray(hits, dtype=np.float64)
-    return np.where(hits < trials, betainccinv(hits + 1, np.maximum(trials - hits, 1), alpha), 1.0)
 
 
 def epsilon_bound(true: Floats, false: Floats, trials: int, delta: float, alpha: float = ALPHA) -> Floats:
@@ -51,6 +40,5 @@ def one_run_bound(correct: Floats, guesses: Floats, alpha: float = ALPHA) -> Flo
     stochastically at most Binomial(guesses, e^ε/(1 + e^ε)), whoever abstains where: Steinke, Nasr & Jagielski
     2023 (arXiv 2305.08846), Proposition 5.1. So p = e^ε/(1 + e^ε) is at least Clopper and Pearson's bound.
     """
-    correct, guesses = np.asarray(correct, dtype=np.float64), np.asarray(guesses, dtype=np.float64)
-    p = np.where(correct > 0, betaincinv(np.maximum(correct, 1), guesses - correct + 1, alpha), 0.0)
+    p = at_least(correct, np.asarray(guesses, dtype=np.float64), alpha)
     return np.where(p > 0.5, np.log(np.maximum(p, 0.5) / np.minimum(1.0 - p, 0.5)), 0.0)

@@ -19,6 +19,7 @@ from dpucbvi.privatizers.accounting import gaussian_epsilon
 from dpucbvi.privatizers.certificate import SIMULATION
 from dpucbvi.privatizers.laplace import seed_stream
 from dpucbvi.protocol import Setup
+from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
 
 ATTACKS = ("released", "one_run", "actions")
@@ -74,6 +75,7 @@ def run(
         else Certificate("none", math.inf, math.inf),
         setup.noise.scale,
         setup.noise.E,
+        about=described(setup, seed),
     )
 
 

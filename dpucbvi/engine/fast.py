@@ -116,6 +116,7 @@ def trace(run: FastRun) -> Trace:
         setup.certificate,
         setup.noise.scale,
         setup.noise.E,
+        policy=run.memory.pi.copy(),
     )
 
 

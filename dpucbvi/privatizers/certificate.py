@@ -32,6 +32,7 @@ from dpucbvi.privatizers.accounting import gaussian_epsilon, gdp_of_pure, zcdp_o
 from dpucbvi.privatizers.rational import round_up
 from dpucbvi.privatizers.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
+MARGIN = 1e-12
 SIMULATION, RELEASE = "simulation", "release"
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
@@ -77,8 +78,16 @@ class Certificate(NamedTuple):
         if math.isinf(self.add_remove):
             return "no privacy is certified"
         kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
-        each = ", ".join(f"{self.epsilon(relation):.4g} {words}" for relation, words in RELATIONS.items())
+        each = ", ".join(f"{at_most(self.epsilon(relation))} {words}" for relation, words in RELATIONS.items())
         return f"{self.model}: {kind} = {each}; {HOW[self.noise]}"
+
+
+def at_most(epsilon: float) -> str:
+    """ε to four digits, rounded up; what floats add to a number of four digits (1e-12 of it) is not shown."""
+    nearest = float(f"{epsilon:.4g}")
+    if nearest * (1.0 + MARGIN) >= epsilon:
+        return f"{nearest:g}"
+    return f"{nearest + 10.0 ** (math.floor(math.log10(nearest)) - 3):g}"
 
 
 class Scales(NamedTuple):
@@ -106,9 +115,6 @@ def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float
     chosen = FAMILIES[families]
     change = l2_squared(chosen, V, SENSITIVITY_FACTOR[sensitivity] == 2)
     return _scales(chosen, change, lambda d2, share: C * math.sqrt(d2 / share) / mu * (1.0 + MARGIN))
-
-
-MARGIN = 1e-12
 
 
 def _scales(families: Families, change: ByFamily, scale: Callable[[Fraction, Fraction], float]) -> Scales:

@@ -6,18 +6,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpucbvi.sources import PACKAGE, code
+import dpucbvi
+from dpucbvi.sources import PACKAGE, code, hash_of
 
 ROOT = PACKAGE.parent
-PACKAGES = ("dpucbvi", "numpy", "scipy", "cvxpy", "highspy", "numba")
+LAB = Path(__file__).resolve().parent
+PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")
 
 
 def provenance() -> dict[str, Any]:
-    """Commit and dirty flag of this checkout (null elsewhere), the code's hash, versions, platform."""
+    """Commit and dirty flag of a checkout (null elsewhere), hashes of library and lab, versions, machine."""
+    versions = {"python": platform.python_version(), "dpucbvi": dpucbvi.__version__}  # it need not be installed
     return {
         **_commit(),
         "code": code(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "lab": hash_of(LAB),
+        "versions": versions | {name: version(name) for name in PACKAGES},
         "platform": {"system": platform.platform(), "machine": platform.machine()},
     }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
+from dpucbvi.archive import Missing, Unreadable
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
@@ -26,7 +27,6 @@ from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.predict import Prediction, check_job, episodes, of_job, of_run
 from experiments.lab.progress import counter, progress_board
 from experiments.lab.provenance import provenance
-from experiments.lab.run_files import Missing, Unreadable
 from experiments.lab.settings import EngineSettings, RunSettings
 from experiments.lab.store import Store, identity, run_id, serves
 from experiments.lab.tell import few, tell
@@ -100,7 +100,7 @@ def plan(experiment: Experiment) -> Planned:
     """What is stored and what the rest is predicted to take; nothing is written."""
     store, tasks = Store(experiment.results), _tasks(experiment)
     true_counts = experiment.runtime.true_counts
-    missing = [task for id, task in tasks.items() if not store.seems_stored(id, true_counts)]
+    missing = [task for id, task in tasks.items() if not store.has(id, true_counts)]
     predicted, workers = _predicted(experiment, missing), max(1, _workers(experiment, len(missing)))
     job = of_job(predicted)
     rows = [
@@ -187,10 +187,10 @@ def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str
         except Unreadable as error:
             unreadable.append(str(error))
             continue
-        if serves(run.provenance, true_counts):
+        if serves(run, true_counts):
             made_by[id] = run.provenance.get("code")
         else:
-            without.append(str(store.run_folder(id)))
+            without.append(str(store.run_file(id)))
     if unreadable:
         tell(f"{few(unreadable)}; computed again")
     if without:

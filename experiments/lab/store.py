@@ -1,20 +1,19 @@
-"""Results on disk: a folder per run, named by what was run, and an index per experiment.
+"""Results on disk: a file per run, named by what was run, and a file per experiment that names its runs.
 
-    runs/<id>/config.yaml        the settings that can change the result, and the seed; <id> is their hash
-    runs/<id>/provenance.json    which code on which machine, seconds, noise, certificate, what was checked
-    runs/<id>/trace.npz          regret along the way and the final state (trace.py)
-    runs/<id>/SHA256SUMS         a checksum of each of these: `sha256sum -c SHA256SUMS` checks them too
-    experiments/<name>.json      arms and their runs, with a checksum: all that figures and tables start from
-    checkpoints/<id>.npz         the state of a run that is not finished
-    claims/<id>                  locked by the process that computes the run
+    runs/<id>.npz         settings, provenance, certificate and arrays of a run; <id> is its settings' hash
+    <name>.npz            arms and the ids of their runs: all that figures and tables start from
+    checkpoints/<id>.npz  the state of a run that is not finished
+    claims/<id>           locked by the process that computes the run
 
-A run is there completely or not at all (files.py). Nothing is ever changed in place: a run that is there is
-loaded, one that cannot be read is computed again and then replaced. True counts are private data, so only
-their owner can read these files; where they are not wanted, a run that has them is replaced by one without.
+All are files that `dp.load` reads (dpucbvi/archive.py). A run is there completely or not at all (files.py).
+Nothing is ever changed in place: a run that is there is loaded, one that cannot be read is computed again and
+then replaced. True counts are private data, so only their owner can read these files; where they are not
+wanted, a run that has them is replaced by one without.
 """
 
+import hashlib
 import json
-import os
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,36 +21,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
-from dpucbvi.files import clear_leftovers, replacing, write_private
+from dpucbvi.files import clear_leftovers
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
-from dpucbvi.trace import Trace
+from dpucbvi.stats import summarise
+from dpucbvi.trace import Runs, Trace
 from experiments.lab.claims import is_claimed
-from experiments.lab.run_files import (
-    CONFIG,
-    PROVENANCE,
-    SUMS,
-    Missing,
-    Unreadable,
-    checksum,
-    content_of,
-    decode,
-    encode,
-    to_json,
-    trace_of,
-    verified,
-)
 from experiments.lab.settings import RunSettings, run_settings, to_dict
-from experiments.lab.stats import summarise
 from experiments.lab.strict import arguments
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
-ID = re.compile(rf"[0-9a-f]{{{ID_LENGTH}}}")
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Settings that are younger than the first stored results, with the value that every run had before them. At
 # that value they are no part of a run's name, so that it keeps the name it had.
@@ -179,7 +164,7 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
 
 def run_id(identity: dict[str, Any]) -> str:
     """The first 16 hex digits of the SHA-256 of the canonical JSON."""
-    return checksum(canonical_json(identity))[:ID_LENGTH]
+    return hashlib.sha256(canonical_json(identity)).hexdigest()[:ID_LENGTH]
 
 
 class Store:
@@ -188,8 +173,8 @@ class Store:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def run_folder(self, id: str) -> Path:
-        return self.folder / "runs" / id
+    def run_file(self, id: str) -> Path:
+        return self.folder / "runs" / f"{id}.npz"
 
     def checkpoint(self, id: str) -> Path:
         return self.folder / "checkpoints" / f"{id}.npz"
@@ -197,8 +182,9 @@ class Store:
     def claim(self, id: str) -> Path:
         return self.folder / "claims" / id
 
-    def index(self, name: str) -> Path:
-        return self.folder / "experiments" / f"{name}.json"
+    def file(self, name: str) -> Path:
+        """That of an experiment."""
+        return self.folder / f"{name}.npz"
 
     def save(
         self,
@@ -209,13 +195,13 @@ class Store:
         true_counts: bool = True,
     ) -> None:
         """Write a finished run of this identity and drop its checkpoint."""
-        final = self.run_folder(run_id(tree))
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(final) as partial:
-            partial.mkdir(mode=0o700)
-            for name, content in encode(tree, trace, seconds, origin, true_counts).items():
-                write_private(partial / name, content)
-        self.checkpoint(final.name).unlink(missing_ok=True)
+        if not true_counts:
+            trace = without_state(trace)
+        provenance = {**origin, "seconds": seconds, "true_counts": true_counts}
+        id = run_id(tree)
+        self.run_file(id).parent.mkdir(parents=True, exist_ok=True)
+        named(trace, tree, provenance).save(self.run_file(id))
+        self.checkpoint(id).unlink(missing_ok=True)
 
     def drop_true_counts(self, id: str) -> None:
         """Store a run that has its true counts again, with the regret alone."""
@@ -231,31 +217,18 @@ class Store:
 
     def load(self, id: str) -> StoredRun:
         """Read a run: Missing if there is none, Unreadable if it is not, to the last bit, what was written."""
-        folder = self.run_folder(id)
-        if not os.path.lexists(folder):
-            raise Missing(f"{folder}: no such run")
+        file = self.run_file(id)
+        trace = read_run(file)
         try:
-            run = StoredRun(*decode(verified(folder)))
-            if run_id(run.config) != id:
-                raise Unreadable(f"{CONFIG} is not the one that names this folder")
-            return run
-        except Exception as error:  # a file can be wrong in more ways than can be listed
-            raise Unreadable(f"{folder}: {' '.join(str(error).split()) or type(error).__name__}") from None
+            return stored_run(trace, id)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"{file}: {error}") from None
 
     def has(self, id: str, true_counts: bool = False) -> bool:
         """Whether the run is there and can be read, with its true counts if they are wanted."""
         try:
-            return serves(self.load(id).provenance, true_counts)
+            return serves(self.load(id), true_counts)
         except Unreadable:
-            return False
-
-    def seems_stored(self, id: str, true_counts: bool) -> bool:
-        """As `has`, but its trace is not read: for who wants to know how much there is to do."""
-        folder = self.run_folder(id)
-        try:
-            provenance = json.loads(content_of(folder / PROVENANCE))
-            return (folder / SUMS).is_file() and serves(provenance, true_counts)
-        except Exception:  # as in load
             return False
 
     def save_experiment(
@@ -266,57 +239,87 @@ class Store:
         arms: dict[str, dict[str, Any]],
         changed: Sequence[str] = (),
     ) -> None:
-        """Write the index: which study it is, and for every arm its label, printed curve and run ids."""
-        final = self.index(name)
-        final.parent.mkdir(parents=True, exist_ok=True)
-        index = {"name": name, "study": study, "changed": list(changed), "figure": figure, "arms": arms}
-        with replacing(final) as partial:
-            write_private(partial, to_json({**index, "sha256": checksum(canonical_json(index))}))
+        """Write which study it is, and for every arm its label, printed curve and run ids."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {"name": name, "study": study, "figure": figure, "changed": list(changed), "ids": []}
+        write(self.file(name), {**about, "arms": arms}, [])
 
     def load_experiment(self, name: str) -> StoredExperiment:
         """An experiment with all its runs; InputError if it is not there or not complete."""
         try:
             if not FILE_NAME.fullmatch(name):
                 raise Unreadable("it must be letters, digits, '_', '-' and '.'")
-            index = json.loads(content_of(self.index(name)))
-            if index.pop("sha256", None) != checksum(canonical_json(index)):
-                raise Unreadable("its index is not what was written: the checksum differs")
-            if index["name"] != name:
-                raise Unreadable(f"its index is that of {index['name']}")
-            arms = [
-                StoredArm(key, **{**arm, "runs": [self.load(_id(id)) for id in arm["runs"]]})
-                for key, arm in index["arms"].items()
-            ]
-            changed = tuple(index.get("changed", ()))
-            return StoredExperiment(index["name"], index["study"], index["figure"], arms, changed)
-        except Exception as error:  # as in load
+            found = load(self.file(name))
+            if not isinstance(found, Results) or found.about["name"] != name:
+                raise Unreadable(f"{self.file(name)} is another file")
+            return stored_experiment(found)
+        except Exception as error:  # a file can be wrong in more ways than can be listed
             raise InputError(
                 f"{name}: not (completely) stored in {self.folder}; run it again ({error})"
             ) from None
 
     def experiments(self) -> list[str]:
         """The names of all stored experiments."""
-        return sorted(path.stem for path in self.index("").parent.glob("[!.]*.json"))
+        return sorted(path.stem for path in self.folder.glob("[!.]*.npz"))
 
 
-def serves(provenance: dict[str, Any], true_counts: bool) -> bool:
+def named(trace: Trace, config: dict[str, Any], provenance: dict[str, Any]) -> Trace:
+    """The trace with its settings and where it comes from, as it lies on disk."""
+    about = {**trace.about, "seed": config["seed"], "config": config, "provenance": provenance}
+    return trace._replace(about=about)
+
+
+def stored_run(trace: Trace, id: str) -> StoredRun:
+    """A run as it was stored; Unreadable if its settings are not those that name it."""
+    run = StoredRun(trace.about["config"], trace.about["provenance"], trace)
+    if run_id(run.config) != id:
+        raise Unreadable("its settings are not those that name it")
+    return run
+
+
+def stored_experiment(found: Results) -> StoredExperiment:
+    """An experiment as the studies read it."""
+    about, arms = found.about, []
+    for key, runs in found.items():
+        arm = about["arms"][key]
+        stored = [stored_run(trace, id) for trace, id in zip(runs, arm["runs"], strict=True)]
+        arms.append(StoredArm(key, **{**arm, "runs": stored}))
+    return StoredExperiment(about["name"], about["study"], about["figure"], arms, tuple(about["changed"]))
+
+
+def results(experiment: StoredExperiment) -> Results:
+    """A stored experiment as `dp.load` gives it."""
+    about, arms = experiment._asdict(), {}
+    about["arms"] = {}
+    for arm in experiment.arms:
+        about["arms"][arm.key] = {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]}
+        del about["arms"][arm.key]["key"]
+        arms[arm.key] = Runs(
+            tuple(run.config["seed"] for run in arm.runs), tuple(run.trace for run in arm.runs)
+        )
+    return Results(about, arms)
+
+
+def write_csv(experiment: StoredExperiment, folder: Path) -> Path:
+    """Write its table to `<folder>/<name>.csv`, for programs that know nothing of this package."""
+    path = folder / f"{experiment.name}.csv"
+    results(experiment).to_csv(path)
+    return path
+
+
+def without_state(trace: Trace) -> Trace:
+    """The trace without its true counts and its last plan."""
+    return trace._replace(
+        N_sa=np.full_like(trace.N_sa, math.nan), Q=np.full_like(trace.Q, math.nan), policy=None
+    )
+
+
+def serves(run: StoredRun, true_counts: bool) -> bool:
     """Whether a run has its true counts, if they are wanted; what nobody can repeat is kept without them."""
-    repeatable = provenance["certificate"].get("noise") != RELEASE
-    return not (true_counts and repeatable) or bool(provenance.get("true_counts", True))
-
-
-def stored_run(config: dict[str, Any], provenance: dict[str, Any], arrays: dict[str, Any]) -> StoredRun:
-    """A run from what a file says of it; Unreadable if its arrays cannot be of one run."""
-    return StoredRun(config, provenance, trace_of(config, provenance, arrays))
+    repeatable = run.certificate.noise != RELEASE
+    return not (true_counts and repeatable) or run.true_counts
 
 
 def canonical_json(tree: Any) -> bytes:
     """The same bytes for the same data."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _id(id: Any) -> str:
-    """A run's id; what an index holds in its place must not become a path."""
-    if not (isinstance(id, str) and ID.fullmatch(id)):
-        raise Unreadable(f"{id!r} is no run")
-    return id

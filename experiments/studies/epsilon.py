@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.protocol import Floats
-from experiments.lab.stats import LEVEL, RESAMPLES, summarise, three_digits
+from dpucbvi.stats import LEVEL, RESAMPLES, summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, runs_text

@@ -15,16 +15,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.protocol import Floats
-from experiments.lab.fits import as_text, exponent
-from experiments.lab.stats import bootstrap
+from dpucbvi.stats import bootstrap, exponent, exponent_text
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.printed import PRINTED_ENV
-from experiments.studies.shared.style import BLACK, BLUE, DOTTED, MARKER, QUIET, SMALL, Line, new_panels
-from experiments.studies.shared.style import TERMS as HUES
+from experiments.studies.shared.style import (
+    BLACK,
+    BLUE,
+    DOTTED,
+    MARKER,
+    QUIET,
+    SMALL,
+    TERMS as HUES,
+    Line,
+    new_panels,
+)
 from experiments.studies.shared.tables import WRITTEN, as_regret, markdown
 
 NOTES = """\
@@ -128,7 +136,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
         axes.plot(beside, mean, color=hue, linestyle=dashes, linewidth=0.8, alpha=0.6, zorder=2)
         axes.errorbar(beside, mean, bars, fmt="none", ecolor=hue, elinewidth=0.9, zorder=3)
         axes.plot(beside, mean, color=hue, marker=mark, linestyle="", zorder=4, **MARK)
-        fit = f"{as_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
+        fit = f"{exponent_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
         labels.append(EndLabel(name, fit, hue, mark, float(H[-1]), float(mean[-1])))
     axes.set(xscale="log", yscale="log", xlim=(H[0] / 1.4, H[-1] * 1.5))
     axes.set_xticks(H)
@@ -184,7 +192,7 @@ def table(experiment: StoredExperiment) -> Rows:
     for panel, inside in panels_of(experiment).items():
         for line in scalings(inside):
             name, _ = _name_and_look(line.arms[-1].config)
-            fit = as_text(exponent(line.H, line.regret), "").strip()
+            fit = exponent_text(exponent(line.H, line.regret), "").strip()
             regrets = ", ".join(as_regret(float(mean)) for mean in line.regret.mean(axis=0))
             gaps = ", ".join(f"{gap:g}" for gap in line.gaps) or "-"
             stuck = f"{', '.join(map(str, line.stuck))} of {len(line.regret)}"

@@ -6,14 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.protocol import Floats
-from experiments.lab.fits import as_text, exponent, tail
-from experiments.lab.stats import summarise
+from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.literal import check_literal, episodes_needed, literal_setup
 from experiments.studies.shared.arms import check_same_grid, runs_text
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.style import ALGORITHMS, MARKER, PRIVACY, marker, new_panels
 
 FIRST = 1e3  # episode shown
@@ -65,7 +64,7 @@ def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel
     k, rate = per_episode(episodes, regret, first)
     rate = np.maximum(rate.mean(axis=0), FLOOR)
     right.plot(k, rate, zorder=4, marker=mark, markevery=MARKED, **style)
-    slope = as_text(exponent(*tail(episodes, regret, LAST)), "slope")
+    slope = exponent_text(exponent(*tail(episodes, regret, LAST)), "slope")
     return EndLabel(_name(arm), slope, hue, mark, float(k[-1]), float(rate[-1]), hollow)
 
 

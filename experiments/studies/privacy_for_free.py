@@ -12,13 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.protocol import Floats, Ints
-from experiments.lab.fits import as_text, exponent, tail
-from experiments.lab.stats import summarise
+from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.style import (
     DOTTED,
     MARKER,
@@ -119,7 +118,7 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
         shown = mean > 0
         _band(axes, cost.episodes[shown], mean[shown], half_width[shown], _hue(first), _mark(first))
         if shown[-1]:
-            slope = as_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
+            slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
             labels.append(
                 EndLabel(_name(first), slope, _hue(first), _mark(first), float(K[-1]), float(mean[-1]))
             )

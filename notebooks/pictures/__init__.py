@@ -4,6 +4,11 @@ A drawing function is marked with `picture` and returns a figure. A cell that en
 picture; in a script nothing happens.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # experiments/ is never installed
+
 from collections.abc import Callable
 from functools import wraps
 from io import BytesIO
@@ -13,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from experiments.studies.shared.style import BLACK
+from dpucbvi.drawing.style import BLACK
 
 STYLE = {
     "font.size": 10,

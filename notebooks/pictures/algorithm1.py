@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.patches import Polygon, Rectangle
 
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION
 from dpucbvi.environments import LEFT, RIGHT
-from experiments.studies.shared.style import BLACK, BLUE, GREEN, ORANGE, QUIET, SKY, VERMILLION
 from pictures import canvas, heading, picture, write_into_cells
 
 ARROW = {LEFT: "←", RIGHT: "→"}

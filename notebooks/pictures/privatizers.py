@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from experiments.studies.shared.style import BLACK, BLUE, GREEN, QUIET, VERMILLION
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, QUIET, VERMILLION
 from pictures import canvas, heading, picture
 from pictures.algorithm1 import draw_blocks
 

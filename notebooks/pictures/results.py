@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from experiments.studies.shared.style import BLACK, BLUE, GREEN, HUES, ORANGE, QUIET, VERMILLION
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION
+from experiments.studies.shared.style import HUES
 from pictures import canvas, picture
 
 NAMES = {

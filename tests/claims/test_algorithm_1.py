@@ -16,8 +16,7 @@ import tokenize
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpucbvi as dp
 from dpucbvi import algorithm1

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from private_counts import SMALL, assumption_3_1, assumption_3_1_holds
 
 import dpucbvi as dp

@@ -12,8 +12,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.special import gammaincc
 from scipy.stats import binomtest, kstest

@@ -6,8 +6,7 @@ true count is 0, and so is what the algorithm gets.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpucbvi as dp
 from dpucbvi.confidence import bound_to_E

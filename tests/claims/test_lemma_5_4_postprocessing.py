@@ -6,8 +6,7 @@ controls show that E/4 is the lemma's border: 1% more noise breaks the conclusio
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 

@@ -256,10 +256,7 @@ def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatc
 def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path):
     code, _, err = cli("-m", *TINY, "K=5,6", f"runtime.results={tmp_path / 'results'}")
     assert (code, err) == (0, "")
-    assert {path.name for path in (tmp_path / "results" / "experiments").iterdir()} == {
-        "single-0.json",
-        "single-1.json",
-    }
+    assert Store(tmp_path / "results").experiments() == ["single-0", "single-1"]
     assert list((tmp_path / "here").iterdir()) == []
 
 
@@ -272,7 +269,7 @@ def test_several_values_are_one_experiment_however_they_are_spelt(cli, tmp_path,
     assert (code, err) == (0, "")
     stored = Store(tmp_path).load_experiment("single")
     assert [arm.point for arm in stored.arms] == [{"privatizer.epsilon": epsilon} for epsilon in (1, 2, 5)]
-    assert "nothing was learnt, no Q left H; a larger K or privatizer.epsilon" in out
+    assert re.search(r"nothing was learnt, no Q left H, .* fewer than [\d,]+ episodes; a larger K or priv", out)
     assert "+exp=calibrate chooses them" in out
 
 
@@ -586,9 +583,4 @@ def test_what_is_finished_survives(tmp_path, end, code, message):
     assert re.fullmatch(r"error: [^\n]+\n", err)
     assert message in err
     (kept,) = tmp_path.glob("runs/[!.]*")
-    assert {path.name for path in kept.iterdir()} == {
-        "config.yaml",
-        "provenance.json",
-        "trace.npz",
-        "SHA256SUMS",
-    }
+    assert Store(tmp_path).has(kept.stem)

@@ -10,8 +10,8 @@ import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from dpucbvi import studies
 from dpucbvi.errors import InputError
+from experiments import studies
 from experiments.lab.experiment import Arm, Experiment, experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.lab.settings import RunSettings, run_settings, to_dict

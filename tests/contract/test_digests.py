@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
-from dpucbvi import studies
 from dpucbvi.simulate import run_setup
+from experiments import studies
 from experiments.lab.assemble import assemble
 from experiments.lab.experiment import experiment_from
 from experiments.lab.settings import RunSettings

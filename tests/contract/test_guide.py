@@ -11,7 +11,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 import dpucbvi as dp
-from dpucbvi import simulate, studies
+from dpucbvi import simulate
+from dpucbvi.stats import three_digits
+from experiments import studies
 from experiments.lab.command_line import as_one_experiment
 from experiments.lab.config_store import offer_environments
 from experiments.lab.experiment import experiment_from
@@ -77,9 +79,24 @@ def test_the_snippets_run(name, here, monkeypatch, capsys):
 @pytest.mark.slow  # compiles, and runs as many episodes as a reader would
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_examples_as_they_stand(name, here, capsys):
+    """They learn, they draw, they print what the page says they print, and their regrets differ as it says."""
     exec(compile(SNIPPETS[name], name, "exec"), names := {})
     learnt = [run.learnt for runs in names["runs"].values() for run in runs.runs]
     assert all(learnt) and list(here.glob("*.png"))
+    section = section_of(SNIPPETS[name])
+    printed = capsys.readouterr().out
+    for text in re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
+        assert text in printed
+    for said in re.findall(r"([\d,]+) (?:larger|above\D*) \(95%: ([\d,]+) to ([\d,]+)\)", section):
+        found = dp.compare(*names["runs"].values())
+        assert said == tuple(three_digits(abs(value)) for value in (found.difference, found.low, found.high))
+
+
+def section_of(snippet: str) -> str:
+    """The part of its page, between two headings, in which a snippet stands."""
+    sections = [part for page in PAGES for part in re.split(r"^## ", page.read_text(), flags=re.MULTILINE)]
+    (section,) = [part for part in sections if snippet in part]
+    return section
 
 
 def test_every_link_leads_somewhere():

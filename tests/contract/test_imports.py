@@ -1,11 +1,12 @@
 """Who may import whom, read off the sources: nobody imports from a room to the right of its own.
 
-    core  <-  engine  <-  simulate  <-  audit  <-  lab  <-  studies  <-  experiments
+    core  <-  engine  <-  simulate  <-  tools  <-  audit   ||   lab  <-  studies  <-  scripts
 
-core is every module that lies directly in dpucbvi/, but for simulate.py, with agents/ and privatizers/.
-dpucbvi/__init__.py is the door: it may import core and simulate only, and to import the door is to import
-simulate. Four of its names (calibrate, compare, load, plot) are of the lab and the studies; the door imports
-them when they are asked for, which no import of the door does.
+Left of the wall stands the library, dpucbvi/: numpy, scipy and numba, and nothing of experiments/. core is any
+module directly in dpucbvi/ that is no room of its own, with agents/ and privatizers/. tools are compare, plot,
+calibrate, and drawing/, which needs matplotlib: the library imports it inside functions only, as it does other
+packages that can be missing. dpucbvi/__init__.py is the door: it may import core, simulate and tools, and to
+import the door is to import tools.
 
 Two things look like exceptions and are none. What stands under `if TYPE_CHECKING` is read by type checkers and
 never run. And simulate.py imports the engine inside functions because compiling is slow; the engine is on its
@@ -24,17 +25,23 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "dpucbvi").rglob("*.py"), *(ROOT / "experiments").rglob("*.py")])
 
-ROOMS = ["core", "engine", "simulate", "audit", "lab", "studies", "experiments"]
+ROOMS = ["core", "engine", "simulate", "tools", "audit", "lab", "studies", "scripts"]
 FOLDERS = {
-    "agents": "core",
-    "privatizers": "core",
-    "engine": "engine",
-    "audit": "audit",
-    "lab": "lab",
-    "studies": "studies",
+    "dpucbvi.agents": "core",
+    "dpucbvi.privatizers": "core",
+    "dpucbvi.engine": "engine",
+    "dpucbvi.simulate": "simulate",
+    "dpucbvi.calibrate": "tools",
+    "dpucbvi.compare": "tools",
+    "dpucbvi.drawing": "tools",
+    "dpucbvi.plot": "tools",
+    "dpucbvi.audit": "audit",
+    "experiments.lab": "lab",
+    "experiments.studies": "studies",
 }
 
-# Packages of others, by room; those in ON_DEMAND are slow to import and stand inside a function.
+# Packages of others, by room or module. Those in ON_DEMAND stand inside a function: in the library because they
+# can be missing, elsewhere because they are slow to import.
 SCIENCE = {"numpy", "scipy"}
 LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
 STUDIES = SCIENCE | {"matplotlib", "yaml"}
@@ -43,19 +50,33 @@ PACKAGES = {
     "core": SCIENCE,
     "engine": SCIENCE | {"numba", "llvmlite"},
     "simulate": SCIENCE,
+    "tools": SCIENCE,
     "audit": SCIENCE,
     "lab": LAB,
     "studies": STUDIES,
-    "experiments": LAB
+    "scripts": LAB
     | STUDIES
-    | {"numba", "llvmlite", "cvxpy", "pandas", "PIL", "nbconvert", "nbformat", "pygments"},
+    | {
+        "numba",
+        "llvmlite",
+        "cvxpy",
+        "pandas",
+        "PIL",
+        "nbconvert",
+        "nbformat",
+        "pygments",
+        "jupytext",
+        "nbclient",
+    },
 }
+DRAWING = "dpucbvi.drawing"
 ON_DEMAND = {
-    "core": {"cvxpy"},
-    "simulate": {"cvxpy"},
+    "tools": {"pandas"},
     "lab": {"cvxpy", "pandas", "distributed"},
     "studies": {"seaborn"},
     "dpucbvi.trace": {"pandas"},
+    "dpucbvi.archive": {"pandas"},
+    "dpucbvi.projection": {"cvxpy"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
     "experiments.studies.artifact.figures": {"PIL"},
 }
@@ -80,16 +101,13 @@ MODULES = {module_of(path): path for path in FILES}
 def room_of(module: str) -> str:
     """The room of a module of this repository; one that has no room is a mistake."""
     top, *inner = module.split(".")
-    if top == "experiments":
-        return "experiments"
     if not inner:
-        return "door"
-    if inner == ["simulate"]:
-        return "simulate"
-    if (ROOT / "dpucbvi" / f"{inner[0]}.py").is_file():
-        return "core"
-    assert inner[0] in FOLDERS, f"{module}: dpucbvi/{inner[0]} is no room of the floor plan"
-    return FOLDERS[inner[0]]
+        return {"dpucbvi": "door", "experiments": "scripts"}[top]
+    first = f"{top}.{inner[0]}"
+    if first in FOLDERS:
+        return FOLDERS[first]
+    assert (ROOT / top / f"{inner[0]}.py").is_file(), f"{module}: {top}/{inner[0]} is no room of the floor plan"
+    return {"dpucbvi": "core", "experiments": "scripts"}[top]
 
 
 def imports(source: str, module: str, is_package: bool) -> list[Import]:
@@ -129,13 +147,17 @@ def named(node: ast.AST, module: str, is_package: bool) -> list[str]:
 def offences(source: str, module: str, is_package: bool = False) -> list[str]:
     """What the source imports and its room may not."""
     room, wrong = room_of(module), []
+    drawing = module.startswith(DRAWING)
+    here = PACKAGES[room] | ({"matplotlib"} if drawing else set())
+    late = ON_DEMAND.get(room, set()) | ON_DEMAND.get(module, set())
     for name, line, on_demand in imports(source, module, is_package):
         top = name.split(".")[0]
         if top in ("dpucbvi", "experiments"):
             if not may_import(room, room_of(name)):
                 wrong.append(f"{module}:{line}: {room} imports {room_of(name)} ({name})")
-        elif top not in sys.stdlib_module_names and top not in PACKAGES[room]:
-            late = ON_DEMAND.get(room, set()) | ON_DEMAND.get(module, set())
+            if name.startswith(DRAWING) and module.startswith("dpucbvi") and not (drawing or on_demand):
+                wrong.append(f"{module}:{line}: {name} is imported outside a function")
+        elif top not in sys.stdlib_module_names and top not in here:
             if top not in late:
                 wrong.append(f"{module}:{line}: {room} imports {top}")
             elif not on_demand:
@@ -145,8 +167,8 @@ def offences(source: str, module: str, is_package: bool = False) -> list[str]:
 
 def may_import(room: str, other: str) -> bool:
     if room == "door":
-        return other in ("core", "simulate")
-    return ROOMS.index("simulate" if other == "door" else other) <= ROOMS.index(room)
+        return other in ("core", "simulate", "tools")
+    return ROOMS.index("tools" if other == "door" else other) <= ROOMS.index(room)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -159,7 +181,7 @@ def test_every_room_is_there():
     rooms = [room_of(module) for module in MODULES]
     assert set(rooms) == {"door", *ROOMS}
     assert rooms.count("door") == rooms.count("simulate") == 1
-    assert all(rooms.count(room) >= 4 for room in ("core", "engine", "audit", "lab", "studies", "experiments"))
+    assert all(rooms.count(room) >= 4 for room in ROOMS if room != "simulate")
 
 
 # --- the rule itself: what it must catch, and what it must let pass ------------------------------------------
@@ -172,7 +194,7 @@ WRONG = {
     "core, the door": ("dpucbvi.privatizers.local", "from dpucbvi import Central", "core imports door"),
     "core, late": ("dpucbvi.counts", "def f():\n    import dpucbvi.engine.fast", "core imports engine"),
     "core, relative": ("dpucbvi.agents.pucb", "from ..engine.fast import start", "core imports engine"),
-    "core, relative in a package": ("dpucbvi.agents", "from ..lab import store", "core imports lab"),
+    "core, relative in a package": ("dpucbvi.agents", "from ..engine import fast", "core imports engine"),
     "core, by a string": ("dpucbvi.registry", "import_module('experiments.lab.store')", "core imports lab"),
     "core, else": (
         "dpucbvi.counts",
@@ -188,6 +210,34 @@ WRONG = {
     "core, numba": ("dpucbvi.projection", "from numba import njit", "core imports numba"),
     "core, numba late": ("dpucbvi.projection", "def f():\n    import numba", "core imports numba"),
     "core, pandas": ("dpucbvi.planning", "def f():\n    import pandas", "core imports pandas"),
+    "core, gymnasium elsewhere": ("dpucbvi.mdp", "def f():\n    import gymnasium", "core imports gymnasium"),
+    "core, cvxpy elsewhere": ("dpucbvi.counts", "def f():\n    import cvxpy", "core imports cvxpy"),
+    "core, tools": ("dpucbvi.trace", "from dpucbvi.plot import plot", "core imports tools"),
+    "core, joblib": ("dpucbvi.trace", "def f():\n    import joblib", "core imports joblib"),
+    "tools, matplotlib": ("dpucbvi.plot", "def f():\n    import matplotlib", "tools imports matplotlib"),
+    "tools, drawing at once": (
+        "dpucbvi.plot",
+        "from dpucbvi.drawing.style import QUIET",
+        "dpucbvi.drawing.style is imported outside a function",
+    ),
+    "tools, pandas at once": ("dpucbvi.compare", "import pandas", "pandas is imported outside a function"),
+    "tools, omegaconf": ("dpucbvi.calibrate", "def f():\n    import omegaconf", "tools imports omegaconf"),
+    "tools, yaml": ("dpucbvi.calibrate", "import yaml", "tools imports yaml"),
+    "tools, studies": (
+        "dpucbvi.plot",
+        "def f():\n    from experiments.studies.shared.style import PRIVACY",
+        "tools imports studies",
+    ),
+    "drawing, seaborn": ("dpucbvi.drawing.style", "import seaborn", "tools imports seaborn"),
+    "drawing, lab": ("dpucbvi.drawing.regret", "import experiments.lab.store", "tools imports lab"),
+    "audit, rich": ("dpucbvi.audit.run", "def f():\n    import rich", "audit imports rich"),
+    "audit, the package of experiments": ("dpucbvi.audit.run", "import experiments", "audit imports scripts"),
+    "door, matplotlib": ("dpucbvi", "def f():\n    import matplotlib", "door imports matplotlib"),
+    "door, drawing at once": (
+        "dpucbvi",
+        "from dpucbvi.drawing.regret import draw",
+        "dpucbvi.drawing.regret is imported outside a function",
+    ),
     "core, cvxpy at once": ("dpucbvi.projection", "import cvxpy as cp", "cvxpy is imported outside a function"),
     "trace, pandas at once": (
         "dpucbvi.trace",
@@ -207,6 +257,7 @@ WRONG = {
         "def f():\n    from experiments.lab.store import Store",
         "simulate imports lab",
     ),
+    "simulate, cvxpy": ("dpucbvi.simulate", "def f():\n    import cvxpy", "simulate imports cvxpy"),
     "simulate, numba": ("dpucbvi.simulate", "import numba", "simulate imports numba"),
     "door, engine": ("dpucbvi", "from dpucbvi.engine.fast import run_fast", "door imports engine"),
     "door, lab": ("dpucbvi", "from experiments.lab.store import Store", "door imports lab"),
@@ -217,19 +268,11 @@ WRONG = {
     "audit, numba": ("dpucbvi.audit.drive", "import numba", "audit imports numba"),
     "door, audit": ("dpucbvi", "from dpucbvi.audit.run import run", "door imports audit"),
     "lab, studies": ("experiments.lab.runner", "from experiments.studies import draw", "lab imports studies"),
-    "lab, experiments": (
-        "experiments.lab.runner",
-        "from experiments.run import main",
-        "lab imports experiments",
-    ),
-    "lab, matplotlib": ("experiments.lab.stats", "import matplotlib.pyplot", "lab imports matplotlib"),
-    "lab, numba": ("experiments.lab.stats", "import numba", "lab imports numba"),
+    "lab, scripts": ("experiments.lab.runner", "from experiments.run import main", "lab imports scripts"),
+    "lab, matplotlib": ("experiments.lab.store", "import matplotlib.pyplot", "lab imports matplotlib"),
+    "lab, numba": ("experiments.lab.store", "import numba", "lab imports numba"),
     "lab, cvxpy at once": ("experiments.lab.runner", "import cvxpy", "cvxpy is imported outside a function"),
-    "studies, experiments": (
-        "experiments.studies.regret",
-        "import experiments.run",
-        "studies imports experiments",
-    ),
+    "studies, scripts": ("experiments.studies.regret", "import experiments.run", "studies imports scripts"),
     "studies, hydra": ("experiments.studies.regret", "from hydra import compose", "studies imports hydra"),
     "studies, seaborn at once": (
         "experiments.studies.regret",
@@ -237,7 +280,7 @@ WRONG = {
         "seaborn is imported outside a function",
     ),
     "studies, PIL": ("experiments.studies.regret", "from PIL import Image", "studies imports PIL"),
-    "experiments, requests": ("experiments.run", "import requests", "experiments imports requests"),
+    "scripts, requests": ("experiments.run", "import requests", "scripts imports requests"),
 }
 
 
@@ -256,15 +299,22 @@ RIGHT = {
         "if TYPE_CHECKING:\n    from experiments.lab.store import Store\n    from pandas import DataFrame",
     ),
     "the engine from simulate": ("dpucbvi.simulate", "def f():\n    from dpucbvi.engine.fast import run_fast"),
+    "drawing late": ("dpucbvi.plot", "def f():\n    from dpucbvi.drawing.regret import draw"),
+    "matplotlib in drawing": (
+        "dpucbvi.drawing.style",
+        "import matplotlib\nfrom dpucbvi.stats import summarise",
+    ),
+    "drawing from a study": ("experiments.studies.regret", "from dpucbvi.drawing.regret import draw"),
     "the audit from the lab": ("experiments.lab.runner", "def f():\n    from dpucbvi.audit.run import run"),
     "cvxpy late": ("dpucbvi.projection", "def f():\n    import cvxpy as cp"),
     "pandas late": ("dpucbvi.trace", "class T:\n    def to_frame(self):\n        from pandas import DataFrame"),
-    "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.agents import DPUCBVI"),
+    "the door": ("dpucbvi", "from dpucbvi.simulate import run\nfrom dpucbvi.plot import plot"),
+    "gymnasium late": ("dpucbvi.from_gymnasium", "def f():\n    import gymnasium"),
     "the door from the lab": ("experiments.lab.runner", "import dpucbvi as dp"),
     "seaborn late": ("experiments.studies.regret", "def f():\n    from seaborn import heatmap"),
     "the lab from a study": (
         "experiments.studies.regret",
-        "from experiments.lab.stats import summarise\nimport matplotlib",
+        "from experiments.lab.store import Store\nimport matplotlib",
     ),
     "everything from a script": (
         "experiments.bench",
@@ -279,8 +329,9 @@ def test_a_right_import_passes(module, source):
 
 
 def test_a_new_folder_needs_a_room():
-    with pytest.raises(AssertionError, match="no room of the floor plan"):
-        room_of("dpucbvi.utilities.strings")
+    for module in ("dpucbvi.utilities.strings", "experiments.utilities.strings"):
+        with pytest.raises(AssertionError, match="no room of the floor plan"):
+            room_of(module)
 
 
 # --- what a small run imports, in processes of its own: a start is as slow as what it imports -----------------
@@ -288,7 +339,7 @@ def test_a_new_folder_needs_a_room():
 SMALL_RUN = """
 import json, sys
 sys.argv = ["run.py", "K=20", "runs=2", "runtime.workers=2", *sys.argv[1:]]
-import run
+from experiments import run
 run.main()
 here = list(sys.modules)
 from experiments.lab.workers import Job, processes
@@ -304,7 +355,7 @@ def imported(tmp_path_factory):
     folders = [f"runtime.results={folder}", f"runtime.figures={folder}"]
     done = subprocess.run(
         [sys.executable, "-c", SMALL_RUN, *folders],
-        cwd=ROOT / "experiments",  # where a script's imports are looked for, as here
+        cwd=ROOT,  # where the imports of -c are looked for
         capture_output=True,
         text=True,
         check=True,

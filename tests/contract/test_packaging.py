@@ -4,9 +4,11 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -21,13 +23,22 @@ import dpucbvi
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
+OPTIONAL = PROJECT["optional-dependencies"]
+LIBRARY = ("cvxpy", "gymnasium", "pandas", "plot")  # what parts of the library ask for
+EXPERIMENTS = ("paper", "cluster", "dask", "gymnasium", "notebooks", "page")
+
+
+def required(*extras: str) -> list[Requirement]:
+    """What these extras need, those that they name among them, beside what the library always needs."""
+    found = []
+    for line in [line for extra in extras for line in OPTIONAL[extra]]:
+        one = Requirement(line)
+        found += required(*one.extras) if one.name == PROJECT["name"] else [one]
+    return found
+
+
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
-DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
-EXTRA = [
-    Requirement(line)
-    for name in ("cluster", "dask", "gymnasium", "page")
-    for line in PROJECT["optional-dependencies"][name]
-]  # imported on demand
+DEV = required("dev")
 BUILD = [Requirement(line) for line in PYPROJECT["build-system"]["requires"]]
 RANGE = SpecifierSet(PROJECT["requires-python"])
 PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]  # the oldest first
@@ -59,7 +70,11 @@ CODEMETA_TERMS = {  # of CodeMeta 3.0, those that a folder of research code may 
 }
 
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
-NOT_IMPORTED = {"highspy": "cvxpy loads it by itself as its HIGHS solver"}
+NOT_IMPORTED = {
+    "ipykernel": "what Jupyter starts for a notebook",
+    "highspy": "cvxpy loads it by itself as its HIGHS solver",
+    "hydra-submitit-launcher": "Hydra loads it by itself for hydra/launcher=submitit_...",
+}
 
 
 def tracked_files() -> list[Path]:
@@ -131,10 +146,33 @@ def test_environment_yml_installs_the_lock():
     assert {"pip": ["-r requirements.lock"]} in dependencies
     (python,) = (d for d in dependencies if isinstance(d, str) and d.startswith("python="))
     assert python.removeprefix("python=") in PYTHONS
-    # pip refuses to install a folder from a file with hashes: the project comes by a command of its own.
-    project = "--no-deps --no-build-isolation -e ."
-    assert f"pip install {project}" in text
-    assert project in MAKEFILE
+
+
+def test_the_library_needs_three_packages():
+    """llvmlite comes with numba."""
+    assert {requirement.name for requirement in RUNTIME} == {"numpy", "scipy", "numba", "llvmlite"}
+
+
+def test_the_paper_has_what_the_experiments_import_and_dev_has_all():
+    names = {requirement.name for requirement in required("paper")}
+    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "seaborn", "pandas", "joblib", "rich"} <= names
+    assert set(map(str, required(*OPTIONAL))) == set(map(str, DEV))
+
+
+@pytest.mark.slow  # builds a wheel
+def test_what_is_installed_is_the_library_with_its_types(tmp_path):
+    """From a copy: a build leaves files beside the sources."""
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("dpucbvi", "experiments"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    info = f"dpucbvi-{dpucbvi.__version__}.dist-info"
+    ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "dpucbvi").rglob("*.py")}
+    assert {name for name in names if not name.startswith(info)} == ours | {"dpucbvi/py.typed"}
 
 
 def test_the_same_pythons_everywhere():
@@ -202,10 +240,9 @@ def test_make_says_so_if_there_is_no_python(tmp_path):
 
 def test_one_version_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert citation["version"] == PROJECT["version"] == dpucbvi.__version__
-    assert CODEMETA["version"] == PROJECT["version"]
-    changelog = (ROOT / "CHANGELOG.md").read_text()
-    assert f"## [{PROJECT['version']}]" in changelog
+    assert citation["version"] == CODEMETA["version"] == dpucbvi.__version__
+    assert f"## [{dpucbvi.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpucbvi.__version__"}
 
 
 def test_citation_names_the_paper():
@@ -258,14 +295,17 @@ def test_every_make_target_has_a_help_line():
     assert [line.split()[0] for line in shown.splitlines()] == [name for name, _ in targets]
 
 
-@pytest.mark.parametrize("name", [import_name(r) for r in RUNTIME if r.name not in NOT_IMPORTED])
-def test_runtime_dependency_is_imported(name):
-    assert name in third_party_imports("dpucbvi") | third_party_imports("experiments")
+@pytest.mark.parametrize("requirement", [*RUNTIME, *required(*LIBRARY, *EXPERIMENTS)], ids=lambda r: r.name)
+def test_a_dependency_is_imported_where_it_is_declared_for(requirement):
+    library = requirement in RUNTIME or requirement in required(*LIBRARY)
+    imported = third_party_imports("dpucbvi" if library else "experiments")
+    assert import_name(requirement) in imported or requirement.name in NOT_IMPORTED
 
 
 @pytest.mark.parametrize("folder", ["dpucbvi", "experiments", "notebooks", "tests"])
 def test_every_import_is_a_declared_dependency(folder):
-    declared = RUNTIME + EXTRA if folder in ("dpucbvi", "experiments") else RUNTIME + DEV
+    extras = {"dpucbvi": LIBRARY, "experiments": EXPERIMENTS}.get(folder, ("dev",))
+    declared = [*RUNTIME, *required(*extras)]
     assert third_party_imports(folder) - set(map(import_name, declared)) == set()
 
 

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from dpucbvi.archive import encode, read_run
+
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "experiments" / "run.py"
 
@@ -33,11 +35,11 @@ def heeding() -> None:
 
 
 def content(results: Path) -> dict[str, bytes]:
-    """Settings and traces of all runs; provenance says when, and differs."""
+    """Every run by name, as the bytes it has without its provenance, which says when, and differs."""
+    traces = {path.name: read_run(path) for path in sorted((results / "runs").glob("[!.]*"))}
     return {
-        str(path.relative_to(results)): path.read_bytes()
-        for path in sorted((results / "runs").glob("*/*"))
-        if path.name in ("config.yaml", "trace.npz")
+        name: encode({}, [trace._replace(about={**trace.about, "provenance": None})])
+        for name, trace in traces.items()
     }
 
 

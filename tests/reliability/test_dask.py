@@ -1,10 +1,15 @@
-"""A real Dask scheduler with real workers on the loopback, one of which is killed: the same results."""
+"""A real Dask scheduler with real workers on the loopback, one of which is killed: the same results.
+
+Both are started from another folder, as docs/SCALING.md says.
+"""
 
 import json
+import os
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from jobs import content, start
@@ -12,21 +17,32 @@ from jobs import content, start
 SETTINGS = ("engine=reference", "env.H=3", "env.S=3", "K=2000", "runs=4")
 
 
-def launch(*command: str) -> subprocess.Popen:
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def launch(folder: Path, command: str, *options: str) -> subprocess.Popen:
+    """`dask scheduler` or `dask worker`."""
     return subprocess.Popen(
-        [sys.executable, "-m", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [Path(sys.executable).with_name("dask"), command, *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
+
+
+def test_the_document_says_how_they_find_the_code():
+    text = (ROOT / "docs" / "SCALING.md").read_text()
+    assert re.search(r"^export PYTHONPATH=\$PWD .*\ndask scheduler .*\ndask worker ", text, re.MULTILINE)
 
 
 @pytest.fixture
 def cluster(tmp_path):
     """(address, workers)"""
     file = tmp_path / "scheduler.json"
-    scheduler = launch(
-        "distributed.cli.dask_scheduler", "--port=0", "--no-dashboard", f"--scheduler-file={file}"
-    )
-    worker = ("distributed.cli.dask_worker", f"--scheduler-file={file}", "--nthreads=1", "--no-dashboard")
-    workers = [launch(*worker, "--no-nanny") for _ in range(2)]
+    scheduler = launch(tmp_path, "scheduler", "--port=0", "--no-dashboard", f"--scheduler-file={file}")
+    options = (f"--scheduler-file={file}", "--nthreads=1", "--no-dashboard", "--no-nanny")
+    workers = [launch(tmp_path, "worker", *options) for _ in range(2)]
     try:
         deadline = time.monotonic() + 300
         while not file.exists() and time.monotonic() < deadline:

@@ -32,8 +32,8 @@ def run(results: Path, *settings: str, limit: int | None = None, **options) -> s
 
 FULL = {  # what cannot be written, how many runs and bytes a file may have; which are stored
     "trace": ("runs/*", 1, 1_000, []),
-    "figure": ("figures/single.png", 1, 20_000, ["experiments", "runs"]),
-    "CSV": ("single.csv", 100, 250_000, ["experiments", "figures", "runs"]),
+    "figure": ("figures/single.png", 1, 20_000, ["runs", "single.npz"]),
+    "CSV": ("single.csv", 100, 250_000, ["figures", "runs", "single.npz"]),
 }
 
 

@@ -71,7 +71,7 @@ def _size(manifest: dict[str, Any]) -> str:
     return (
         f"- **Time**: {minutes} compute minutes on 2 cores for all; under 1 to redraw the figures.\n"
         f"- **Storage**: 2 GB for the environment and 200 MB for all runs; the {runs:,} runs that ship have\n"
-        f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, run ids, code and packages in\n"
+        f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, code and packages in\n"
         "  [manifest.json](paper/results/manifest.json)."
     )
 

@@ -28,15 +28,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpucbvi.errors import InputError
-from experiments.lab.fits import exponent, tail
-from experiments.lab.stats import Summary, three_digits
+from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
 from experiments.studies.epsilon import Match, printed_matches
 from experiments.studies.explain.findings import best, findings, in_words
 from experiments.studies.explain.report import NEAR
-from experiments.studies.headline.report import columns
-from experiments.studies.headline.report import numbers as of_arm
+from experiments.studies.headline.report import columns, numbers as of_arm
 from experiments.studies.headline.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import panels_of
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from experiments.lab.calibration import Calibration, Factors, around
+from dpucbvi.calibrate import Calibration, Factors, around
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.calibrate.rule import calibrations, in_use, name_of

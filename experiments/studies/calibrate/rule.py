@@ -11,7 +11,7 @@ some. The geometric mean lets every setting count by factors, so that a setting 
 does not decide alone.
 
 Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
-the middle of them, the one nearest to all the others in decades (lab/calibration.py).
+the middle of them, the one nearest to all the others in decades (dpucbvi/calibrate.py).
 
 An algorithm is told by the label of its arms, their panel and, where there are several, their environment: what
 differs otherwise is a setting.
@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
-from experiments.lab.calibration import Calibration, Factors, geometric_mean, objective
+from dpucbvi.calibrate import Calibration, Factors, geometric_mean, objective
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 

@@ -1,21 +1,59 @@
-"""--save-arms=NAME: what a calibration chose, as files of conf/arm/ that an experiment can name."""
+"""What a calibration chose, as files of conf/arm/ that an experiment can name.
 
+On the command line --save-arms=NAME writes them. In Python, from the repository's root:
+
+    found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
+    save_arm(found, "conf/arm/mine.yaml")    # then: /arm@arms.mine: mine, in an experiment's defaults
+"""
+
+import json
 import os
 import re
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from dpucbvi.agents import AGENTS
+from dpucbvi.calibrate import Calibrated, Factors, chosen_on
 from dpucbvi.errors import InputError
-from experiments.lab.calibration import chosen_on, write_arm
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.registry import Registry
 from experiments.lab.experiment import Experiment
-from experiments.lab.settings import to_dict
+from experiments.lab.settings import BONUS, CONFIDENCE, PostprocessSettings, RunSettings, to_dict
 from experiments.lab.store import StoredExperiment
+from experiments.lab.strict import arguments
 from experiments.studies.calibrate.rule import algorithm, calibrations
 from experiments.studies.shared.labels import environment_name
 
 STUDY = "calibrate"
 GROUPS = ("agent", "privatizer", "postprocess", "bonus", "confidence")  # of an arm
+KEPT = ("zero", "known_rewards", "known_support")  # settings of dp.run that an arm has under postprocess
 FLAG = "--save-arms"
+
+
+def save_arm(found: Calibrated, path: str | Path) -> Path:
+    """Write what dp.calibrate found as a file of conf/arm/; a file that exists is never replaced."""
+    private = len(found.found.choice) == 2
+    name = found.settings.get("postprocess", "none" if found.agent.raw or not private else "closed_form")
+    unsaid = PostprocessSettings()
+    postprocess = {"name": name, **{key: found.settings.get(key, getattr(unsaid, key)) for key in KEPT}}
+    if not all(isinstance(value, str | float | int) for value in postprocess.values()):
+        raise InputError("save: a post-processing or support of your own has no name in conf/")
+    if (own := getattr(found.agent, "own", None)) is not None:
+        raise InputError(f"save: {own} has no name in conf/, so no arm can have it")
+    settings = {
+        "agent": _named(AGENTS, found.agent, BONUS),
+        "privatizer": _named(PRIVATIZERS, found.privatizer, CONFIDENCE),
+        "postprocess": postprocess,
+        "bonus": {"without": getattr(found.agent, "bonus_without", None)},
+        "beta": found.settings.get("beta", RunSettings().beta),
+    }
+    if private:
+        constant = getattr(found.privatizer, "printed_constant", None)
+        printed = {"name": "printed", "constant": constant}
+        settings["confidence"] = {"name": "proven"} if constant is None else printed
+    return _write(Path(path), settings, found.found.choice, found.on)
 
 
 def files(experiment: Experiment, name: str, folder: Path) -> dict[str, Path]:
@@ -41,7 +79,7 @@ def save(experiment: Experiment, stored: StoredExperiment, paths: dict[str, Path
     seeds = [run.config["seed"] for run in stored.arms[0].runs]
     on = chosen_on(environment_name(config["env"]), mdp.H, config["K"], seeds)
     return [
-        write_arm(paths[made.label], _common(experiment, made.label), made.choice, on)
+        _write(paths[made.label], _common(experiment, made.label), made.choice, on)
         for made in calibrations(stored)
     ]
 
@@ -69,3 +107,27 @@ def _names(experiment: Experiment) -> list[str]:
 def _plain(label: str) -> str:
     """`DP-UCBVI, pooled` as dp_ucbvi_pooled."""
     return re.sub(r"\W+", "_", label.lower(), flags=re.ASCII).strip("_")
+
+
+def _write(path: Path, settings: dict[str, Any], factors: Factors, on: str) -> Path:
+    """Write these settings with these factors as an arm, named as its file; `on` says which runs chose them."""
+    tree = {"label": path.stem, **settings}
+    for group, factor in zip(("bonus", "confidence"), factors, strict=False):
+        tree[group] = {**settings.get(group, {}), "scale": factor}
+    plain = json.loads(json.dumps(tree, default=lambda number: number.item()))  # not numpy's
+    try:
+        with path.open("x") as file:
+            file.write(f"# Factors chosen on {on}.\n{yaml.safe_dump(plain, sort_keys=False)}")
+    except FileExistsError:
+        raise InputError(f"save: {path} exists; give another name, or remove it first") from None
+    return path
+
+
+def _named(registry: Registry[Any], part: Any, elsewhere: tuple[str, ...]) -> dict[str, Any]:
+    """The settings of a part of the package: its name in conf/ and its parameters."""
+    for name in registry:
+        if registry[name] is type(part):
+            plain = [key for key in arguments(type(part)) if key not in elsewhere]
+            given = {key: getattr(part, key) for key in plain}
+            return {"name": name, **{key: value for key, value in given.items() if value is not None}}
+    raise InputError(f"save: {type(part).__name__} has no name in conf/, so no arm can have it")

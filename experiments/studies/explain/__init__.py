@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.lab.stats import three_digits
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study, regret
 from experiments.studies.explain.findings import (
@@ -22,7 +23,6 @@ from experiments.studies.explain.findings import (
 )
 from experiments.studies.explain.report import table, write
 from experiments.studies.shared.arms import beside_bare, check_same_grid, runs_text
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.printed import at_printed_size, printed_beside
 from experiments.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, new_panels, set_ticks
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.stats import holm
+from dpucbvi.stats import holm
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.printed import DIGITISATION, final_regrets, printed_curves
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.lab.stats import holm, three_digits
+from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.explain.findings import (

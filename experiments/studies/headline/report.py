@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.lab.stats import (
+from dpucbvi.stats import (
     Bootstrap,
     bootstrap,
     clopper_pearson,

@@ -2,7 +2,7 @@
 
 A sentence is a list of contrasts: numbers that every run gives (arms share their seeds, so run i of one arm
 is compared with run i of another) and whose mean is positive where the sentence holds. Every contrast has the
-p of the sign-flip test (lab/stats.py) that its mean is 0, after Holm's correction over all contrasts of the
+p of the sign-flip test (dpucbvi/stats.py) that its mean is 0, after Holm's correction over all contrasts of the
 table. The sentence
 
     reproduces       if every contrast is positive with p < 0.05,
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.stats import holm, permutation_p
+from dpucbvi.stats import holm, permutation_p
 
 # The part of its final value that √k gains between K/2 and K; a constant gains nothing, a straight line half.
 SQRT_SHARE = 1.0 - 1.0 / np.sqrt(2.0)

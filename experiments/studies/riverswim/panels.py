@@ -13,10 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from experiments.lab.stats import summarise, three_digits
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import laplace_of
-from experiments.studies.shared.end_labels import EndLabel, draw_end_labels
 from experiments.studies.shared.printed import printed_beside
 from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, set_ticks
 from experiments.studies.shared.tables import as_regret

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from dpucbvi.errors import InputError
-from experiments.lab.stats import three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Stored
 from experiments.studies.epsilon import FACTOR

@@ -4,8 +4,8 @@ from textwrap import shorten
 
 from dpucbvi.planning import uniform_loss
 from dpucbvi.privatizers.certificate import RELEASE
+from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
-from experiments.lab.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 
 

@@ -1,11 +1,10 @@
 """What arms and environments are called in figures and tables, so that no two arms have the same name."""
 
-import math
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.plot import as_written, certified
 from experiments.lab.store import StoredArm
 
 # As in the papers; an arm without a label is called by the name of its agent.
@@ -45,26 +44,6 @@ def environment_name(env: dict[str, Any]) -> str:
     if env["name"] == "file":
         return Path(env["path"]).stem
     return ENVIRONMENTS.get(env["name"], env["name"].replace("_", " "))
-
-
-def as_written(value: float) -> str:
-    """A number as people write it, to three digits: 0.5, 1,000, 1e-6."""
-    if value == 0.0 or 1e-4 <= abs(value) < 1e7:
-        return f"{float(f'{value:.3g}'):,.10g}"
-    mantissa, _, exponent = f"{value:.3g}".partition("e")
-    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
-
-
-def certified(label: str, certificate: Certificate) -> tuple[str, str]:
-    """The label with what is certified, and the same under the other neighbour relation."""
-    model, add_remove, replace_one = certificate[:3]
-    if math.isinf(add_remove):
-        return label, "no privacy"
-    delta = f", δ = {as_written(certificate.delta)}" if certificate.delta else ""
-    return (
-        f"{label}, {model} ε = {as_written(add_remove)}",
-        f"ε = {as_written(replace_one)} if a user is replaced{delta}",
-    )
 
 
 def names(arms: list[StoredArm]) -> list[tuple[str, str]]:

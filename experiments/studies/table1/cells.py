@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import NamedTuple
 
-from experiments.lab.calibration import Calibration
+from dpucbvi.calibrate import Calibration
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.tables import markdown
 from experiments.studies.table1.bounds import (

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.lab.calibration import Calibration
-from experiments.lab.stats import bootstrap
+from dpucbvi.calibrate import Calibration
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate.rule import objectives
 from experiments.studies.shared.arms import uniform_regret

@@ -88,5 +88,7 @@ def test_what_cannot_be_made_is_told(id, message):
 
 def test_gymnasium_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(InputError, match=r"^id: gymnasium is not installed; pip install gymnasium$"):
+    with pytest.raises(
+        InputError, match=r"^from_gymnasium needs gymnasium: pip install 'dpucbvi\[gymnasium\]'$"
+    ):
         from_gymnasium("FrozenLake-v1", 5)

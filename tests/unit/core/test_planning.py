@@ -3,8 +3,7 @@
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpucbvi import TabularMDP, optimal_values, policy_values, random_mdp
 from dpucbvi.mdp import rollout, uniforms_per_episode

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from dpucbvi.engine import exact as compiled
 from dpucbvi.engine.gaussian import fill_gaussian, gaussian_pair

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import dpucbvi as dp
-from experiments.lab.results import CSV_EPISODES, write_csv
+from dpucbvi.archive import CSV_EPISODES
+from dpucbvi.stats import holm, paired
 from experiments.lab.runner import run_experiment
-from experiments.lab.stats import holm, paired
-from experiments.lab.store import Store
+from experiments.lab.store import Store, write_csv
 
 RIVER = dp.riverswim(S=3, H=4)
 
@@ -38,7 +38,7 @@ def stored(tmp_path_factory):
 
 
 def test_load_gives_the_runs_of_every_arm(stored):
-    runs = dp.load("grid", stored)
+    runs = dp.load(stored / "grid")
     assert list(runs) == ["dp_ucbvi@bonus.scale=0.01", "dp_ucbvi@bonus.scale=1.0"]
     arm = runs["dp_ucbvi@bonus.scale=0.01"]
     again = dp.run(
@@ -54,7 +54,7 @@ def test_load_gives_the_runs_of_every_arm(stored):
 
 
 def test_the_table_has_all_that_tells_arms_apart(stored):
-    runs = dp.load("grid", stored)
+    runs = dp.load(stored / "grid")
     table = runs.to_frame()
     assert len(table) == 2 * 2 * 120
     assert {"arm", "seed", "episode", "regret", "epsilon_add_remove", "epsilon_replace_one", "delta"} < set(
@@ -69,7 +69,7 @@ def test_the_table_has_all_that_tells_arms_apart(stored):
 
 def test_the_csv_is_the_table_with_fewer_episodes(stored):
     path = write_csv(Store(stored).load_experiment("grid"), stored)
-    table, whole = pd.read_csv(path), dp.load("grid", stored).to_frame()
+    table, whole = pd.read_csv(path), dp.load(stored / "grid").to_frame()
     assert path == stored / "grid.csv" and list(table) == list(whole)
     assert len(table) == 2 * 2 * CSV_EPISODES
     assert set(table.episode) >= {1, 120}
@@ -79,10 +79,10 @@ def test_the_csv_is_the_table_with_fewer_episodes(stored):
 
 
 def test_plot_takes_what_load_gives(stored):
-    figure = dp.plot(dp.load("grid", stored), y="linear")
+    figure = dp.plot(dp.load(stored / "grid"), y="linear")
     assert figure.axes[0].get_yscale() == "linear"
     words = [text.get_text() for text in figure.axes[0].texts]
-    assert "DP-UCBVI, JDP ε = 5, bonus × 0.01" in words
+    assert "dp_ucbvi@bonus.scale=0.01, JDP ε = 5" in words
 
 
 def runs(values, seeds=(0, 1, 2)):
@@ -113,7 +113,7 @@ def test_compare_of_several_corrects_for_it():
         (lambda: dp.compare(runs([1, 2, 3]), runs([1, 2, 3], (0, 1, 3))), "compare: the seeds [0, 1, 2] and"),
         (lambda: dp.compare(runs([1, 2, 3])), "compare: it takes two runs over several seeds"),
         (lambda: dp.compare({"a": runs([1, 2, 3])}), "compare: it takes two runs"),
-        (lambda: dp.load("no_such"), "load: no experiment 'no_such' in results"),
+        (lambda: dp.load("no_such"), "load: no file 'no_such'; files in .: none"),
     ],
 )
 def test_bad_input_is_one_line(wrong, message, tmp_path, monkeypatch):

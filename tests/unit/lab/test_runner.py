@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpucbvi.archive import encode, read_run
 from dpucbvi.errors import InputError
 from dpucbvi.files import HERE, own_name
 from experiments.lab import progress, runner
@@ -40,15 +40,12 @@ def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
 
 
 def files(folder):
-    """Every stored file by name; provenance without what the clock says."""
+    """Every stored run by name, as the bytes it has without what the clock says."""
     contents = {}
-    for path in sorted((folder / "runs").rglob("*.*")):
-        if path.is_file():
-            contents[str(path.relative_to(folder))] = path.read_bytes()
-        if path.name == "provenance.json":
-            provenance = json.loads(path.read_text())
-            assert provenance.pop("seconds") > 0
-            contents[str(path.relative_to(folder))] = provenance
+    for path in sorted((folder / "runs").iterdir()):
+        trace = read_run(path)
+        assert trace.about["provenance"].pop("seconds") > 0
+        contents[path.name] = encode({}, [trace])
     return contents
 
 
@@ -56,8 +53,8 @@ def test_one_and_two_workers_write_equal_files(tmp_path):
     tallies = [runner.run_experiment(experiment(tmp_path / str(n), workers=n)) for n in (1, 2)]
     assert tallies == [(4, 0, 0), (4, 0, 0)]
     assert files(tmp_path / "1") == files(tmp_path / "2")
-    assert len(files(tmp_path / "1")) == 4 * 3  # SHA256SUMS, without a dot, differ as the seconds do
-    index = [(tmp_path / str(n) / "experiments" / "small.json").read_text() for n in (1, 2)]
+    assert len(files(tmp_path / "1")) == 4
+    index = [(tmp_path / str(n) / "small.npz").read_bytes() for n in (1, 2)]
     assert index[0] == index[1]
 
 
@@ -145,14 +142,12 @@ def runs_in(folder):
 def test_a_half_written_run_is_named_and_redone_and_only_that(tmp_path, capsys):
     runner.run_experiment(experiment(tmp_path))
     before = files(tmp_path)
-    victim = next((tmp_path / "runs").iterdir()) / "trace.npz"
+    victim = next((tmp_path / "runs").iterdir())
     victim.write_bytes(victim.read_bytes()[:100])
     assert runner.run_experiment(experiment(tmp_path)) == (1, 3, 0)
     assert files(tmp_path) == before
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == (
-        f"note: {victim.parent}: trace.npz: not what was written, the checksum differs; computed again"
-    )
+    assert line == f"note: {victim}: not what was written, the checksum differs; computed again"
 
 
 def test_arms_with_equal_settings_share_their_runs(tmp_path):
@@ -360,7 +355,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     fast = replace(BASE, engine=EngineSettings("fast", 0))
     assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=fast)) == (1, 0, 0)
     assert list((tmp_path / "checkpoints").iterdir()) == []
-    monkeypatch.setattr("experiments.lab.store.write_private", no_space)
+    monkeypatch.setattr("dpucbvi.archive.write_private", no_space)
     with pytest.raises(OSError, match="No space"):
         runner.run_experiment(experiment(tmp_path, seeds=[1], a=fast))
     assert len(list((tmp_path / "runs").iterdir())) == 1

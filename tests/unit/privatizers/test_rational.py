@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers.rational import round_down_to, round_up, round_up_to

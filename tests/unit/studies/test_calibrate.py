@@ -8,7 +8,7 @@ from drawn import boxes, cells, heat_map, is_log, lines, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
-from experiments.lab.calibration import Calibration, around, geometric_mean
+from dpucbvi.calibrate import Calibration, around, geometric_mean
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate import STUDY
 from experiments.studies.calibrate.rule import calibrations, in_use

@@ -22,8 +22,7 @@ from experiments.studies.explain.findings import (
     hypotheses,
     in_words,
 )
-from experiments.studies.explain_fit import STUDY as FIT
-from experiments.studies.explain_fit import chosen, distances
+from experiments.studies.explain_fit import STUDY as FIT, chosen, distances
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.tables import finals
 

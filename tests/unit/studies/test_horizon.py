@@ -6,7 +6,7 @@ from drawn import Line, end_labels, error_bars, is_log, lines, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
-from experiments.lab.stats import bootstrap
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.horizon import STUDY, scalings
 

@@ -10,7 +10,7 @@ from mutants import test_no_falsified_figure_passes, test_no_falsified_file_pass
 
 from dpucbvi import garnet, riverswim
 from dpucbvi.errors import InputError
-from experiments.lab.stats import bootstrap, three_digits
+from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon import match
 from experiments.studies.mechanisms import STUDY

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi.errors import InputError
-from experiments.lab.stats import three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim import STUDY
 from experiments.studies.riverswim.panels import (

@@ -50,7 +50,7 @@ def test_what_has_shipped_and_is_not_stored_is_left_as_it_is(house, press):
     assert len(err) == 1 and err[0].startswith("error: two: not stored in ")  # nor has it shipped
     house.run("two")
     assert press()[::2] == (0, []) and house.shipped == ["one", "two"]
-    house.store.index("one").unlink()
+    house.store.file("one").unlink()
     code, out, err = press()
     assert (code, err) == (0, []) and out[0].startswith("two: 2 runs in ")
     assert out[1:] == [f"1 not stored in {house.results}: they stay as they have shipped"]
@@ -61,7 +61,7 @@ def test_what_has_shipped_and_is_not_stored_is_left_as_it_is(house, press):
 @pytest.mark.parametrize(
     "damage, said",
     [
-        (lambda house: house.store.index("one").write_text(""), "one: not (completely) stored in "),
+        (lambda house: house.store.file("one").write_text(""), "one: not (completely) stored in "),
         (lambda house: house.edit("one", "study:", "study: ["), "one: "),
         (lambda house: house.edit("one", "name: one", "defaults: [/env: x]"), "one: env: no option 'x'"),
         (lambda house: house.edit("one", "env: {S", "env: {Z: 1, S"), "one: "),

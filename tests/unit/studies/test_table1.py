@@ -11,7 +11,7 @@ from drawn import across, is_log, legend, lines, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
-from experiments.lab.calibration import Calibration
+from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import (

@@ -85,9 +85,7 @@ def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
     settings = canonical(run_settings(tree))
     setup = assemble(settings)
     trace = run_setup(setup, seed, "reference")
-    facts = {"seconds": 1.0, "E": trace.E, "noise_scale": trace.noise_scale, "checks": {}}
-    certificate = {**trace.certificate._asdict()}
-    return StoredRun(identity(settings, setup.mdp, seed), {**facts, "certificate": certificate}, trace)
+    return StoredRun(identity(settings, setup.mdp, seed), {"seconds": 1.0}, trace)
 
 
 def press(monkeypatch, capsys, folder: Path, *arguments: str):
@@ -162,7 +160,7 @@ def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, ca
     file.write_bytes(file.read_bytes() + b" ")
     code, out, err = press(monkeypatch, capsys, tmp_path)
     assert (code, err) == (1, "")
-    assert "damaged: " in out and "(another SHA-256)" in out
+    assert "damaged: " in out and "the checksum differs" in out
     told = answers(out)
     assert told["mine/arm0"][0] == "env.S:" and "nowhere" in " ".join(told["mine/arm1"])
     assert told["mine/arm2"] == ["yes"]

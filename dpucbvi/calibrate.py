@@ -8,31 +8,21 @@ choice is made on simulated data: it costs no privacy because no user's data are
     found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
     print(found)                                      # the factors, and how much worse their neighbours are
     dp.run(mdp, found.agent, found.privatizer, K=5_000, seed=range(5))
-    found.save("conf/arm/mine.yaml")                  # then: /arm@arms.mine: mine, in an experiment's defaults
 """
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from omegaconf import OmegaConf
 
-from dpucbvi.agents import AGENTS
-from dpucbvi.errors import InputError, check_number
+from dpucbvi.errors import InputError, check_number, extra
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privatizers import PRIVATIZERS, NonPrivate
+from dpucbvi.privatizers import NonPrivate
 from dpucbvi.protocol import Floats
-from dpucbvi.registry import Registry
 from dpucbvi.simulate import run
-from experiments.lab.settings import BONUS as IN_BONUS
-from experiments.lab.settings import CONFIDENCE as IN_CONFIDENCE
-from experiments.lab.settings import PostprocessSettings, RunSettings
-from experiments.lab.strict import arguments
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,7 +31,6 @@ SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses t
 BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 CONFIDENCE = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 WITHIN = 1.1  # of the least objective: which points are as good
-KEPT = ("zero", "known_rewards", "known_support")  # settings of dp.run that an arm has under postprocess
 Factors = tuple[float, ...]  # on the bonus and on E; on the bonus alone for UCBVI, which has no E
 
 
@@ -134,55 +123,16 @@ class Calibrated(NamedTuple):
 
     def to_frame(self) -> "DataFrame":
         """Every point of the grid with its objective."""
-        from pandas import DataFrame
+        with extra("pandas", "to_frame"):
+            from pandas import DataFrame
 
         factors = ["bonus_factor", "confidence_factor"][: len(self.found.choice)]
         rows = [(*point, value) for point, value in self.found.objective.items()]
         return DataFrame(rows, columns=[*factors, "objective"])
 
-    def save(self, path: str | Path) -> Path:
-        """Write it as a file of conf/arm/, which experiments can name; a file that exists is never replaced."""
-        private = len(self.found.choice) == 2
-        name = self.settings.get("postprocess", "none" if self.agent.raw or not private else "closed_form")
-        unsaid = PostprocessSettings()
-        postprocess = {"name": name, **{key: self.settings.get(key, getattr(unsaid, key)) for key in KEPT}}
-        if not all(isinstance(value, str | float | int) for value in postprocess.values()):
-            raise InputError("save: a post-processing or support of your own has no name in conf/")
-        if (own := getattr(self.agent, "own", None)) is not None:
-            raise InputError(f"save: {own} has no name in conf/, so no arm can have it")
-        settings = {
-            "agent": _named(AGENTS, self.agent, IN_BONUS),
-            "privatizer": _named(PRIVATIZERS, self.privatizer, IN_CONFIDENCE),
-            "postprocess": postprocess,
-            "bonus": {"without": getattr(self.agent, "bonus_without", None)},
-            "beta": self.settings.get("beta", RunSettings().beta),
-        }
-        if private:
-            constant = getattr(self.privatizer, "printed_constant", None)
-            printed = {"name": "printed", "constant": constant}
-            settings["confidence"] = {"name": "proven"} if constant is None else printed
-        return write_arm(Path(path), settings, self.found.choice, self.on)
-
-
-def write_arm(path: Path, settings: dict[str, Any], factors: Factors, on: str) -> Path:
-    """Write these settings with these factors as an arm, named as its file; a file is never replaced.
-
-    `on` says on which runs the factors were chosen.
-    """
-    tree = {"label": path.stem, **settings}
-    for group, factor in zip(("bonus", "confidence"), factors, strict=False):
-        tree[group] = {**settings.get(group, {}), "scale": factor}
-    plain = json.loads(json.dumps(tree, default=lambda number: number.item()))  # not numpy's
-    try:
-        with path.open("x") as file:
-            file.write(f"# Factors chosen on {on}.\n" + OmegaConf.to_yaml(plain))
-    except FileExistsError:
-        raise InputError(f"save: {path} exists; give another name, or remove it first") from None
-    return path
-
 
 def chosen_on(environment: str, H: int, K: int, seeds: Sequence[int]) -> str:
-    """What a saved arm says of the runs that its factors were chosen on."""
+    """Which runs the factors were chosen on, in words."""
     told = f"seeds {min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"seed {seeds[0]}"
     return f"{environment}, H = {H}, K = {K}, {told}"
 
@@ -236,13 +186,3 @@ def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:
 
 def _takes(part: Any, parameter: str) -> bool:
     return hasattr(type(part), "__dataclass_fields__") and parameter in {field.name for field in fields(part)}
-
-
-def _named(registry: Registry[Any], part: Any, elsewhere: tuple[str, ...]) -> dict[str, Any]:
-    """The settings of a part of the package: its name in conf/ and its parameters."""
-    for name in registry:
-        if registry[name] is type(part):
-            plain = [key for key in arguments(type(part)) if key not in elsewhere]
-            given = {key: getattr(part, key) for key in plain}
-            return {"name": name, **{key: value for key, value in given.items() if value is not None}}
-    raise InputError(f"save: {type(part).__name__} has no name in conf/, so no arm can have it")

@@ -1,4 +1,4 @@
-"""Intervals over runs and comparisons of arms, the same in every figure, table and verdict.
+"""Intervals over runs, comparisons of two sets of runs, and exponents of power laws.
 
 For n independent runs x_1..x_n with mean x̄ and standard deviation s (n-1 in the denominator), the interval is
 x̄ ± t_{0.975, n-1} s/√n: exact for normal x, and the usual convention for the regret of a few runs. Regrets of
@@ -7,15 +7,18 @@ extreme runs (Agarwal et al. 2021, arXiv 2108.13264, who also propose the probab
 with a heavy tail the percentiles of the bootstrap lie too low; those of the BCa bootstrap less so.
 
 Two arms with the same seeds are compared seed by seed: these runs share the stream of their environment.
+
+The exponent a of y = c xᵃ is the slope of log y against log x, by least squares in every run alone. Runs are
+independent and points of one run are not, so the spread between runs, and not the residuals of a fit, tells how
+well the exponent is known.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import betainccinv, betaincinv, ndtr, ndtri, stdtrit
 
-from dpucbvi.audit.bounds import at_least, at_most
 from dpucbvi.protocol import Floats
 
 LEVEL = 0.95
@@ -88,6 +91,18 @@ def _resampled(values: Floats, seed: int) -> Floats:
     return values[picks]
 
 
+def at_least(hits: Floats, trials: Floats | int, alpha: float) -> Floats:
+    """Clopper and Pearson's lower bound on a probability, wrong with probability at most α."""
+    hits = np.asarray(hits, dtype=np.float64)
+    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), trials - hits + 1, alpha), 0.0)
+
+
+def at_most(hits: Floats, trials: Floats | int, alpha: float) -> Floats:
+    """Clopper and Pearson's upper bound on a probability, wrong with probability at most α."""
+    hits = np.asarray(hits, dtype=np.float64)
+    return np.where(hits < trials, betainccinv(hits + 1, np.maximum(trials - hits, 1), alpha), 1.0)
+
+
 def clopper_pearson(k: int, n: int) -> tuple[float, float]:
     """The 95% interval of a probability from k hits in n trials; it is never too narrow."""
     hits, tail = np.array(k, dtype=np.float64), (1.0 - LEVEL) / 2.0
@@ -156,3 +171,33 @@ def holm(p_values: Floats) -> Floats:
 def three_digits(value: float) -> str:
     """The number to three significant digits, without a power of ten."""
     return f"{float(f'{value:.3g}'):,.10g}"
+
+
+def exponents(x: Floats, y: Floats) -> Floats:
+    """The exponent of every row of y[run, point]; nan from a single point or where y ≤ 0 somewhere."""
+    x, y = np.asarray(x, dtype=np.float64), np.atleast_2d(np.asarray(y, dtype=np.float64))
+    fitted = np.full(len(y), np.nan)
+    if len(x) > 1:
+        u = np.log(x) - np.log(x).mean()
+        good = (y > 0).all(axis=1)
+        fitted[good] = np.log(y[good]) @ u / (u @ u)
+    return fitted
+
+
+def exponent(x: Floats, y: Floats) -> Summary:
+    """Mean and 95% interval over the runs of y[run, point]."""
+    return summarise(exponents(x, y))
+
+
+def tail(x: Floats, y: Floats, factor: float) -> tuple[Floats, Floats]:
+    """The points of y[run, point] with x from max(x)/factor on: what a local exponent is fitted to."""
+    last = x >= x.max() / factor * (1.0 - 1e-12)
+    return x[last], y[:, last]
+
+
+def exponent_text(fit: Summary, name: str) -> str:
+    """name = 0.52 ± 0.03, or without the interval from a single run."""
+    if np.isnan(fit.mean):
+        return f"{name} –"
+    interval = "" if np.isnan(fit.half_width) else f" ± {fit.half_width:.2f}"
+    return f"{name} {fit.mean:.2f}{interval}"

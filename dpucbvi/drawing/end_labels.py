@@ -9,8 +9,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
+from dpucbvi.drawing.style import LEADER, MARKER, QUIET, SMALL
 from dpucbvi.protocol import Floats
-from experiments.studies.shared.style import LEADER, MARKER, QUIET, SMALL
 
 POINTS_A_LABEL = 26.0  # two lines of text and some air
 NAMES_AT = 1.055  # right of the axes, whose width is 1

@@ -1,0 +1,117 @@
+"""Every module has one name, wherever a process is started: experiments/ is a package that is never installed.
+
+Processes here are started from another folder, by a Python that has the locked packages and not the project, as
+after `conda env create -f environment.yml`.
+"""
+
+import os
+import re
+import subprocess
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+import dpucbvi
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted(path for path in (ROOT / "experiments").glob("*.py") if path.stem != "__init__")
+SMALL = ("K=5", "runs=2", "env.S=3", "env.H=3", "engine=reference", "runtime.workers=2")
+TO_THE_ROOT = "sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]"
+WITHOUT = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONHOME")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in WITHOUT}
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory) -> Path:
+    """A venv that sees the packages here; a folder that a .pth names has its own .pth files ignored."""
+    folder = tmp_path_factory.mktemp("uninstalled")
+    venv.create(folder, symlinks=True)
+    paths = {"base": str(folder), "platbase": str(folder)}
+    packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    (packages / "locked.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return folder / "bin" / "python"
+
+
+def ended(command: list, cwd: Path, **more: str) -> subprocess.CompletedProcess:
+    environment = {**ENVIRONMENT, **more}
+    return subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def test_the_project_is_not_installed_there(python, tmp_path):
+    for module in ("dpucbvi", "experiments"):
+        done = ended([python, "-c", f"import numpy, hydra, {module}"], tmp_path)
+        assert f"No module named '{module}'" in done.stderr
+
+
+def test_run_py_and_its_workers(python, tmp_path):
+    """With two workers of loky; -X importtime names every module that the first process imports."""
+    settings = (*SMALL, f"runtime.results={tmp_path}", f"runtime.figures={tmp_path}")
+    done = ended([python, "-X", "importtime", ROOT / "experiments" / "run.py", *settings], tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith("single: 2 runs computed") and (tmp_path / "single.pdf").is_file()
+    imported = re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE)
+    assert imported.count("experiments.lab.store") == imported.count("dpucbvi.simulate") == 1
+    assert not {"lab", "studies", "run", "paper"} & {name.split(".")[0] for name in imported}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_every_script_begins_with_the_root(script):
+    """Its own folder goes: `lab` and `experiments.lab` would be two modules with two registries."""
+    (first,) = re.findall(r"^if __name__ == \"__main__\":\n(?:    #.*\n)?    (.*)\n", script.read_text(), re.M)[
+        :1
+    ]
+    assert first == "sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]"
+
+
+def test_of_what_is_on_the_path_only_the_scripts_folder_is_replaced(python, tmp_path):
+    """PYTHONPATH stays, with -P too, which leaves out the folder of the script."""
+    (tmp_path / "experiments").mkdir()
+    script = tmp_path / "experiments" / "script.py"
+    script.write_text(f"import sys\nfrom pathlib import Path\n{TO_THE_ROOT}\nprint(*sys.path[:2], sep='\\n')\n")
+    for flags in ((), ("-P",)):
+        done = ended([python, *flags, script], tmp_path, PYTHONPATH="/mine")
+        assert done.stdout.splitlines() == [str(tmp_path), "/mine"]
+
+
+KERNEL = """
+import sys, nbclient, nbformat
+cell = "import pictures, dpucbvi, experiments.lab.store; print(dpucbvi.__file__, experiments.__file__)"
+notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+folder = {"metadata": {"path": sys.argv[1]}}
+nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=folder).execute()
+print(notebook.cells[0].outputs[0].text)
+"""
+
+
+def test_a_notebooks_kernel_finds_the_experiments(python, tmp_path):
+    """Jupyter starts it in the folder of the notebook, wherever it is itself; pictures/ names the root."""
+    done = ended([python, "-c", KERNEL, ROOT / "notebooks"], tmp_path)
+    assert done.stdout.split() == [str(ROOT / name / "__init__.py") for name in ("dpucbvi", "experiments")]
+
+
+@pytest.mark.slow  # mypy reads everything afresh
+def test_mypy_has_one_name_for_a_file(python, tmp_path):
+    files = [ROOT / "experiments" / "lab" / "provenance.py", ROOT / "experiments" / "run.py"]
+    done = ended([python, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files], tmp_path)
+    assert done.returncode == 0 and "no issues found in 2 source files" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+def test_the_types_of_the_door_are_there_for_others(python, tmp_path):
+    """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""
+    names = [name for name in dpucbvi.__all__ if name != "load"]
+    (tmp_path / "mine.py").write_text("import dpucbvi as dp\n\n" + "".join(f"dp.{name}\n" for name in names))
+    command = [
+        python,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--ignore-missing-imports",
+        "mine.py",
+    ]
+    done = ended(command, tmp_path, MYPYPATH=str(ROOT))
+    assert done.returncode == 0, done.stdout
+    assert (ROOT / "dpucbvi" / "py.typed").is_file()

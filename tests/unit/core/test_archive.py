@@ -1,0 +1,303 @@
+"""Runs in a file: exact, complete or absent, and one line for what is not what was written."""
+
+import io
+import json
+import os
+import random
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi.archive import PER_EPISODE, STATE, Missing, Results, Unreadable, checksum, encode, load, write
+from dpucbvi.privatizers.certificate import Certificate
+from dpucbvi.trace import Trace
+
+
+def trace(seed: int = 7, K: int = 3, policy: str | None = "actions") -> Trace:
+    """Numbers that any rounding would change."""
+    rng = np.random.default_rng(seed)
+    policies = {"actions": rng.integers(2, size=(2, 2)), "probabilities": rng.random((2, 2, 2)), None: None}
+    return Trace(
+        np.arange(1, K + 1),
+        np.cumsum(rng.random(K) / 3),
+        rng.integers(5, size=K),
+        rng.integers(5, size=K),
+        rng.random((2, 2, 2)),
+        rng.random((2, 2, 2)) * 1e-17,
+        {"lp_checked": 200, "lp_value_error": 1 / 3},
+        Certificate("JDP", 1 / 3, np.inf, rho_replace_one=0.1),
+        2.5,
+        7.25,
+        policy=policies[policy],
+        about={"K": K, "seed": seed, "of": "ε"},
+    )
+
+
+def assert_same(found: Trace, wanted: Trace) -> None:
+    for name, value in wanted._asdict().items():
+        if isinstance(value, np.ndarray):
+            assert getattr(found, name).dtype == value.dtype, name
+            np.testing.assert_array_equal(getattr(found, name), value)
+        else:
+            assert getattr(found, name) == value and type(getattr(found, name)) is type(value), name
+
+
+@pytest.mark.parametrize("policy", ["actions", "probabilities", None])
+def test_a_run_comes_back_as_it_was(tmp_path, policy):
+    trace(policy=policy).save(tmp_path / "run.npz")
+    assert_same(dp.load(tmp_path / "run.npz"), trace(policy=policy))
+
+
+def test_runs_of_several_lengths_and_policies_come_back(tmp_path):
+    made = (trace(1, 3), trace(2, 5, "probabilities"), trace(3, 4, None))
+    dp.Runs((1, 2, 3), made).save(tmp_path / "runs.npz")
+    found = dp.load(f"{tmp_path}/runs")  # without .npz
+    assert isinstance(found, dp.Runs) and found.seeds == (1, 2, 3)
+    for ours, theirs in zip(found, made, strict=True):
+        assert_same(ours, theirs)
+
+
+def test_what_was_run_comes_back(tmp_path):
+    runs = dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(), dp.Central(epsilon=1), K=9, seed=[4, 5])
+    runs.save(tmp_path / "runs.npz")
+    found = dp.load(tmp_path / "runs.npz")
+    for ours, theirs in zip(found, runs, strict=True):
+        assert_same(ours, theirs)
+    assert repr(found) == repr(runs)
+
+
+def test_equal_runs_give_equal_bytes_and_only_their_owner_reads_them(tmp_path):
+    for name in ("one.npz", "two.npz"):
+        trace().save(tmp_path / name)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert stat.S_IMODE((tmp_path / "one.npz").stat().st_mode) == 0o600
+
+
+def test_the_file_is_one_that_numpy_reads_with_strict_json(tmp_path):
+    trace().save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz", allow_pickle=False) as data:
+        text = data["about"].tobytes()
+        np.testing.assert_array_equal(data["regret"], trace().regret)
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    json.loads(text, parse_constant=refuse)
+
+
+def test_the_smaller_compression_holds_the_same(tmp_path):
+    made = [trace(seed, 200) for seed in range(20)]
+    small, usual = encode({"seeds": [0]}, made, zipfile.ZIP_LZMA), encode({"seeds": [0]}, made)
+    assert len(small) < len(usual)
+    (tmp_path / "small.npz").write_bytes(small)
+    for ours, theirs in zip(dp.load(tmp_path / "small.npz"), made, strict=True):
+        assert_same(ours, theirs)
+
+
+# --- experiments ----------------------------------------------------------------------------------------------
+
+IDS = ["0123456789abcdef", "fedcba9876543210"]
+ARM = {"of": "a", "point": {}, "label": "A", "printed": None, "panel": None}
+
+
+def experiment(folder, inside, **changes):
+    """Two runs in one arm, the second in another too; those in `inside` are in the file, others beside it."""
+    runs = dict(zip(IDS, (trace(0), trace(1)), strict=True))
+    (folder / "runs").mkdir(exist_ok=True)
+    for id in set(IDS) - set(inside):
+        runs[id].save(folder / "runs" / f"{id}.npz")
+    arms = {"a": {**ARM, "runs": IDS}, "b": {**ARM, "of": "b", "point": {"K": 3}, "runs": IDS[1:]}}
+    write(folder / "mine.npz", {"ids": inside, "arms": arms, **changes}, [runs[id] for id in inside])
+    return folder / "mine.npz"
+
+
+@pytest.mark.parametrize("inside", [IDS, IDS[1:], []], ids=["all", "one", "none"])
+def test_the_runs_of_an_experiment_are_in_its_file_or_beside_it(tmp_path, inside):
+    found = dp.load(experiment(tmp_path, inside))
+    assert isinstance(found, Results) and {key: runs.seeds for key, runs in found.items()} == {
+        "a": (0, 1),
+        "b": (1,),
+    }
+    assert_same(found["a"][1], trace(1))
+    assert found["b"][0] is found["a"][1]
+
+
+MALFORMED = {
+    "a path for a run": ({"arms": {"a": {**ARM, "runs": ["../../x"]}}}, "'../../x' is no run"),
+    "a number for a run": ({"arms": {"a": {**ARM, "runs": [5]}}}, "5 is no run"),
+    "no such run": ({"arms": {"a": {**ARM, "runs": ["0" * 16]}}}, "no such file"),
+    "no ids": ({"ids": None}, "cannot be read"),
+    "no arms": ({"arms": 3}, "cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), MALFORMED.values(), ids=MALFORMED)
+def test_an_experiment_that_is_none_is_one_line(tmp_path, changes, message):
+    with pytest.raises(dp.InputError, match=f"mine.npz: .*{message}") as error:
+        load(experiment(tmp_path, IDS, **changes))
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_not_there_is_one_line_with_what_is(tmp_path):
+    trace().save(tmp_path / "run.npz")
+    for wrong in (tmp_path / "gone", tmp_path):
+        with pytest.raises(Missing, match=r"^load: no file '.*'; files in .*: run\.npz$"):
+            load(wrong)
+    with pytest.raises(Missing, match=r"none$"):
+        load(tmp_path / "nowhere" / "run.npz")
+
+
+# --- damage ---------------------------------------------------------------------------------------------------
+
+
+def a_link(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def zipped_again(path):
+    """The same arrays, written by numpy."""
+    arrays = dict(np.load(path))
+    np.savez(path, **arrays)
+
+
+DAMAGE = {
+    "a link": a_link,
+    "empty": lambda path: path.write_bytes(b""),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\0"),
+    "zipped again": zipped_again,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_one_line(tmp_path, damage):
+    trace().save(tmp_path / "run.npz")
+    damage(tmp_path / "run.npz")
+    with pytest.raises(Unreadable, match=r"run\.npz: ") as error:
+        load(tmp_path / "run.npz")
+    assert "\n" not in str(error.value)
+
+
+def test_a_pipe_in_its_place_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "run.npz")
+    with pytest.raises(dp.InputError):
+        load(tmp_path / "run.npz")
+
+
+def test_no_flipped_bit_is_accepted(tmp_path, faults):
+    faults(600)
+    path, rng = tmp_path / "run.npz", random.Random(0)
+    trace().save(path)
+    whole = path.read_bytes()
+    for _ in range(600):
+        at, bit = rng.randrange(len(whole)), rng.randrange(8)
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+        with pytest.raises(Unreadable):
+            load(path)
+    path.write_bytes(whole)
+    load(path)
+
+
+def forged(path, change):
+    """The file with its members changed, and with the right checksum."""
+    with zipfile.ZipFile(path) as archive:
+        members = {member.filename: archive.read(member) for member in archive.infolist()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in change(members):
+            archive.writestr(name, content)
+        archive.comment = b"0" * 64
+    content = buffer.getvalue()[:-64]
+    path.write_bytes(content + checksum(content))
+
+
+def npy(array, allow_pickle=False):
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=allow_pickle)
+    return buffer.getvalue()
+
+
+def arrays_with(**changes):
+    """Other arrays in the place of its own; None leaves one out."""
+    given = {f"{key}.npy": None if array is None else npy(array, True) for key, array in changes.items()}
+    return lambda members: [(key, value) for key, value in {**members, **given}.items() if value is not None]
+
+
+def about_with(text=None, **changes):
+    """Another JSON, or other facts of its run."""
+
+    def change(members):
+        about = json.loads(np.load(io.BytesIO(members["about.npy"])).tobytes())
+        about["facts"][0] |= changes
+        content = np.frombuffer(text or json.dumps(about).encode(), dtype=np.uint8)
+        return {**members, "about.npy": npy(content)}.items()
+
+    return change
+
+
+MADE_UP = {
+    "NaN": arrays_with(regret=np.array([0.0, np.nan, 1.0])),
+    "infinite Q": arrays_with(Q=np.full(8, np.inf)),
+    "other length": arrays_with(regret=np.zeros(2)),
+    "other shape": arrays_with(Q_shape=np.array([[2, 2, 3]])),
+    "negative shape": arrays_with(Q_shape=np.array([[-2, -2, 2]])),
+    "Q and N_sa of other shapes": arrays_with(Q_shape=np.array([[4, 2, 1]])),
+    "too few axes": arrays_with(Q_shape=np.array([[4, 2, 0]]), N_sa_shape=np.array([[4, 2, 0]])),
+    "other kind": arrays_with(regret=np.array(["a", "b", "c"])),
+    "pickle": arrays_with(regret=np.array([{}, {}, {}])),
+    "no episodes": arrays_with(lengths=np.array([0]), **dict.fromkeys(PER_EPISODE, np.zeros(0))),
+    "episodes of another K": arrays_with(episodes=np.array([1, 2, 9])),
+    "episodes backwards": arrays_with(episodes=np.array([2, 1, 3])),
+    "more runs than facts": arrays_with(lengths=np.array([2, 1])),
+    "array missing": arrays_with(Q=None),
+    "array too many": arrays_with(R=np.zeros(3)),
+    "member twice": lambda members: [*members.items(), ("regret.npy", b"")],
+    "not UTF-8": about_with(b"\xff\xfe"),
+    "deep JSON": about_with(b"[" * 100_000),
+    "JSON of a list": about_with(b"[1, 2]"),
+    "another version": about_with(b'{"format": 0, "facts": []}'),
+    "no certificate": about_with(certificate=None),
+    "a certificate of nothing": about_with(certificate={"model": "DP"}),
+    "ε a text": about_with(certificate={"model": "JDP", "add_remove": "1", "replace_one": 2.0}),
+    "ε negative": about_with(certificate={"model": "JDP", "add_remove": -1.0, "replace_one": 2.0}),
+    "E a text": about_with(E="large"),
+    "E is NaN": about_with(E=float("nan")),
+    "facts too many": about_with(R=1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("change", MADE_UP.values(), ids=MADE_UP)
+def test_a_file_made_up_with_its_checksum_must_still_be_a_run(tmp_path, change):
+    trace().save(tmp_path / "run.npz")
+    forged(tmp_path / "run.npz", dict.items)
+    load(tmp_path / "run.npz")
+    forged(tmp_path / "run.npz", change)
+    with pytest.raises(Unreadable, match=r"run\.npz: ") as error:
+        load(tmp_path / "run.npz")
+    assert "\n" not in str(error.value)
+
+
+def test_a_certificate_of_before_there_was_a_rho_is_read(tmp_path):
+    trace().save(tmp_path / "run.npz")
+    forged(tmp_path / "run.npz", about_with(certificate={"model": "JDP", "add_remove": 1, "replace_one": 2}))
+    assert load(tmp_path / "run.npz").certificate == Certificate("JDP", 1, 2)
+
+
+def test_an_interrupted_save_leaves_nothing(tmp_path, monkeypatch):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpucbvi.archive.encode", killed)
+    with pytest.raises(KeyboardInterrupt):
+        trace().save(tmp_path / "run.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_array_of_a_trace_is_in_the_file():
+    arrays = {name for name, value in trace()._asdict().items() if isinstance(value, np.ndarray)}
+    assert arrays == {*PER_EPISODE, *STATE}

@@ -1,0 +1,105 @@
+"""What a run leaves behind, as a person reads it."""
+
+import inspect
+import typing
+
+import numpy as np
+import pytest
+
+import dpucbvi as dp
+from dpucbvi import simulate
+from dpucbvi.planning import uniform_loss
+from dpucbvi.stats import summarise
+
+RIVER = dp.riverswim(S=3, H=4)
+
+
+@pytest.fixture(scope="module")
+def private():
+    return dp.run(RIVER, dp.DPUCBVI(), dp.Central(epsilon=1), K=50, seed=[3, 0, 7])
+
+
+@pytest.fixture(scope="module")
+def public():
+    return dp.run(RIVER, dp.UCBVI(bonus_scale=0.01), K=50, seed=[3, 0, 7])
+
+
+def test_runs_are_a_sequence_of_traces(private):
+    assert len(private) == 3 and list(private) == list(private.runs)
+    assert all(isinstance(run, dp.Trace) for run in private)
+    assert private[1] is private.runs[1] and private[-1] is private.runs[2]
+    part = private[1:]
+    assert isinstance(part, dp.Runs) and part.seeds == (0, 7) and part.runs == private.runs[1:]
+    with pytest.raises(IndexError):
+        private[3]
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize("agent", [dp.UCBVI(bonus_scale=0.01), dp.PrivateUCBPO()], ids=["actions", "random"])
+def test_the_policy_is_that_of_the_last_plan(agent, engine):
+    plans = []
+    made = dp.run(RIVER, agent, K=30, engine=engine, watch=lambda k, plan, counts: plans.append(plan))
+    np.testing.assert_array_equal(made.policy, plans[-1].pi)
+    assert made.policy.dtype == plans[-1].pi.dtype
+    again = dp.run(RIVER, agent, K=30, engine=engine, seed=[0, 1])
+    np.testing.assert_array_equal(again.policy[0], made.policy)
+    assert again.policy.shape == (2, *made.policy.shape)
+
+
+def test_the_summary_of_private_runs(private):
+    mean, half = summarise(private.regret[:, -1])
+    first, second, third, fourth, fifth = repr(private).splitlines()
+    assert first == "DPUCBVI(), Central(epsilon=1), riverswim-chowdhury_zhou with H=4, S=3, A=2"
+    assert second == (
+        f"after 50 episodes: 3 runs, mean regret {mean:,.0f} ± {half:,.0f} (95%); "
+        f"the uniform policy has {50 * uniform_loss(RIVER):,.0f}"
+    )
+    assert third == str(private.certificate)
+    assert fourth == f"LPs checked: {3 * private[0].checks['lp_checked']}"
+    assert fifth.startswith("nothing was learnt, no Q left H, and with these constants none can in fewer than ")
+
+
+def test_the_summary_of_one_run(public):
+    first, second, third = repr(public[0]).splitlines()
+    assert first.startswith("UCBVI(bonus_scale=0.01), NonPrivate(), ") and third == "no privacy is certified"
+    assert second.startswith(f"after 50 episodes: regret {public[0].regret[-1]:,.0f}; the uniform policy has ")
+    assert "1 run, mean regret" in repr(public[:1]) and "±" not in repr(public[:1])
+
+
+def test_without_cvxpy_the_summary_says_so(private):
+    unchecked = {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
+    assert "\nLPs checked: 0 (cvxpy is not installed)\n" in repr(private[0]._replace(checks=unchecked))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "shown"),
+    [(50.0, "50"), (np.nextafter(50.0, 51.0), "50"), (1 / 3, "0.3334"), (4.9964, "4.997"), (12_344.0, "12350")],
+)
+def test_an_epsilon_is_rounded_up(epsilon, shown):
+    assert f"pure ε = {shown} if a user is added" in str(dp.Certificate("JDP", epsilon, 2 * epsilon))
+
+
+def test_an_agent_and_a_privatizer_of_ones_own_are_named():
+    class Mine(dp.NonPrivate):
+        """A subclass that is no dataclass of its own."""
+
+    def never(counts):
+        return dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
+
+    first = repr(dp.run(RIVER, dp.planner(never), Mine(), K=2)).splitlines()[0]
+    assert first.startswith("never(), Mine(), ")
+    bonus = dp.DPUCBVI(bonus=lambda *_: 0.0)
+    assert "DPUCBVI(bonus='<lambda>')" in repr(dp.run(RIVER, bonus, dp.Central(epsilon=1), K=2))
+
+
+def test_every_keyword_of_a_run_is_spelt_out_with_its_type():
+    """The overloads take them from Settings; the function and set_up spell them out, with the same defaults."""
+    run, setup = (inspect.signature(f).parameters for f in (simulate.run, simulate.set_up))
+    settings = typing.get_type_hints(simulate.Settings)
+    own = {"mdp", "agent", "privatizer", "K", "seed", "engine", "watch"}
+    assert set(run) - own == set(settings) == set(setup) - own
+    for name in settings:
+        assert run[name].default == setup[name].default
+        assert run[name].annotation == setup[name].annotation == simulate.Settings.__annotations__[name]
+    for overload in typing.get_overloads(simulate.run):
+        assert {*inspect.signature(overload).parameters} == {*own, "settings"}
