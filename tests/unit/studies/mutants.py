@@ -203,13 +203,23 @@ def _differ(one: Line2D, other: Line2D) -> bool:
 def _exchange(one: Line2D, other: Line2D) -> Undo:
     first, second = one.get_data(orig=True), other.get_data(orig=True)
     one.set_data(*second), other.set_data(*first)
-    return lambda: (one.set_data(*first), other.set_data(*second)) and None
+
+    def undo() -> None:
+        one.set_data(*first)
+        other.set_data(*second)
+
+    return undo
 
 
 def _exchange_labels(one, other) -> Undo:
     first, second = one.get_label(), other.get_label()
     one.set_label(second), other.set_label(first)
-    return lambda: (one.set_label(first), other.set_label(second)) and None
+
+    def undo() -> None:
+        one.set_label(first)
+        other.set_label(second)
+
+    return undo
 
 
 def _scale_collection(one: Collection) -> Undo:
