@@ -22,22 +22,24 @@ from PIL import Image
 
 from dpucbvi.errors import InputError
 from experiments.lab.provenance import provenance
+from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.formulas import with_formulas
 from experiments.studies.artifact.page import page_data
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-ASSETS = ROOT / "dpucbvi" / "studies" / "artifact" / "assets"
+ASSETS = ROOT / "experiments" / "studies" / "artifact" / "assets"
 MOST_BYTES = 2_000_000
 COLOURS = 64  # of a figure
 
 
 def page(paper: Path, notebooks: Sequence[Path] = ()) -> str:
     """The whole page, with links to the notebooks beside it."""
-    data = page_data(paper)
+    data, captions = page_data(paper), read_captions(paper / "figures")
     for experiment in data["experiments"]:
         figure = paper / "figures" / f"{experiment['name']}.png"
         experiment["figure"] = as_url(figure) if figure.is_file() else None
+        experiment["caption"] = captions.get(experiment["name"], "")
     parts = {
         "UPLOT_CSS": (ASSETS / "uPlot.min.css").read_text(),
         "UPLOT_JS": (ASSETS / "uPlot.iife.min.js").read_text(),

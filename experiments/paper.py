@@ -26,9 +26,9 @@ from dpucbvi.errors import InputError
 from experiments.lab.compose import composed, experiments, fingerprint, is_bad_input, named
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
-from experiments.studies import Study, draw, names, study
-from experiments.studies.artifact.expected import check_index
-from experiments.studies.artifact.figures import keep_figures
+from experiments.studies import Study, caption, draw, keeps_figure, names, study
+from experiments.studies.artifact.conf import check_index
+from experiments.studies.artifact.figures import keep_figure, write_captions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,7 +36,7 @@ Step = Callable[[], list[Path]]  # gives the files that it has written
 
 
 class Publisher:
-    """Shipped results in, paper/ out; every experiment is loaded once and drawn once for each width.
+    """Shipped results in, paper/ out; every experiment is loaded once and drawn once.
 
     `drawers` draw the kept figures while this process goes on; `drawings` waits for them. Without drawers it
     draws them itself.
@@ -47,6 +47,7 @@ class Publisher:
         self.paper, self.figures = paper, results / "figures"
         self.load = cache(self.shipped.load_experiment)
         self.drawers, self.drawings = drawers, dict[str, Step]()
+        self.captions: dict[str, str] = {}
 
     def all_names(self) -> list[str]:
         """What conf/exp has, what has shipped, and what else is stored."""
@@ -77,8 +78,9 @@ class Publisher:
     def write(self, experiment: StoredExperiment) -> list[Path]:
         made = study(experiment.study)
         written = self.report(experiment, made)
-        if made.keeps_figure:
-            job = partial(keep_figures, experiment, self.paper)
+        if keeps_figure(experiment.name, experiment.study):
+            self.captions[experiment.name] = caption(experiment)
+            job = partial(keep_figure, experiment, self.paper / "figures")
             self.drawings[experiment.name] = job if self.drawers is None else self.drawers.submit(job).result
         return written
 
@@ -103,6 +105,10 @@ class Publisher:
         for path, text in texts.items():
             path.write_text(text)
         return list(texts)
+
+    def write_captions(self) -> list[Path]:
+        """captions.md, beside the figures."""
+        return [write_captions(self.paper / "figures", self.captions)]
 
     def report(self, experiment: StoredExperiment, made: Study) -> list[Path]:
         if made.report is None:
@@ -143,10 +149,11 @@ def main() -> None:
         steps: dict[str, Step] = {}
         for name in in_order(arguments.names or publisher.all_names()):
             steps[name] = partial(publisher.publish, name)
-        last: dict[str, Step] = (
-            {} if arguments.names else {"claims": publisher.write_claims}
-        )  # links to figures
-        failed = {**take(steps), **take(publisher.drawings), **take(last)}
+        failed = {**take(steps), **take(publisher.drawings)}
+    if publisher.captions:
+        failed |= take({"captions": publisher.write_captions})
+    if not arguments.names:  # last: the appendix has links to the files that are there
+        failed |= take({"claims": publisher.write_claims})
     for name in failed:
         print(f"error: {named(name, failed[name])}", file=sys.stderr)
     unknown = set(arguments.names) - set(publisher.all_names())

@@ -14,8 +14,15 @@ import subprocess
 from dpucbvi.errors import InputError
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.numbers import Numbers, numbers
-from experiments.studies.artifact.report import claims_table, macros, missing_numbers, sentences_table
+from experiments.studies.artifact.report import (
+    caption_macros,
+    claims_table,
+    macros,
+    missing_numbers,
+    sentences_table,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDERS = {
@@ -26,7 +33,7 @@ LAST_LINES = 10  # of what a builder that failed said
 
 
 def write(paper: Path, folder: Path) -> None:
-    """report.tex with the figures' folder, numbers.tex, claims.tex and sentences.tex beside it."""
+    """report.tex with the figures' folder, and numbers, claims, sentences and captions as .tex beside it."""
     shipped = Shipped(paper / "results")
     names = shipped.experiments()
     found = numbers(shipped.load_experiment, names)
@@ -43,6 +50,7 @@ def write(paper: Path, folder: Path) -> None:
     (folder / "numbers.tex").write_text(macros({**found, **counted}))
     (folder / "claims.tex").write_text(claims_table(claims))
     (folder / "sentences.tex").write_text(sentences_table(found))
+    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")))
     (folder / "report.tex").write_text(source)
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 

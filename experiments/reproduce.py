@@ -29,7 +29,7 @@ from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_ids
 from experiments.lab.store import Store
 from experiments.studies import names
-from experiments.studies.artifact.stated import FIRST, stated
+from experiments.studies.artifact.conf import FIRST, stated
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -23,8 +23,8 @@ from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.store import Store, StoredExperiment, write_csv
 from experiments.studies import draw, study, table
-from experiments.studies.shared.files import aligned
 from experiments.studies.shared.printed import printed_curves
+from experiments.studies.shared.tables import aligned
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from experiments.lab.compose import composed, experiments, fingerprint, named
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import check_state, study
-from experiments.studies.artifact.expected import check_index
+from experiments.studies.artifact.conf import check_index
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -6,12 +6,14 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
+from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
 from dpucbvi.drawing.style import LEADER, MARKER, QUIET, SMALL
 from dpucbvi.protocol import Floats
 
 POINTS_A_LABEL = 26.0  # two lines of text and some air
+NAMES_AT = 1.055  # right of the axes, whose width is 1
 
 
 class EndLabel(NamedTuple):
@@ -46,26 +48,38 @@ def draw_end_labels(
     """Write the labels right of the axes, `points` apart, each with its marker and a grey line to its curve.
 
     Where the ends of the curves are a crowd that such lines would only cross, the labels are not tied to them:
-    colour and marker say whose they are.
+    colour and marker say whose they are. They are the last to be drawn in a panel: once they are written, the
+    layout settles, and they are moved apart by what the axes' height then is.
     """
+    written = [_write(axes, label) for label in labels]
     axes.autoscale_view()  # limits that are still to be set would move the ends of the curves
-    to_axes = axes.transAxes.inverted()
-    ends = to_axes.transform(axes.transData.transform([(label.x, label.y) for label in labels]))
-    figure = axes.get_figure()
+    figure = axes.get_figure(root=True)
     assert figure is not None
-    height = axes.get_window_extent().height * 72.0 / figure.dpi  # in points
-    gap = points / height
-    size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
+    figure.draw_without_rendering()
+    ends = axes.transAxes.inverted().transform(
+        axes.transData.transform([(label.x, label.y) for label in labels])
+    )
+    gap = points / (axes.get_window_extent().height * 72.0 / figure.dpi)
     beside_axes: Any = {"transform": axes.transAxes, "clip_on": False}
-    for label, end, y in zip(labels, ends, spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3), strict=True):
+    places = spread(ends[:, 1], gap, gap / 2, 1.0 - gap / 3)
+    for label, texts, end, y in zip(labels, written, ends, places, strict=True):
+        for text in texts:
+            text.xy = (NAMES_AT, y)
         if tied:
-            leader = [end[0] + 0.005, 1.035, 1.045 if label.marker else 1.055], [end[1], y, y]
+            leader = [end[0] + 0.005, NAMES_AT - 0.02, NAMES_AT - 0.01 * bool(label.marker)], [end[1], y, y]
             axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
         if label.marker:
             hollow = {"markerfacecolor": "white", "markeredgecolor": label.colour} if label.hollow else {}
             look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER, **hollow}
-            axes.plot([1.055], [y], **look, **beside_axes)
-        at, beside = (1.055, y), 5 if label.marker else 3  # points: a narrow panel would have no air
-        style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-        axes.annotate(label.name, at, (beside, 1), color=label.colour, fontsize=size, va="bottom", **style)
-        axes.annotate(label.detail, at, (beside, -1), color=QUIET, fontsize=SMALL, va="top", **style)
+            axes.plot([NAMES_AT], [y], **look, **beside_axes)
+
+
+def _write(axes: Axes, label: EndLabel) -> tuple[Annotation, Annotation]:
+    """Name and detail, where the panel's middle is."""
+    size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
+    at, beside = (NAMES_AT, 0.5), 5 if label.marker else 3  # points: a narrow panel would have no air
+    style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+    return (
+        axes.annotate(label.name, at, (beside, 1), color=label.colour, fontsize=size, va="bottom", **style),
+        axes.annotate(label.detail, at, (beside, -1), color=QUIET, fontsize=SMALL, va="top", **style),
+    )

@@ -22,7 +22,7 @@ LEADER = "#B4B4B4"  # from the end of a curve to its label: it is not data
 DOTTED = (0, (1, 1.5))  # a guide: a threshold, a bound
 DASHED = (0, (4, 2))  # printed in the paper
 
-SMALL = 7.0  # points: nothing in print is smaller
+SMALL = 7.5  # points
 PAGE_SIZES = {
     **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 9.0),
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8.0),
@@ -49,7 +49,11 @@ RC: dict[Any, Any] = {
     **SEABORN,
     **PAGE_SIZES,
     "pdf.fonttype": 42,  # text stays text
-    "axes.titley": 1.0,  # nothing stands above a panel but its title: matplotlib need not look
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.borderaxespad": 0.0,
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.5,
     "axes.edgecolor": QUIET,
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
@@ -61,10 +65,9 @@ RC: dict[Any, Any] = {
 
 
 @contextmanager
-def house_style(sizes: dict[str, float] = PAGE_SIZES) -> Iterator[None]:
-    """The settings under which a figure is drawn and saved; the sizes of its type are those of its sheet."""
-    settings = {**RC, **sizes}
-    with matplotlib.rc_context(settings):
+def house_style() -> Iterator[None]:
+    """The settings under which a figure is drawn and saved."""
+    with matplotlib.rc_context(RC):
         yield
 
 

@@ -26,6 +26,8 @@ from dpucbvi.files import clear_leftovers
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
+from dpucbvi.protocol import Floats, Ints
+from dpucbvi.stats import summarise
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.claims import is_claimed
 from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, part, to_dict
@@ -68,6 +70,59 @@ class StoredArm(NamedTuple):
     printed: str | None
     panel: str | None
     runs: list[StoredRun]
+
+    # The runs differ in nothing but their seed, so the first answers for the settings of all.
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.runs[0].config
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.runs[0].certificate
+
+    @property
+    def K(self) -> int:
+        """The number of episodes that the runs were set up for."""
+        return int(self.config["K"])
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """H, S and A."""
+        H, S, A = self.runs[0].trace.N_sa.shape
+        return H, S, A
+
+    @property
+    def episodes(self) -> Ints:
+        """The recorded episodes."""
+        return self.runs[0].trace.episodes
+
+    @property
+    def regret(self) -> Floats:
+        """The regret along the way, [run, recorded episode]."""
+        return np.array([run.trace.regret for run in self.runs])
+
+    @property
+    def finals(self) -> Floats:
+        """The regret after the last episode, [run]."""
+        return np.array([run.trace.regret[-1] for run in self.runs])
+
+    @property
+    def half_and_full(self) -> tuple[Floats, Floats]:
+        """The regret of every run at half its episodes and at the end."""
+        half = [np.interp(self.episodes[-1] / 2, self.episodes, run.trace.regret) for run in self.runs]
+        return np.array(half), self.finals
+
+    @property
+    def mean(self) -> float:
+        """The mean regret after the last episode."""
+        return float(self.finals.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The mean regret after the last episode and half its 95% interval (nan from a single run)."""
+        mean, half_width = summarise(self.finals)
+        return float(mean), float(half_width)
 
 
 class StoredExperiment(NamedTuple):

@@ -10,11 +10,9 @@ from matplotlib.lines import Line2D
 from dpucbvi.stats import bootstrap, holm, permutation_p
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import certificate_of, check_same_grid, finals_of, runs_text
-from experiments.studies.shared.files import markdown, write_csv
-from experiments.studies.shared.finals import as_regret
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
-from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND
+from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
+from experiments.studies.shared.tables import WRITTEN, as_regret, markdown, write_csv
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
@@ -57,14 +55,14 @@ class Variant(NamedTuple):
 def variants(experiment: StoredExperiment) -> list[Variant]:
     """Every arm against the first of its panel."""
     pairs = [(arm, _whole(experiment, arm)) for arm in experiment.arms]
-    p = [permutation_p(finals_of(arm), finals_of(whole)) for arm, whole in pairs if arm is not whole]
+    p = [permutation_p(arm.finals, whole.finals) for arm, whole in pairs if arm is not whole]
     adjusted = iter(holm(np.array(p)))
     return [
         Variant(
             str(arm.panel),
             arm.label,
-            finals_of(arm),
-            *ratio(finals_of(arm), finals_of(whole)),
+            arm.finals,
+            *ratio(arm.finals, whole.finals),
             1.0 if arm is whole else float(next(adjusted)),
         )
         for arm, whole in pairs
@@ -93,7 +91,7 @@ def table(experiment: StoredExperiment) -> Rows:
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     found = variants(experiment)
     parts = [
-        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        WRITTEN,
         verdict(found) + "\n",
     ]
     for panel in dict.fromkeys(one.panel for one in found):
@@ -118,19 +116,17 @@ def verdict(found: list[Variant]) -> str:
     return "\n".join(sentences)
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """The ratio of every variant, a mark for each panel."""
     check_same_grid(experiment)
     found, hues = variants(experiment), panel_hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
-    note = f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
-    note += "ε: certified if a user is added or removed."
     handles = [
         Line2D([], [], color=hue, marker=MARKS[hue], linestyle="", markersize=4.5, label=panel)
         for panel, hue in hues.items()
     ]
-    margins = Margins(left=1.8, top=0.1)
-    figure, (axes,) = lay_out(sheet, [0.37 * len(labels)], 1, margins, note, [handles])
+    figure, (axes,) = new_panels([0.8 + 0.32 * len(labels)])
+    legend_below(figure, handles, len(handles))
     for i, (panel, hue) in enumerate(hues.items()):
         for one in found:
             if one.panel == panel and one.label in labels:
@@ -138,8 +134,6 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
                 axes.plot([one.low, one.high], [y, y], color=hue, linewidth=1.2)
                 filled = hue if one.p < LEVEL else "white"
                 axes.plot(one.ratio, y, MARKS[hue], color=hue, markerfacecolor=filled, markersize=4.5)
-    axes.grid(True)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.axvline(1.0, color=QUIET, linestyle=DOTTED)
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
@@ -154,7 +148,7 @@ def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
     """The colour of every panel: its privacy, and another one for a second ε."""
     hues: dict[str, str] = {}
     for arm in experiment.arms:
-        hue = PRIVACY[certificate_of(arm).model]
+        hue = PRIVACY[arm.certificate.model]
         hues.setdefault(str(arm.panel), SECOND if hue == BLUE and hue in hues.values() else hue)
     return hues
 
@@ -183,4 +177,12 @@ def _record(one: Variant) -> tuple[object, ...]:
     )
 
 
-STUDY = Study(draw, table=table, report=write)
+def caption(experiment: StoredExperiment) -> str:
+    return (
+        "The regret of Algorithm 1 with one thing left out or changed, over that of the whole algorithm. "
+        f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
+        "ε: certified if a user is added or removed."
+    )
+
+
+STUDY = Study(draw, caption, table, write)

@@ -11,10 +11,9 @@ from matplotlib.lines import Line2D
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import certificate_of, check_same_grid
-from experiments.studies.shared.files import markdown, write_csv
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
-from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, QUIET, SMALL
+from experiments.studies.shared.arms import check_same_grid
+from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
+from experiments.studies.shared.tables import markdown, write_csv
 
 TITLES = {
     "released": "What is released",
@@ -22,7 +21,7 @@ TITLES = {
     "actions": "What the other users are shown",
 }
 LOGARITHMIC = " (log axis)"
-A_LINE = 0.15  # inches
+A_LINE, AROUND = 0.145, 0.5  # inches: a line of names; title and axis of a panel
 LETTERS = 30  # of a name: then it has two lines
 WORDS = {  # of labels, as other studies have them
     "tuned split": "tuned families",
@@ -119,14 +118,14 @@ def false_alarms(made: list[Row]) -> float:
     return sum(row.bounds * row.found["alpha"] for row in made)
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
-    """A row for every arm: honest mechanisms, the attack on actions below them, broken ones on the right."""
+def draw(experiment: StoredExperiment) -> Figure:
+    """A row for every arm: honest mechanisms, broken ones, the attack on actions."""
     check_same_grid(experiment)
     made = rows(experiment)
     panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
-    heights = [A_LINE * sheet.scale * _places(_names(panels[panel]))[1] for panel in TITLES]
-    margins = Margins(left=1.92, right=0.5, bottom=0.45)
-    figure, axes = lay_out(sheet, heights, 2, margins, _caption(made), [_handles()])
+    heights = [AROUND + A_LINE * _places(_names(panels[panel]))[1] for panel in TITLES]
+    figure, axes = new_panels(heights)
+    legend_below(figure, _handles(), 3)
     for one, panel in zip(axes, TITLES, strict=True):
         _draw_panel(one, TITLES[panel], panels[panel])
         one.set_xlabel(f"ε, a user replaced{LOGARITHMIC * (panel == 'broken')}", labelpad=2)
@@ -161,7 +160,7 @@ def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
     names = _names(made)
     places, end = _places(names)
     for y, row in zip(places, made, strict=True):
-        hue = PRIVACY[certificate_of(row.arm).model]
+        hue = PRIVACY[row.arm.certificate.model]
         axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
         axes.plot(row.certified, y, marker="|", color=BLACK, markersize=11, markeredgewidth=1.6, zorder=3)
         axes.plot(row.claimed, y, marker="o", color=BLACK, markerfacecolor="white", markersize=5.5, zorder=3)
@@ -176,9 +175,9 @@ def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
     axes.set_yticks(places, names)
     axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
     axes.set_ylim(end - 0.4, -0.6)
-    axes.grid(True, axis="x")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    write_title(axes, title)
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_title(title)
 
 
 def _handles() -> list[Line2D]:
@@ -193,10 +192,12 @@ def _handles() -> list[Line2D]:
     ]
 
 
-def _caption(made: list[Row]) -> str:
+def caption(experiment: StoredExperiment) -> str:
+    made = rows(experiment)
     deltas = sorted({row.found["delta"] for row in made if row.found["delta"] > 0.0})
     gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
     return (
+        "What is claimed, certified, and shown by an attack on the compiled engine. "
         f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
         "calibrated for a user who is added or removed, all others for one who is replaced; certified and "
         "audited: if she is replaced, or as the name says. Broken on purpose: what it would certify if it were "
@@ -323,4 +324,4 @@ def _record(row: Row) -> tuple[object, ...]:
     )
 
 
-STUDY = Study(draw, table, report)
+STUDY = Study(draw, caption, table, report)

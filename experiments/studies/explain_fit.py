@@ -10,12 +10,10 @@ from matplotlib.figure import Figure
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.explain.distance import at_printed, counting, distance, hypotheses
-from experiments.studies.shared.arms import mean_of
-from experiments.studies.shared.files import write_csv
-from experiments.studies.shared.finals import finals
+from experiments.studies.explain.findings import at_printed, counting, distance, hypotheses
 from experiments.studies.shared.printed import at_printed_size
 from experiments.studies.shared.style import BLACK, DOTTED, QUIET, new_figure
+from experiments.studies.shared.tables import finals, write_csv
 
 Factors = tuple[float, float]
 HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
@@ -71,7 +69,7 @@ def draw(experiment: StoredExperiment) -> Figure:
 def _draw_regrets(experiment: StoredExperiment) -> Figure:
     found: dict[str, list[float]] = {}
     for arm in experiment.arms:
-        found.setdefault(str(arm.panel), []).append(mean_of(arm))
+        found.setdefault(str(arm.panel), []).append(arm.mean)
     figure, _ = _draw_dots(found, "regret after the last episode; not the printed size: there is no distance")
     return figure
 
@@ -97,4 +95,10 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [write_csv(folder / "explain_fit.csv", HEADER, rows)]
 
 
-STUDY = Study(draw, table=table, report=write, points=400, keeps_figure=False)
+def caption(experiment: StoredExperiment) -> str:
+    return (
+        "The distance of every hypothesis from the printed curves at every pair of factors; filled: the choice."
+    )
+
+
+STUDY = Study(draw, caption, table, write, points=400, keeps_figure=False)

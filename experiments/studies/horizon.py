@@ -20,22 +20,20 @@ from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap, exponent, exponent_text
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import (
-    certificate_of,
-    check_same_grid,
-    config_of,
-    episodes_of,
-    finals_of,
-    half_and_full,
-    mean_of,
-    runs_text,
-    sizes_of,
-)
-from experiments.studies.shared.files import markdown
-from experiments.studies.shared.finals import as_regret
+from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text
 from experiments.studies.shared.printed import PRINTED_ENV
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out
-from experiments.studies.shared.style import BLACK, BLUE, DOTTED, MARKER, QUIET, SMALL, TERMS as HUES, Line
+from experiments.studies.shared.style import (
+    BLACK,
+    BLUE,
+    DOTTED,
+    MARKER,
+    QUIET,
+    SMALL,
+    TERMS as HUES,
+    Line,
+    new_panels,
+)
+from experiments.studies.shared.tables import WRITTEN, as_regret, markdown
 
 NOTES = """\
 Mean regret of {runs} after 50,000 episodes at H = {H}; exponents are fitted to every run, then mean and 95%
@@ -80,13 +78,13 @@ class Scaling(NamedTuple):
     @property
     def growth(self) -> float:
         """The exponent of the regret in k over the second half of the episodes, mean over horizons."""
-        ends = [half_and_full(arm) for arm in self.arms]
+        ends = [arm.half_and_full for arm in self.arms]
         return float(np.mean([np.log2(full.mean() / half.mean()) for half, full in ends]))
 
     @property
     def stuck(self) -> list[int]:
         """At every horizon, how many runs have a larger exponent in k than STUCK."""
-        ends = [half_and_full(arm) for arm in self.arms]
+        ends = [arm.half_and_full for arm in self.arms]
         return [int((full > 2.0**STUCK * half).sum()) for half, full in ends]
 
     @property
@@ -94,24 +92,21 @@ class Scaling(NamedTuple):
         return [arm.point[GAP] for arm in self.arms if GAP in arm.point]
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """A panel for each environment, a line and its exponent for each algorithm."""
     check_same_grid(experiment)
-    panels = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    margins = Margins(left=0.6, right=1.62)
-    arms = [len({arm.of for arm in experiment.arms if (arm.panel or "") == panel}) for panel in panels]
-    heights, words = [2.75] * len(panels), _caption(experiment)
-    figure, grid = lay_out(sheet, heights, len(panels), margins, words, ratios=[n + 1 for n in arms])
-    for axes, panel in zip(grid, panels, strict=True):
-        inside = [arm for arm in experiment.arms if (arm.panel or "") == panel]
+    panels = panels_of(experiment)
+    figure, grid = new_panels([3.2] * len(panels))
+    for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
+        axes.set(title=_environment(panel, inside), xlabel="horizon $H$", ylabel="cumulative regret")
+    for axes, inside in zip(grid, panels.values(), strict=True):
         _draw_panel(axes, scalings(inside))
-        axes.set_title(_environment(panel, inside), loc="left")
     return figure
 
 
 def _environment(panel: str, arms: list[StoredArm]) -> str:
     """The panel's name; of a river with another number of states than the printed figure's, these too."""
-    states = {sizes_of(arm)[1] for arm in arms if config_of(arm)["env"]["name"] == PRINTED_ENV["name"]}
+    states = {arm.sizes[1] for arm in arms if arm.config["env"]["name"] == PRINTED_ENV["name"]}
     return ", ".join([panel, *(f"S = {S}" for S in sorted(states) if S != PRINTED_ENV["S"])])
 
 
@@ -121,10 +116,11 @@ def scalings(arms: list[StoredArm]) -> list[Scaling]:
     for of in dict.fromkeys(arm.of for arm in arms):
         group = [arm for arm in arms if arm.of == of]
         for arm in group:
-            assert sizes_of(arm)[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
+            assert arm.sizes[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
         horizons = sorted({arm.point[HORIZON] for arm in group})
-        worst = [max((arm for arm in group if arm.point[HORIZON] == H), key=mean_of) for H in horizons]
-        regret = np.array([finals_of(arm) for arm in worst]).T
+        at = [[arm for arm in group if arm.point[HORIZON] == H] for H in horizons]
+        worst = [max(arms, key=lambda arm: arm.mean) for arms in at]
+        regret = np.array([arm.finals for arm in worst]).T
         made.append(Scaling(worst, np.array(horizons, dtype=np.float64), regret))
     return made
 
@@ -133,7 +129,7 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
     labels = []
     for i, line in enumerate(lines):
         arm, H, regret = line.arms[-1], line.H, line.regret
-        name, (hue, mark, dashes) = _name_and_look(config_of(arm))
+        name, (hue, mark, dashes) = _name_and_look(arm.config)
         mean, low, high = bootstrap(regret)
         bars = None if len(regret) == 1 else (mean - low, high - mean)
         beside = H * BESIDE ** (i - (len(lines) - 1) / 2)  # an arm behind another one could not be read
@@ -142,16 +138,13 @@ def _draw_panel(axes: Axes, lines: list[Scaling]) -> None:
         axes.plot(beside, mean, color=hue, marker=mark, linestyle="", zorder=4, **MARK)
         fit = f"{exponent_text(exponent(H, regret), '$H$')}, $k$ {line.growth:.2f}"
         labels.append(EndLabel(name, fit, hue, mark, float(H[-1]), float(mean[-1])))
-    axes.set(xscale="log", yscale="log", xlabel="horizon $H$", xlim=(H[0] / 1.4, H[-1] * 1.5))
+    axes.set(xscale="log", yscale="log", xlim=(H[0] / 1.4, H[-1] * 1.5))
     axes.set_xticks(H)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(True)
-    axes.spines[["top", "right"]].set_visible(False)
     means = np.array([line.regret.mean(axis=0) for line in lines])
     lowest = _draw_guides(axes, H, np.maximum(means.min(axis=0), 1e-3))
     axes.set_ylim(lowest / 2.0, 3.0 * max(means.max(), 1e-3))
-    axes.set_ylabel("cumulative regret", labelpad=1)
     draw_end_labels(axes, labels, tied=False)
 
 
@@ -175,30 +168,30 @@ def _draw_guides(axes: Axes, H: Floats, least: Floats) -> float:
 
 def _epsilon(experiment: StoredExperiment) -> float:
     """The ε that every private run certifies if a user is added or removed."""
-    epsilons = {certificate_of(arm).add_remove for arm in experiment.arms} - {np.inf}
+    epsilons = {arm.certificate.add_remove for arm in experiment.arms} - {np.inf}
     assert max(epsilons) - min(epsilons) < 1e-9 * max(epsilons), f"several: {epsilons}"
     return max(epsilons)
 
 
-def _caption(experiment: StoredExperiment) -> str:
+def caption(experiment: StoredExperiment) -> str:
     return (
-        f"Regret after {episodes_of(experiment.arms[0]):,} episodes, mean and 95% bootstrap interval of "
-        f"{runs_text(experiment)}; the arms of one $H$ stand side by side, an interval that meets the axis "
-        "goes on below it. Beside the names: the exponent in $H$, fitted to every run, then mean and 95% "
-        "interval over runs; and that in $k$ over the second half of the episodes (a mixture, where some runs "
+        "Regret against the horizon H. "
+        f"Regret after {experiment.arms[0].K:,} episodes, mean and 95% bootstrap interval of "
+        f"{runs_text(experiment)}; the arms of one H stand side by side, an interval that meets the axis "
+        "goes on below it. Beside the names: the exponent in H, fitted to every run, then mean and 95% "
+        "interval over runs; and that in k over the second half of the episodes (a mixture, where some runs "
         "are stuck and others settled). Factors are the "
-        f"same at all $H$. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
-        "Dotted: the bounds, $H^{3/2}$ (Bernstein) and $H^2$."
+        f"same at all H. Private: JDP, ε = {_epsilon(experiment):g} if a user is added or removed. "
+        "Dotted: the bounds, H^1.5 (Bernstein) and H²."
     )
 
 
 def table(experiment: StoredExperiment) -> Rows:
     """Every algorithm on every environment: exponents, stuck runs, and the gaps that were the worst."""
     rows: Rows = [HEADER]
-    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
-        inside = [arm for arm in experiment.arms if (arm.panel or "") == panel]
+    for panel, inside in panels_of(experiment).items():
         for line in scalings(inside):
-            name, _ = _name_and_look(config_of(line.arms[-1]))
+            name, _ = _name_and_look(line.arms[-1].config)
             fit = exponent_text(exponent(line.H, line.regret), "").strip()
             regrets = ", ".join(as_regret(float(mean)) for mean in line.regret.mean(axis=0))
             gaps = ", ".join(f"{gap:g}" for gap in line.gaps) or "-"
@@ -210,7 +203,7 @@ def table(experiment: StoredExperiment) -> Rows:
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     header, *rows = table(experiment)
     parts = [
-        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        WRITTEN,
         markdown(header, rows),
         "\n"
         + NOTES.format(
@@ -224,4 +217,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [path]
 
 
-STUDY = Study(draw, table=table, report=write, points=400)  # all: it interpolates
+STUDY = Study(draw, caption, table, write, points=400)  # all: it interpolates

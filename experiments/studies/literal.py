@@ -1,36 +1,51 @@
-"""The constants as printed: which Q ever leaves H, and how many episodes it would take."""
+"""The constants as printed: which Q ever leaves H, and how many episodes it would take.
 
+How many episodes until the literal bonus says anything: the least K at which it is below a given level.
+
+Line 7's bonus at a cell that every episode visits, before the last step, with Ṽ_{h+1} constant (no variance)
+and every count as large as Assumption 3.1 lets it be (Ñ_h(s,a) = K + E, Ñ_{h+1}(s') = K + A·E; KH for K if
+pooled):
+
+    b(K) = √(2ι/Ñ) + 20HSEι/Ñ + 4√(ι min{...}/Ñ),      ι and E being those of K
+
+No cell before the last step has a smaller one, so a K below the result is too few for all of them. It is a
+fixed point in K: ι grows like log K, E like (log K)² under JDP and like √K under LDP. Within 2ⁿ⁻¹ < K ≤ 2ⁿ the
+tree has n levels and b falls with K; at 2ⁿ + 1 a level more lifts it, so the search goes from power to power.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpucbvi.protocol import Floats
+from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
+from dpucbvi.protocol import Floats, Setup
+from experiments.lab.assemble import assemble, without_checksum
+from experiments.lab.settings import run_settings
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import certificate_of, check_same_grid, config_of, episodes_of, runs_text
-from experiments.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
-from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL
+from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, new_panels
 
 EXACT = "exact"  # the panel of the arms that must agree
 LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 EPSILONS = (1.0, 10.0, 100.0)
+MOST_LEVELS = 62  # counts stay 64-bit integers
 SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """What has been learned at the end of the runs, step by step; then the episodes needed."""
     check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
     arms = [arm for arm in experiment.arms if arm.panel != EXACT]
-    margins = [Margins(left=1.72, right=0.12), Margins(left=0.95)]
-    figure, (left, right) = lay_out(sheet, [2.0] * 2, 2, margins, _caption(experiment), ratios=(1.1, 1))
-    _draw_learned(left, arms)
-    _draw_needed(right, arms[0])
+    figure, (upper, lower) = new_panels([2.4, 2.5])
+    _draw_learned(upper, arms)
+    _draw_needed(lower, arms[0])
     return figure
 
 
@@ -41,7 +56,7 @@ def learned(arm: StoredArm) -> Floats:
     of H has been H in every episode.
     """
     H = len(arm.runs[0].trace.Q)
-    remaining = config_of(arm)["agent"]["name"] == "private_ucb_vi"
+    remaining = arm.config["agent"]["name"] == "private_ucb_vi"
     most = np.arange(H, 0, -1.0) if remaining else np.full(H, float(H))
     return np.mean([run.trace.Q < most[:, None, None] for run in arm.runs], axis=(0, 2, 3))
 
@@ -74,13 +89,14 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
     axes.set_yticks(range(len(arms)), [_name(arm) for arm in arms])
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set_xlabel("step $h$")
+    axes.grid(False)
     axes.spines[:].set_visible(False)
-    write_title(axes, f"share of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {episodes_of(arms[0]):,}")
+    axes.set_title(f"share of $(s,a)$ with $\\tilde Q_h<H$ at $K$ = {arms[0].K:,}", loc="right")
 
 
 def _draw_needed(axes: Axes, base: StoredArm) -> None:
     """For every model and ε the episodes that DP-UCBVI would need in the environment of the arm."""
-    K = episodes_of(base)
+    K = base.K
     rows = [
         (model, epsilon) for model in MODELS for epsilon in (EPSILONS if model != "non_private" else (1.0,))
     ]
@@ -94,14 +110,14 @@ def _draw_needed(axes: Axes, base: StoredArm) -> None:
     axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
     axes.axvline(K, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
     axes.annotate(f"K = {K:,}", (K, 0.45), (3, 0), textcoords="offset points", fontsize=SMALL, color=QUIET)
-    axes.grid(True, axis="x")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    write_title(axes, "bonus below $H$ (●) and $H/10$ (◆)")
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_title("bonus below $H$ (●) and $H/10$ (◆)")
 
 
 def _needed(base: StoredArm, pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
     """The episodes until b < H and b < H/10."""
-    config = config_of(base)
+    config = base.config
     setup = literal_setup(config, pooled, model, epsilon)
     return {part: episodes_needed(setup, config["env"]["H"] / part) for part in LEVELS}
 
@@ -116,22 +132,79 @@ def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str,
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)[:3]
+    model, epsilon, _ = arm.certificate[:3]
     if model == "none":
         return f"{arm.label}, not private"
     return f"{arm.label}, {model} ε = {epsilon:g}"
 
 
-def _caption(experiment: StoredExperiment) -> str:
-    exact = [episodes_of(arm) for arm in experiment.arms if arm.panel == EXACT]
+def caption(experiment: StoredExperiment) -> str:
+    exact = [arm.K for arm in experiment.arms if arm.panel == EXACT]
     return (
+        "The constants as printed: which Q ever leaves H, and how many episodes it would take. "
         f"RiverSwim, printed constants, {runs_text(experiment)} of each arm. First panel: the darker, the "
         "more, with the first step that has any and the share at the last; none where "
-        "$\\tilde Q_h=H$ in every episode (Private-UCB-VI: $H-h+1$, its own limit, in the last). "
+        "Q̃_h = H in every episode (Private-UCB-VI: H-h+1, its own limit, in the last). "
         "Second: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
         f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit. "
         "ε: if a user is added or removed."
     )
 
 
-STUDY = Study(draw, ships_state=True)
+def least_bonus(setup: Setup) -> float:
+    """b(K) of DP-UCBVI with this setup's constants and factors."""
+    c, problem, E = setup.constants, setup.problem, setup.noise.E
+    assert isinstance(c, BernsteinConstants)
+    visits = problem.K * (problem.H // setup.G)
+    gap = next_value_gap(visits + problem.A * E, c)
+    certain = np.ones(1)  # one next state, reached for sure
+    return bernstein_bonus(visits + E, certain, np.zeros(1), np.array([gap]), c)
+
+
+def episodes_needed(setup: Setup, level: float) -> int | None:
+    """The least K > 1 with b(K) < level, found by bisection; None if there is none up to 2⁶²."""
+
+    def below(K: int) -> bool:
+        return least_bonus(with_episodes(setup, K)) < level
+
+    for n in range(1, MOST_LEVELS + 1):
+        if below(2**n):
+            return _first(below, 2 ** (n - 1), 2**n)
+    return None
+
+
+def with_episodes(setup: Setup, K: int) -> Setup:
+    """The same run set up for K episodes, which may be more than any engine would run."""
+    problem = setup.problem._replace(K=K)
+    noise = setup.privatizer.noise_of(problem, setup.G)
+    return setup._replace(problem=problem, noise=noise, constants=setup.agent.constants(problem, noise))
+
+
+def literal_setup(config: dict[str, Any], pooled: bool, model: str, epsilon: float) -> Setup:
+    """DP-UCBVI in the environment of a stored run with the literal constants."""
+    private = {} if model == "non_private" else {"epsilon": epsilon}
+    tree = {
+        "env": without_checksum(config["env"]),
+        "agent": {"name": "dp_ucbvi", "pooled": pooled},
+        "privatizer": {"name": model, **private},
+        "beta": config["beta"],
+    }
+    return assemble(run_settings(tree))
+
+
+def check_literal(experiment: StoredExperiment) -> None:
+    """Both factors of every arm are 1: the constants are the paper's."""
+    for arm in experiment.arms:
+        config = arm.config
+        assert config["bonus"]["scale"] == config["confidence"]["scale"] == 1.0, f"{arm.key}: a factor is not 1"
+
+
+def _first(true_from: Callable[[int], bool], low: int, high: int) -> int:
+    """The least K in (low, high] with true_from(K). Requires true_from(high), and that it stays true."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if true_from(middle) else (middle, high)
+    return high
+
+
+STUDY = Study(draw, caption, ships_state=True)

@@ -11,18 +11,9 @@ from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import (
-    certificate_of,
-    check_same_grid,
-    config_of,
-    episodes_of,
-    regret_of,
-    runs_text,
-    sizes_of,
-)
-from experiments.studies.shared.episodes_needed import check_literal, episodes_needed, literal_setup
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
-from experiments.studies.shared.style import ALGORITHMS, MARKER, PRIVACY, marker
+from experiments.studies.literal import check_literal, episodes_needed, literal_setup
+from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.style import ALGORITHMS, MARKER, PRIVACY, marker, new_panels
 
 FIRST = 1e3  # episode shown
 LAST = 10**0.5  # the slopes are over this last factor in k: half a decade
@@ -33,13 +24,12 @@ SECOND_LINE = (0, (5, 1.5))  # DP-UCBVI without privacy, beside UCBVI
 POINTS = 40  # windows in which regret per episode is measured, evenly spaced in log k
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
+def draw(experiment: StoredExperiment) -> Figure:
     """Regret, then regret per episode with the K from which the bonus is below H."""
     check_same_grid(experiment)
     check_literal(experiment)
-    margins = [Margins(right=0.25), Margins(left=0.76, right=1.58)]
-    figure, (left, right) = lay_out(sheet, [2.55] * 2, 2, margins, _caption(experiment))
-    K = episodes_of(experiment.arms[0])
+    figure, (left, right) = new_panels([2.2, 3.4])
+    K = experiment.arms[0].K
     first = min(FIRST, K / 4)
     labels = [_draw_arm(left, right, arm, first) for arm in experiment.arms]
     for i, arm in enumerate(experiment.arms):
@@ -47,10 +37,7 @@ def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
     titles = {"cumulative regret": "(a) paid so far", "regret of one episode": "(b) still paid in an episode"}
     for axes, (what, title) in zip((left, right), titles.items(), strict=True):
         axes.set(xscale="log", yscale="log", xlim=(first, K), xlabel="episode")
-        axes.set_ylabel(what, labelpad=1)
-        write_title(axes, title)
-        axes.grid(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        axes.set(ylabel=what, title=title)
     left.set_ylim(bottom=10.0)
     right.set_ylim(0.7 * FLOOR, 3.0)
     draw_end_labels(right, labels)
@@ -66,8 +53,8 @@ def per_episode(episodes: Floats, regret: Floats, first: float) -> tuple[Floats,
 
 
 def _draw_arm(left: Axes, right: Axes, arm: StoredArm, first: float) -> EndLabel:
-    episodes = arm.runs[0].trace.episodes.astype(np.float64)
-    regret = regret_of(arm)
+    episodes = arm.episodes.astype(np.float64)
+    regret = arm.regret
     hue, mark, style, hollow = _look(arm)
     mean, half_width = summarise(regret)
     left.plot(episodes, mean, zorder=4, marker=mark, markevery=_evenly(episodes, first), **style)
@@ -89,7 +76,7 @@ def _evenly(episodes: Floats, first: float) -> list[int]:
 
 def _look(arm: StoredArm) -> tuple[str, str, dict[str, Any], bool]:
     """Colour by privacy, line by algorithm, marker by ε, hollow for pooled counts."""
-    model, epsilon, _ = certificate_of(arm)[:3]
+    model, epsilon, _ = arm.certificate[:3]
     dashes, mark, hollow = ALGORITHMS[arm.label]
     hue = PRIVACY[model]
     if model == "none" and arm.label != "UCBVI":
@@ -100,14 +87,14 @@ def _look(arm: StoredArm) -> tuple[str, str, dict[str, Any], bool]:
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)[:3]
-    pooled = ", pooled" if config_of(arm)["agent"]["pooled"] else ""
+    model, epsilon, _ = arm.certificate[:3]
+    pooled = ", pooled" if arm.config["agent"]["pooled"] else ""
     return f"{arm.label}, not private" if model == "none" else f"{model} ε = {epsilon:g}{pooled}"
 
 
 def _mark_needed(axes: Axes, arm: StoredArm, height: float) -> None:
     """A pin with the arm's marker at the K from which the bonus of DP-UCBVI is below H."""
-    config = config_of(arm)
+    config = arm.config
     if config["agent"]["name"] != "dp_ucbvi":
         return
     model, pooled = config["privatizer"], config["agent"]["pooled"]
@@ -119,20 +106,21 @@ def _mark_needed(axes: Axes, arm: StoredArm, height: float) -> None:
         axes.plot([K, K], [0, height], transform=axes.get_xaxis_transform(), zorder=3, **pin)
 
 
-def _caption(experiment: StoredExperiment) -> str:
-    H, S, A = sizes_of(experiment.arms[0])
+def caption(experiment: StoredExperiment) -> str:
+    H, S, A = experiment.arms[0].sizes
     runs = runs_text(experiment)
     of = f"{runs} of each arm" if runs == "1 run" else f"mean of {runs}, in (a) with 95% interval"
     return (
-        f"RiverSwim with $S={S}$, $A={A}$, $H={H}$, printed constants; {of}. "
-        "Slope: of log regret against log $k$, last half decade. "
+        "An MDP small enough for the constants as printed. "
+        f"RiverSwim with S = {S}, A = {A}, H = {H}, printed constants; {of}. "
+        "Slope: of log regret against log k, last half decade. "
         "(b): mean within 40 windows, cut at 1e-8. Pins at its foot, with the marker of their arm: from this "
-        "$K$ on DP-UCBVI's bonus can be below $H$, and no sooner. Dips: at first "
-        "$\\tilde Q=H$ everywhere and the tie goes to the first action, the worse one. Once its $\\tilde Q$ is "
-        "below $H$, the better one alone is taken; when its $\\tilde Q$ has fallen too, both are, ever less "
+        "K on DP-UCBVI's bonus can be below H, and no sooner. Dips: at first "
+        "Q̃ = H everywhere and the tie goes to the first action, the worse one. Once its Q̃ is "
+        "below H, the better one alone is taken; when its Q̃ has fallen too, both are, ever less "
         "often the worse. "
         "ε: if a user is added or removed (DP-UCBVI)."
     )
 
 
-STUDY = Study(draw, points=400)
+STUDY = Study(draw, caption, points=400)

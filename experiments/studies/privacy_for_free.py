@@ -17,18 +17,17 @@ from dpucbvi.protocol import Floats, Ints
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import (
-    certificate_of,
-    check_same_grid,
-    config_of,
-    episodes_of,
-    finals_of,
-    regret_of,
-    runs_text,
-    sizes_of,
+from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text
+from experiments.studies.shared.style import (
+    DOTTED,
+    MARKER,
+    PRIVACY,
+    QUIET,
+    SMALL,
+    marker,
+    new_panels,
+    thousands,
 )
-from experiments.studies.shared.sheet import PAGE, Margins, Sheet, lay_out, write_title
-from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, marker, thousands
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
@@ -44,43 +43,41 @@ class Cost(NamedTuple):
     excess: Floats  # [run, K]
 
 
-def draw(experiment: StoredExperiment, sheet: Sheet = PAGE) -> Figure:
-    """A row for each way to count (the arms' panels): the longest runs, then the cost against K."""
+def draw(experiment: StoredExperiment) -> Figure:
+    """Two panels for each way to count (the arms' panels): the longest runs, then the cost against K."""
     check_same_grid(experiment)
     check_certified(experiment)
-    rows = list(dict.fromkeys(arm.panel or "" for arm in experiment.arms))
-    heights = [2.25, 2.25] if sheet.across > 1 else [1.7, 2.4]  # of two labels one has two lines
-    margins = [Margins(right=1.02), Margins(right=1.2)] * len(rows)
-    figure, panels = lay_out(sheet, heights * len(rows), 2, margins, _caption(experiment))
-    for left, right, row in zip(panels[::2], panels[1::2], rows, strict=True):
-        arms = [arm for arm in experiment.arms if (arm.panel or "") == row]
-        _draw_longest(left, arms, thresholds=row == rows[0])
-        _draw_costs(right, costs(arms))
-        left.set_ylabel("cumulative regret", labelpad=1)
-        right.set_ylabel("regret beyond UCBVI's", labelpad=3)
-        write_title(left, f"Regret, {row}")
-        write_title(right, f"At the end, {row}")
+    rows = panels_of(experiment)
+    figure, panels = new_panels([1.8, 2.2] * len(rows))
+    for above, below, row in zip(panels[::2], panels[1::2], rows, strict=True):
+        above.set(title=f"Regret, {row}", xlabel="episode", ylabel="cumulative regret")
+        below.set(
+            title=f"At the end, {row}", xlabel="$K$, the episodes of a run", ylabel="regret beyond UCBVI's"
+        )
+    for above, below, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
+        _draw_longest(above, arms, thresholds=row == next(iter(rows)))
+        _draw_costs(below, costs(arms))
     return figure
 
 
 def check_certified(experiment: StoredExperiment) -> None:
     """Every label names the ε that the runs certify if a user is added or removed."""
     for arm in experiment.arms:
-        epsilon = config_of(arm)["privatizer"].get("epsilon", np.inf)
-        assert np.isclose(certificate_of(arm).add_remove, epsilon), arm.key
+        epsilon = arm.config["privatizer"].get("epsilon", np.inf)
+        assert np.isclose(arm.certificate.add_remove, epsilon), arm.key
 
 
 def costs(arms: list[StoredArm]) -> list[Cost]:
     """Every private algorithm's cost; its runs and UCBVI's are paired by seed."""
-    baseline = {episodes_of(arm): arm for arm in arms if _model(arm) == "none"}
+    baseline = {arm.K: arm for arm in arms if _model(arm) == "none"}
     groups: dict[tuple[str, float], list[StoredArm]] = {}
-    for arm in sorted(arms, key=episodes_of):
+    for arm in sorted(arms, key=lambda arm: arm.K):
         if _model(arm) != "none":
-            groups.setdefault((_model(arm), round(certificate_of(arm).add_remove, 9)), []).append(arm)
+            groups.setdefault((_model(arm), round(arm.certificate.add_remove, 9)), []).append(arm)
     made = []
     for group in groups.values():
-        excess = [finals_of(arm) - finals_of(_paired(arm, baseline[episodes_of(arm)])) for arm in group]
-        K = np.array([episodes_of(arm) for arm in group], dtype=np.float64)
+        excess = [arm.finals - _paired(arm, baseline[arm.K]).finals for arm in group]
+        K = np.array([arm.K for arm in group], dtype=np.float64)
         made.append(Cost(group, K, np.array(excess).T))
     return made
 
@@ -96,21 +93,20 @@ def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
 
 
 def _draw_longest(axes: Axes, arms: list[StoredArm], thresholds: bool) -> None:
-    K = max(episodes_of(arm) for arm in arms)
+    K = max(arm.K for arm in arms)
     labels = []
     for arm in arms:
-        if episodes_of(arm) < K:
+        if arm.K < K:
             continue
-        episodes = arm.runs[0].trace.episodes
-        mean, half_width = summarise(regret_of(arm))
+        episodes = arm.episodes
+        mean, half_width = summarise(arm.regret)
         _band(axes, episodes, mean, half_width, _hue(arm))
         labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
-    axes.set_xlabel("episode")
     if thresholds:
         _draw_thresholds(axes, arms)
-    draw_end_labels(axes, labels, _apart(axes, len(labels), 10.5, 12.0))
+    draw_end_labels(axes, labels, 11.5)
 
 
 def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
@@ -127,20 +123,12 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
                 EndLabel(_name(first), slope, _hue(first), _mark(first), float(K[-1]), float(mean[-1]))
             )
     _log_axes(axes, K[0] / 1.3, K[-1] * 1.3, [cost.excess.mean(axis=0).max() for cost in all_costs])
-    axes.set_xlabel("$K$, the episodes of a run")
     axes.set_xticks(K, [thousands(value, None) for value in K])
     axes.xaxis.set_minor_locator(NullLocator())
     if len(K) > 1 and labels:
         _draw_guide(axes, K, max(label.y for label in labels))
     if labels:
-        draw_end_labels(axes, labels, _apart(axes, len(labels), 18.5, 22.0))
-
-
-def _apart(axes: Axes, labels: int, least: float, most: float) -> float:
-    """From label to label in points, as far as the height of the axes goes."""
-    figure = axes.get_figure()
-    assert figure is not None
-    return float(np.clip(axes.get_window_extent().height * 72.0 / figure.dpi / labels, least, most))
+        draw_end_labels(axes, labels, 21.0)
 
 
 def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
@@ -155,8 +143,8 @@ def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
 
 def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
     """Where T makes the threshold equal to each ε."""
-    H, S, A = sizes_of(arms[0])
-    epsilons = {certificate_of(arm).add_remove for arm in arms if _model(arm) == "JDP"}
+    H, S, A = arms[0].sizes
+    epsilons = {arm.certificate.add_remove for arm in arms if _model(arm) == "JDP"}
     for epsilon in epsilons:
         K = episodes_until_free(epsilon, S, A, H)
         if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
@@ -187,16 +175,14 @@ def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     if max(ends) <= 0:  # nothing to show, as after very few episodes
         axes.set_ylim(0.1, 1.0)
-    axes.grid(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _model(arm: StoredArm) -> str:
-    return certificate_of(arm).model
+    return arm.certificate.model
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = certificate_of(arm)[:3]
+    model, epsilon, _ = arm.certificate[:3]
     return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
 
 
@@ -206,27 +192,26 @@ def _hue(arm: StoredArm) -> str:
 
 def _mark(arm: StoredArm) -> str:
     """By ε, alike in both models."""
-    epsilon = certificate_of(arm).add_remove
+    epsilon = arm.certificate.add_remove
     return "." if np.isinf(epsilon) else marker(round(np.log10(epsilon)) % 4)
 
 
-def _caption(experiment: StoredExperiment) -> str:
+def caption(experiment: StoredExperiment) -> str:
     return (
+        "Regret of the longest runs, and what privacy has cost at the end of runs of every length. "
         f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)} at every K "
         f"({_values_text(experiment)}); JDP and LDP: "
         "DP-UCBVI. Upright dotted lines: the episode from which privacy is free by the bound, for ε exceeds "
-        r"$S^{3/2}A^{1/2}H^2/\sqrt{T}$ (proven for counts per step). At the end: seeds paired with UCBVI's; "
-        f"slope of log regret against log $K$ over the last factor of {LAST:g}, at most. "
+        "√(S³A)·H²/√T (proven for counts per step). At the end: seeds paired with UCBVI's; "
+        f"slope of log regret against log K over the last factor of {LAST:g}, at most. "
         "ε: if a user is added or removed."
     )
 
 
 def _values_text(experiment: StoredExperiment) -> str:
     """`5 values with pooled counts, ...`"""
-    K: dict[str, set[int]] = {}
-    for arm in experiment.arms:
-        K.setdefault(arm.panel or "all", set()).add(episodes_of(arm))
-    return ", ".join(f"{len(values)} values with {panel}" for panel, values in K.items())
+    values = {panel: {arm.K for arm in arms} for panel, arms in panels_of(experiment).items()}
+    return ", ".join(f"{len(of)} values with {panel}" for panel, of in values.items())
 
 
-STUDY = Study(draw)
+STUDY = Study(draw, caption)

@@ -10,7 +10,7 @@ from dpucbvi.protocol import Floats
 from experiments.lab.assemble import stored_environment
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, config_of, regret_of, sizes_of
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.labels import environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
@@ -25,35 +25,35 @@ def draw(experiment: StoredExperiment) -> Figure:
     for arm, (name, detail), look in zip(arms, names(arms), looks(len(arms), _scale(arms)), strict=True):
         traces = [run.trace for run in arm.runs]
         said = name, with_learnt(detail, traces)
-        curves.append(curve(traces[0].episodes, regret_of(arm), *said, look, printed_beside(arm)))
+        curves.append(curve(traces[0].episodes, arm.regret, *said, look, printed_beside(arm)))
     scales = experiment.figure["x"], experiment.figure["y"]
-    panel = Panel(setting(experiment), caption(experiment), *scales, _environment(experiment), PRINTED)
+    panel = Panel(setting(experiment), "", *scales, _environment(experiment), PRINTED)
     return draw_curves(curves, panel)
 
 
 def setting(experiment: StoredExperiment) -> str:
     """The environment and its size, if all arms share it."""
-    environments = [config_of(arm)["env"] for arm in experiment.arms]
+    environments = [arm.config["env"] for arm in experiment.arms]
     if any(env != environments[0] for env in environments):
         return "Regret, several environments"
-    H, S, A = sizes_of(experiment.arms[0])
+    H, S, A = experiment.arms[0].sizes
     return f"Regret on {environment_name(environments[0])}, $S={S}$, $A={A}$, $H={H}$"
 
 
 def caption(experiment: StoredExperiment) -> str:
     """How many runs, the factors where they are not the paper's, and what ε means."""
-    configs = [config_of(arm) for arm in experiment.arms]
+    configs = [arm.config for arm in experiment.arms]
     private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
     factors = {
         "bonus": [config["bonus"]["scale"] for config in configs],
-        "$E$": [config["confidence"]["scale"] for config in private],
+        "E": [config["confidence"]["scale"] for config in private],
     }
     return caption_of([len(arm.runs) for arm in experiment.arms], bool(private), factors)
 
 
 def _environment(experiment: StoredExperiment) -> TabularMDP | None:
     """The MDP that all arms share, if it can still be made."""
-    environments = [config_of(arm)["env"] for arm in experiment.arms]
+    environments = [arm.config["env"] for arm in experiment.arms]
     alike = all(env == environments[0] for env in environments)
     return stored_environment(environments[0]) if alike else None
 
@@ -68,4 +68,4 @@ def _scale(arms: list[StoredArm]) -> Floats | None:
     return np.array(values, dtype=np.float64) if numbers else None
 
 
-STUDY = Study(draw, keeps_figure=False)
+STUDY = Study(draw, caption, keeps_figure=False)

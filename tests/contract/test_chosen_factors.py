@@ -49,7 +49,7 @@ def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]
         "results/calibrate",
         "results/calibrate_fine",
         "results/calibrate_mechanisms",
-        "tables/calibrate_table1",
+        "results/calibrate_table1",
     ],
 )
 def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(file):
@@ -93,7 +93,7 @@ def test_grids_of_table_1_are_longer_only_where_a_choice_lay_at_their_edge():
     ]
     assert [len(axis) for axis in base] == [4, 3]
     needed: dict[tuple[str, int, int], list[bool]] = {}
-    for algorithm, points in calibrated("tables/calibrate_table1").items():
+    for algorithm, points in calibrated("results/calibrate_table1").items():
         objective = {factors: value for factors, (value, _) in points.items() if len(factors) == 2}
         if not objective:
             continue
@@ -122,7 +122,7 @@ def longer(axis: list[float], chosen: float, steps: tuple[float, ...]) -> list[f
 
 def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
     """The arms of conf/arm have those of RiverSwim, under JDP where there are both models."""
-    rows = list(csv.DictReader((ROOT / "paper" / "tables" / "calibrate_table1.csv").open()))
+    rows = list(csv.DictReader((RESULTS / "calibrate_table1.csv").open()))
     picked = {row["algorithm"]: row for row in rows if row["chosen"] == "1"}
     arms = exp("table1").arms
     assert len(arms) == len(picked) == 4 * 14
@@ -144,8 +144,7 @@ def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
 def table1_name(key: str, arm) -> str:
     env = {"riverswim": "RiverSwim", "chain": "chain", "random": "random MDP", "hard_tree": "hard instance"}
     model = {"central": ", JDP", "local": ", LDP", "non_private": ""}[arm.privatizer.name]
-    label = "LDP-OBI, own noise" if key.endswith("_own") else arm.label
-    return f"{env[arm.env.name]}: {label}{model}"
+    return f"{env[arm.env.name]}: {arm.label}{model}"
 
 
 def test_every_system_of_table_1_is_calibrated_as_it_is_run():
@@ -194,7 +193,9 @@ def test_both_private_algorithms_have_the_same_budget():
 
 # --- the mechanisms ---------------------------------------------------------------------------------------
 
-MECHANISMS = calibrated("results/calibrate_mechanisms")
+ARMS_OF_MECHANISMS = exp("calibrate_mechanisms").arms
+BY_NAME = calibrated("results/calibrate_mechanisms")
+MECHANISMS = {key: BY_NAME[f"{arm.label}, {arm.panel}"] for key, arm in ARMS_OF_MECHANISMS.items()}
 LEVERS = ["none", "cap", "zero", "families", "policy_cells", "drop_empty", "growth"]
 FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_question": "pooled_one_question"}
 
@@ -210,7 +211,7 @@ def chosen(key: str) -> tuple[float, float]:
 
 def test_the_mechanisms_that_are_run_are_those_calibrated():
     calibrated, run = exp("calibrate_mechanisms").arms, exp("mechanisms").arms
-    assert list(MECHANISMS) == list(calibrated)
+    assert list(BY_NAME) == [f"{arm.label}, {arm.panel}" for arm in calibrated.values()]
     levers = [f"lever_{name}" for name in LEVERS]
     elsewhere = [f"{env}_{name}" for env in ("strehl", "garnet1", "garnet2") for name in FILES]
     assert set(run) == {*calibrated, *levers, *elsewhere}

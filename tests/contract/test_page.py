@@ -13,7 +13,6 @@ import pytest
 
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.formulas import with_formulas
-from experiments.studies.shared.arms import mean_of
 from experiments.studies.shared.style import HUES, PALETTE, PRIVACY, PRIVATIZERS, SECOND
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,7 +109,7 @@ def test_its_numbers_are_those_of_the_files(data):
     assert arms
     for name in {name for name, _ in arms}:
         for arm in shipped.load_experiment(name).arms:
-            assert arms[name, arm.key] == pytest.approx(mean_of(arm), rel=1e-5)
+            assert arms[name, arm.key] == pytest.approx(arm.mean, rel=1e-5)
     assert any(f"{arms['headline', 'certified_jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
     assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
         name: entry["sha256"] for name, entry in shipped.manifest().items()

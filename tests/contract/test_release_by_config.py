@@ -50,13 +50,10 @@ def test_figures_carry_it_and_are_drawn(folder, tmp_path):
     assert all(path.stat().st_size > 0 for path in draw(one, tmp_path))
 
 
-def test_a_figure_has_the_line_in_its_corner(folder, tmp_path, monkeypatch):
-    from matplotlib.figure import Figure
-
-    said = []
-    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: (said.append(self), path.touch())[1])
+def test_the_caption_beside_a_figure_ends_with_it(folder, tmp_path):
     draw(stored(folder, "released"), tmp_path)
-    assert [text.get_text() for text in said[0].texts][-1] == "release: exact noise; ε pure"
+    (caption,) = tmp_path.glob("*.md")
+    assert caption.read_text().endswith(" Release: exact noise; ε pure.\n")
 
 
 REFUSED = {

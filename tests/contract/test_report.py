@@ -11,9 +11,11 @@ import pytest
 from dpucbvi.errors import InputError
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.report import (
     SENTENCES,
     USED,
+    caption_macros,
     claims_table,
     in_latex,
     macros,
@@ -37,7 +39,7 @@ documentclass usepackage graphicspath input title author emph date begin end mak
 clearpage textheight appendix
 footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
 IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot
-expandafter def csname
+expandafter def csname figurecaption ell
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """
 LATEX_COMMANDS = set(LATEX.split())
@@ -55,6 +57,7 @@ def test_every_number_of_the_report_exists():
 
 def test_every_command_is_one_that_latex_or_the_report_defines():
     generated = macros({**NUMBERS, **COUNTS}) + claims_table(claims()) + sentences_table(NUMBERS)
+    generated += caption_macros(read_captions(ROOT / "paper" / "figures"))
     assert undefined_commands(SOURCE + generated, LATEX_COMMANDS) == []
     assert undefined_commands(r"\newcommand{\mine}{} \mine \yours \emph{x}", LATEX_COMMANDS) == ["yours"]
     used = re.findall(r"\\usepackage(?:\[[^]]*\])?\{([^}]+)\}", SOURCE)

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from experiments.studies import study
+from experiments.lab.compose import composed
+from experiments.studies import keeps_figure, study
 from experiments.studies.artifact.claims import Claim
 from experiments.studies.artifact.numbers import Numbers, filled
 from experiments.studies.artifact.page import experiment_data, in_order
@@ -101,9 +102,12 @@ def _experiments(claims: list[Claim], paper: Path, quoted: dict[str, str]) -> st
 
 def _expected(name: str, paper: Path) -> str:
     """What of it lies in paper/."""
-    made = study(name)
-    kept = [f"figures/{name}.png"] if made.keeps_figure else []
-    kept += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
-    links = [f"[{Path(file).name}](paper/{file})" for file in kept if (paper / file).is_file()]
-    what = "the numbers and the figure of" if made.keeps_figure else "the numbers of"
-    return f"{what} {', '.join(links)}" if links else "a table in the terminal, and its figure"
+    of = str(composed(name)["study"])
+    made, kept = study(of), keeps_figure(name, of)
+    files = [f"figures/{name}.png"] * kept
+    files += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
+    links = [f"[{Path(file).name}](paper/{file})" for file in files if (paper / file).is_file()]
+    if not links:
+        return "a table in the terminal, and its figure"
+    told = f" ([caption](paper/figures/captions.md#{name}))" if kept else ""
+    return f"{'the numbers and the figure of' if kept else 'the numbers of'} {', '.join(links)}{told}"

@@ -1,4 +1,4 @@
-"""The figures of paper/figures: a page wide, and a column wide in the folder of that name."""
+"""The figures of paper/figures, and the captions beside them."""
 
 import shutil
 from pathlib import Path
@@ -7,25 +7,39 @@ from tempfile import TemporaryDirectory
 from experiments.lab.store import StoredExperiment
 from experiments.studies import draw
 
-WIDTHS = {"figures": False, "figures/column": True}
+CAPTIONS = "captions.md"
+HEAD = """\
+<!-- Written by experiments/paper.py from stored results; do not edit. -->
+# Captions
+
+What stands beside each figure of this folder; the report and the page have the same words.
+"""
 
 
-def keep_figures(experiment: StoredExperiment, paper: Path) -> list[Path]:
-    """Draw the experiment at both widths; the files."""
-    written = []
-    for folder, column in WIDTHS.items():
-        with TemporaryDirectory() as scratch:
-            png, pdf = draw(experiment, Path(scratch), column)
-            written += _keep(png, pdf, paper / folder)
-    return written
-
-
-def _keep(png: Path, pdf: Path, folder: Path) -> list[Path]:
-    """The PDF, and the PNG with a palette of 256 colours, a third of the size."""
+def keep_figure(experiment: StoredExperiment, folder: Path) -> list[Path]:
+    """Draw the experiment: the PDF, and the PNG with a palette of 256 colours, a third of the size."""
     from PIL import Image  # only who keeps figures needs it
 
     folder.mkdir(parents=True, exist_ok=True)
-    with Image.open(png) as image:
-        image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)
-    shutil.copyfile(pdf, folder / pdf.name)
+    with TemporaryDirectory() as scratch:
+        png, pdf = draw(experiment, Path(scratch))
+        with Image.open(png) as image:
+            image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)
+        shutil.copyfile(pdf, folder / pdf.name)
     return [folder / png.name, folder / pdf.name]
+
+
+def read_captions(folder: Path) -> dict[str, str]:
+    """The captions that were written there, by the figure's name; none if there are none."""
+    file = folder / CAPTIONS
+    parts = file.read_text().split("\n## ")[1:] if file.is_file() else []
+    return {name: words.strip() for name, _, words in (part.partition("\n") for part in parts)}
+
+
+def write_captions(folder: Path, captions: dict[str, str]) -> Path:
+    """Write these captions, beside those of figures that are not drawn now."""
+    every = {**read_captions(folder), **captions}
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [f"## {name}\n\n{every[name]}\n" for name in sorted(every)]
+    (folder / CAPTIONS).write_text("\n".join([HEAD, *parts]))
+    return folder / CAPTIONS

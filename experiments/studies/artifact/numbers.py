@@ -31,16 +31,16 @@ from dpucbvi.errors import InputError
 from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
-from experiments.studies.epsilon.matching import Match, printed_matches
+from experiments.studies.epsilon import Match, printed_matches
 from experiments.studies.explain.findings import best, findings, in_words
 from experiments.studies.explain.report import NEAR
-from experiments.studies.headline.numbers import numbers as of_arm
-from experiments.studies.headline.report import columns
+from experiments.studies.headline.report import columns, numbers as of_arm
 from experiments.studies.headline.verdicts import SENTENCES, judge
-from experiments.studies.shared.arms import certificate_of, mean_and_half_width_of, regret_of, sizes_of
-from experiments.studies.shared.finals import as_regret
+from experiments.studies.shared.arms import panels_of
+from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.printed import printed_curves
-from experiments.studies.table1.measurements import ENVIRONMENT_NAMES, tabulate
+from experiments.studies.shared.tables import as_regret
+from experiments.studies.table1.measurements import tabulate
 
 NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
 NOT_SHIPPED = "(not shipped yet)"
@@ -78,8 +78,8 @@ def with_interval(mean: float, half_width: float) -> str:
 
 def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        if arm.runs[0].config["engine"]["name"] != "audit":
-            yield f"{experiment.name}.{arm.key}", with_interval(*mean_and_half_width_of(arm))
+        if arm.config["engine"]["name"] != "audit":
+            yield f"{experiment.name}.{arm.key}", with_interval(*arm.interval)
 
 
 def _headline(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
@@ -108,26 +108,26 @@ def _matched(found: Match | None) -> str:
 
 
 def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for panel in dict.fromkeys(arm.panel or "" for arm in experiment.arms):
+    for panel, arms in panels_of(experiment).items():
         slopes: dict[str, list[str]] = {}
-        for cost in privacy_for_free.costs([arm for arm in experiment.arms if (arm.panel or "") == panel]):
+        for cost in privacy_for_free.costs(arms):
             E = np.array([[arm.runs[0].trace.E for arm in cost.arms]])
             for what, grows in (("slope", cost.excess), ("E", E)):
                 fit = exponent(*tail(cost.episodes, grows, privacy_for_free.LAST))
-                name = f"privacy_for_free.{what}.{_slug(panel)}.{certificate_of(cost.arms[0]).model}"
+                name = f"privacy_for_free.{what}.{_slug(panel)}.{cost.arms[0].certificate.model}"
                 slopes.setdefault(name, []).append(_power(fit))
         yield from ((name, ", ".join(found)) for name, found in slopes.items())
 
-    H, S, A = sizes_of(experiment.arms[0])
-    epsilons = sorted({round(certificate_of(arm).add_remove, 9) for arm in experiment.arms} - {np.inf})
+    H, S, A = experiment.arms[0].sizes
+    epsilons = sorted({round(arm.certificate.add_remove, 9) for arm in experiment.arms} - {np.inf})
     least = [privacy_for_free.episodes_until_free(epsilon, S, A, H) for epsilon in epsilons]
     yield "privacy_for_free.threshold", ", ".join(f"{K:,.0f}" for K in least)
 
 
 def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        episodes = arm.runs[0].trace.episodes.astype(np.float64)
-        _, rate = literal_learns.per_episode(episodes, regret_of(arm), literal_learns.FIRST)
+        episodes = arm.episodes.astype(np.float64)
+        _, rate = literal_learns.per_episode(episodes, arm.regret, literal_learns.FIRST)
         yield f"literal_learns.rate.{arm.key}", f"{rate.mean(axis=0)[-1]:.1g}"
 
 
@@ -137,7 +137,7 @@ def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
         rank = f"{m.rank_bound} → {m.rank_measured}"
         ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
     yield from ((name, ", ".join(found)) for name, found in ranks.items())
-    yield "table1.environments", ", ".join(ENVIRONMENT_NAMES[env] for env in table.environments)
+    yield "table1.environments", ", ".join(SHORT_ENVIRONMENTS[env] for env in table.environments)
 
 
 def _ablation(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
@@ -166,8 +166,8 @@ def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for panel in dict.fromkeys(arm.panel for arm in experiment.arms):
-        for line in horizon.scalings([arm for arm in experiment.arms if arm.panel == panel]):
+    for arms in panels_of(experiment).values():
+        for line in horizon.scalings(arms):
             yield f"horizon.exponent.{line.arms[0].of}", _power(exponent(line.H, line.regret))
 
 

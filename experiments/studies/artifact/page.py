@@ -12,9 +12,8 @@ from experiments.lab.shipped import Shipped, thinned
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import ablation, horizon, study
 from experiments.studies.artifact.claims import read
+from experiments.studies.artifact.conf import FIRST, stated
 from experiments.studies.artifact.numbers import numbers
-from experiments.studies.artifact.stated import FIRST, stated
-from experiments.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of, regret_of
 from experiments.studies.shared.printed import printed_beside
 from experiments.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
 
@@ -69,7 +68,7 @@ def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str,
     said: dict[str, Any] = {"name": name, **stated(name)._asdict(), "arms": []}
     if experiment is None or len(experiment.arms) > MOST_ARMS or study(experiment.study).points < POINTS:
         return said
-    if experiment.arms[0].runs[0].config["engine"]["name"] == "audit":
+    if experiment.arms[0].config["engine"]["name"] == "audit":
         return said
     seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
     return {**said, "arms": [arm_data(arm, seeds, hue_of(experiment, arm)) for arm in experiment.arms]}
@@ -77,7 +76,7 @@ def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str,
 
 def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
     """The colour that the arm has in the experiment's figure: shared/style.py says what colours mean."""
-    config, model = config_of(arm), certificate_of(arm).model
+    config, model = arm.config, arm.certificate.model
     if experiment.study == "ablation":
         return ablation.panel_hues(experiment)[str(arm.panel)]
     if experiment.study == "mechanisms":
@@ -88,10 +87,10 @@ def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
 
 
 def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
-    mean, half_width = mean_and_half_width_of(arm)
-    certificate, printed = certificate_of(arm), printed_beside(arm)
+    mean, half_width = arm.interval
+    certificate, printed = arm.certificate, printed_beside(arm)
     few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
-    regret = regret_of(few)
+    regret = few.regret
     return {
         "key": arm.key,
         "of": arm.of,
@@ -108,7 +107,7 @@ def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
         "half_width": _number(half_width, 6),
         "printed": _number(float(printed.regret[-1])) if printed is not None else None,
         "printed_curve": [column.tolist() for column in printed] if printed is not None else None,
-        "episodes": few.runs[0].trace.episodes.tolist(),
+        "episodes": few.episodes.tolist(),
         "mean": [_number(value) for value in regret.mean(axis=0)],
         "seeds": [[_number(value) for value in run] for run in regret[:seeds]],
     }

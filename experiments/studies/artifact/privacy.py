@@ -19,7 +19,7 @@ from dpucbvi.protocol import Privatizer, Problem
 from experiments.lab.store import StoredExperiment
 from experiments.studies.artifact.numbers import NOT_SHIPPED
 from experiments.studies.audit import Row, false_alarms, rows
-from experiments.studies.shared.files import markdown
+from experiments.studies.shared.tables import markdown
 
 FIGURE = Problem(H=20, S=6, A=2, K=50_000, beta=0.05)
 HEADER = ("privatizer", "order of E", "E", "noise term, of the paper's", "Assumption 3.1")

@@ -20,6 +20,7 @@ LATEX = {
     },
     **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
     **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
+    **{"Q\u0303": r"$\tilde Q$", "ℓ": r"$\ell$", "<": "$<$", ">": "$>$"},
     **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
@@ -35,7 +36,8 @@ USED = re.compile(r"\\result\{([^}]+)\}")
 
 def in_latex(text: str) -> str:
     """The text with everything that LaTeX reads otherwise replaced."""
-    return "".join(LATEX.get(character, character) for character in text.replace("`", ""))
+    parts = re.split("(Q\u0303)", text.replace("`", ""))  # a letter with its tilde are two characters
+    return "".join(LATEX.get(c, c) for part in parts for c in ([part] if part in LATEX else part))
 
 
 def macros(numbers: Numbers) -> str:
@@ -47,6 +49,15 @@ def macros(numbers: Numbers) -> str:
         r"\newcommand{\result}[1]{\ifcsname result@#1\endcsname\csname result@#1\endcsname"
         r"\else\textbf{(not shipped yet)}\fi}"
     )
+    return "\n".join([WRITTEN + command, *lines]) + "\n"
+
+
+def caption_macros(captions: dict[str, str]) -> str:
+    r"""\figurecaption{name} gives the words beside a figure; nothing for one that has not been drawn."""
+    lines = [
+        f"\\expandafter\\def\\csname caption@{name}\\endcsname{{{in_latex(v)}}}" for name, v in captions.items()
+    ]
+    command = r"\newcommand{\figurecaption}[1]{\ifcsname caption@#1\endcsname\csname caption@#1\endcsname\fi}"
     return "\n".join([WRITTEN + command, *lines]) + "\n"
 
 

@@ -1,7 +1,195 @@
-"""The factors on the bonus and on E of every algorithm in Figure 1, chosen on seeds that no figure uses."""
+"""The factors on the bonus and on E of an algorithm, chosen on seeds that no figure uses.
 
-from experiments.studies import Study
-from experiments.studies.calibrate.figure import draw
-from experiments.studies.calibrate.report import choices, write
++exp=calibrate chooses those of Figure 1, +exp=calibrate_fine looks closer at them, +exp=calibrate_mechanisms
+and +exp=calibrate_table1 choose those of the studies `mechanisms` and `table1`. The figure has the objective at
+every point of the grid, the choice marked, its sensitivity to be read.
+"""
 
-STUDY = Study(draw, choices, write, points=2)
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+from dpucbvi.calibrate import Calibration, Factors, around
+from experiments.lab.store import StoredExperiment
+from experiments.studies import Rows, Stored, Study
+from experiments.studies.calibrate.rule import calibrations, in_use, name_of
+from experiments.studies.shared.arms import runs_text
+from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
+from experiments.studies.shared.tables import as_regret, write_csv
+
+COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
+CHOICE = BLACK
+A_ROW = 2  # panels
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """A heat map for every algorithm with two factors, lines for those with one."""
+    made = calibrations(experiment)
+    used = dict(zip((calibration.label for calibration in made), in_use(made), strict=True))
+    maps = [calibration for calibration in made if len(calibration.choice) == 2]
+    lines = [calibration for calibration in made if len(calibration.choice) == 1]
+    every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
+    norm = LogNorm(min(every), 1.5 * max(every))
+    count = len(maps) + bool(lines)
+    columns = min(count, A_ROW)
+    figure, panels = new_panels([1.9] * -(-count // columns), columns)
+    for axes, calibration in zip(panels, maps, strict=False):
+        _draw_map(axes, calibration, used[calibration.label], norm)
+        axes.set_title(f"{calibration.label}\n{_settings(experiment, calibration.label)}", fontsize=SMALL)
+    if lines:
+        _draw_lines(panels[len(maps)], lines)
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    return figure
+
+
+def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm) -> None:
+    bonuses = sorted({factors[0] for factors in calibration.objective})
+    confidences = sorted({factors[1] for factors in calibration.objective})
+    for (i, b), (j, c) in product(enumerate(bonuses), enumerate(confidences)):
+        value = calibration.objective[b, c]
+        shade = norm(max(value, norm.vmin or 1.0))
+        style: Any = {"ha": "center", "va": "center", "fontsize": SMALL}
+        axes.text(j + 0.5, i + 0.5, _short(value), color="white" if shade > 0.5 else BLACK, **style)
+    values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
+    shown = np.maximum(values, norm.vmin or 1.0)
+    axes.pcolormesh(shown, cmap=COLOURS, norm=norm, edgecolor="white", linewidth=0.5)
+    for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
+        at = confidences.index(factors[1]), bonuses.index(factors[0])
+        axes.add_patch(
+            Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
+        )
+    axes.set_xticks(np.arange(len(confidences)) + 0.5, [thousands(value, None) for value in confidences])
+    axes.set_yticks(np.arange(len(bonuses)) + 0.5, [thousands(value, None) for value in bonuses])
+    axes.set(xlabel="factor on $E$", ylabel="factor on the bonus")
+    axes.grid(False)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
+    for i, calibration in enumerate(lines):
+        dashes, mark, _ = ALGORITHMS.get(calibration.label, ("-", marker(i), False))
+        points = sorted((factors[0], value) for factors, value in calibration.objective.items())
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, color=BLACK, linewidth=1.3, linestyle=dashes, marker=mark, **MARKER)
+        chosen = calibration.choice
+        axes.plot(
+            chosen[0],
+            calibration.objective[chosen],
+            color=CHOICE,
+            linestyle="",
+            marker="s",
+            markersize=9,
+            markerfacecolor="none",
+            markeredgecolor=CHOICE,
+            markeredgewidth=1.8,
+            zorder=4,
+        )
+        last = -1 if i else -2
+        axes.annotate(
+            calibration.label,
+            (x[last], y[last]),
+            (-4, 5) if i else (4, -9),
+            textcoords="offset points",
+            ha="right" if i else "left",
+            fontsize=SMALL,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.1)  # for the boxes
+    axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_ylim()
+    if high < 10.0 * low:  # there may be no power of ten to label
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.set(xlabel="factor on the bonus", ylabel="regret")
+    axes.set_title("not private", fontsize=SMALL)
+
+
+def _settings(experiment: StoredExperiment, label: str) -> str:
+    """What an algorithm's objective is the geometric mean of: its models and the ε that they certify."""
+    epsilons: dict[str, set[float]] = {}
+    for arm in experiment.arms:
+        if name_of(experiment, arm) == label:
+            certificate = arm.certificate
+            epsilons.setdefault(certificate.model, set()).add(certificate.add_remove)
+    told = [f"{model} {', '.join(f'{e:.4g}' for e in sorted(of))}" for model, of in epsilons.items()]
+    return f"ε: {'; '.join(told)}"
+
+
+def caption(experiment: StoredExperiment) -> str:
+    made = calibrations(experiment)
+    varied = [calibration.choice for calibration in made] != in_use(made)
+    seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
+    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
+    return (
+        "The factors on the bonus and on E. "
+        f"Regret after {experiment.arms[0].K:,} episodes, √(mean · 90% quantile) of "
+        f"{runs_text(experiment)} (seeds {min(seeds)} to {max(seeds)}, in no other figure); for private "
+        "algorithms the geometric mean over the settings above the map (ε: if a user is added or removed). A "
+        "solid box marks the choice, the middle of the points within 10% of the least. A factor of 1 is the "
+        f"paper.{variant}"
+    )
+
+
+def _short(value: float) -> str:
+    """A regret in a cell: 12k, 5.3k, 420, 9.71."""
+    if value < 999.5:
+        return f"{value:.3g}"
+    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
+
+
+HEADER = ("algorithm", "bonus_factor", "confidence_factor", "objective", "chosen")
+HEADER_OF_CHOICES = (
+    "algorithm",
+    "factor on the bonus",
+    "factor on E",
+    "objective",
+    "a step beside it",
+    "within 10%",
+    "at the edge",
+)
+
+
+def choices(experiment: StoredExperiment) -> Rows:
+    """For every algorithm the factors chosen, and how much hangs on the choice.
+
+    That is how many times larger the objective is a step beside them, how many points are within 10% of the
+    least, and whether a better one may lie outside the grid.
+    """
+    rows: Rows = [HEADER_OF_CHOICES]
+    for made in calibrations(experiment):
+        bonus, confidence, *_ = (*(f"{factor:g}" for factor in made.choice), "-")
+        beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(made).values()))
+        within = f"{len(made.valley)} of {len(made.objective)}"
+        regret, edge = as_regret(made.objective[made.choice]), "yes" if made.at_edge else "no"
+        rows.append((made.label, bonus, confidence, regret, beside, within, edge))
+    return rows
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """Every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
+    rows = [
+        (
+            made.label,
+            factors[0],
+            factors[1] if len(factors) == 2 else "",
+            f"{value:.1f}",
+            int(factors == made.choice),
+        )
+        for made in calibrations(experiment)
+        for factors, value in made.objective.items()
+    ]
+    return [write_csv(folder / f"{experiment.name}.csv", HEADER, rows)]
+
+
+STUDY = Study(draw, caption, choices, write, points=2)

@@ -22,11 +22,10 @@ from dpucbvi.registry import Registry
 from experiments.lab.experiment import Experiment
 from experiments.lab.settings import BONUS, CONFIDENCE, PostprocessSettings, RunSettings, arguments, to_dict
 from experiments.lab.store import StoredExperiment
-from experiments.studies.calibrate.rule import calibrations
-from experiments.studies.shared.arms import config_of
+from experiments.studies.calibrate.rule import algorithm, calibrations
 from experiments.studies.shared.labels import environment_name
 
-STUDIES = ("calibrate", "calibrate_fine")  # here a label is an algorithm; +exp=calibrate_... have others
+STUDY = "calibrate"
 GROUPS = ("agent", "privatizer", "postprocess", "bonus", "confidence")  # of an arm
 KEPT = ("zero", "known_rewards", "known_support")  # settings of dp.run that an arm has under postprocess
 FLAG = "save_arms"
@@ -58,12 +57,13 @@ def save_arm(found: Calibrated, path: str | Path) -> Path:
 
 def files(experiment: Experiment, name: str, folder: Path) -> dict[str, Path]:
     """The file that each algorithm will have, by its label; InputError if one cannot be written."""
-    if experiment.study not in STUDIES:
-        accepted = " or ".join(f"+exp={study}" for study in STUDIES)
-        raise InputError(f"{FLAG}: {experiment.name} chooses no factors; it takes {accepted}")
+    if experiment.study != STUDY:
+        raise InputError(
+            f"{FLAG}: {experiment.name} chooses no factors; it takes +exp=calibrate or one like it"
+        )
     if not re.fullmatch(r"[A-Za-z]\w{0,50}", name, re.ASCII):
         raise InputError(f"{FLAG}: {name!r} is not accepted; it must be a letter, then letters, digits and '_'")
-    made = {arm.label: folder / f"{name}_{_plain(arm.label)}.yaml" for arm in experiment.arms}
+    made = {label: folder / f"{name}_{_plain(label)}.yaml" for label in _names(experiment)}
     for path in made.values():
         if path.exists():
             raise InputError(f"{FLAG}: {path} exists; give another name, or remove it first")
@@ -74,7 +74,7 @@ def files(experiment: Experiment, name: str, folder: Path) -> dict[str, Path]:
 
 def save(experiment: Experiment, stored: StoredExperiment, paths: dict[str, Path]) -> list[Path]:
     """Write every algorithm with the factors that were chosen for it."""
-    mdp, config = experiment.arms[0].setup.mdp, config_of(stored.arms[0])
+    mdp, config = experiment.arms[0].setup.mdp, stored.arms[0].config
     seeds = [run.config["seed"] for run in stored.arms[0].runs]
     on = chosen_on(environment_name(config["env"]), mdp.H, config["K"], seeds)
     return [
@@ -85,7 +85,8 @@ def save(experiment: Experiment, stored: StoredExperiment, paths: dict[str, Path
 
 def _common(experiment: Experiment, label: str) -> dict[str, Any]:
     """What all arms of this label have in common: not the ε that differ, and no privatizer if those do."""
-    first, *others = [to_dict(arm.settings) for arm in experiment.arms if arm.label == label]
+    named = zip(_names(experiment), experiment.arms, strict=True)
+    first, *others = [to_dict(arm.settings) for name, arm in named if name == label]
     common: dict[str, Any] = {}
     for group in GROUPS:
         if all(other[group].get("name") == first[group].get("name") for other in others):
@@ -94,6 +95,12 @@ def _common(experiment: Experiment, label: str) -> dict[str, Any]:
     if all(other["beta"] == first["beta"] for other in others):
         common["beta"] = first["beta"]
     return common
+
+
+def _names(experiment: Experiment) -> list[str]:
+    """The algorithm of every arm, as its calibration will call it."""
+    environments = {arm.settings.env["name"] for arm in experiment.arms}
+    return [algorithm(arm.label, arm.panel, arm.settings.env["name"], environments) for arm in experiment.arms]
 
 
 def _plain(label: str) -> str:

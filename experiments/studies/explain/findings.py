@@ -1,13 +1,83 @@
-"""What the runs of +exp=explain say: the fit of every hypothesis, and which noise has the printed LDP curve."""
+"""What the runs of +exp=explain say: the fit of every hypothesis, and which noise has the printed LDP curve.
 
+How far the curves of a hypothesis are from the printed ones, and how far chance alone would put them.
+
+A hypothesis about the noise has three curves: without privacy, and under JDP where the legend says ε = 1 and
+ε = 2. With x_ce the logarithm of curve c's regret at the digitised episode e, mean over runs, the distance is
+
+    D = √( mean over c and e of (x_ce - printed x_ce)² ),
+
+so that 0.1 means about 10%. The printed curves are means of 5 runs, read off a bitmap to ±100. If they were
+made by the hypothesis, D would be as large as that of 5 of our runs, drawn at random for each curve and read
+off as badly, to a mean of as many as we have, drawn anew too. The share of such figures that are at least as
+far off as the printed one is p: a small p rules the hypothesis out, a large one only leaves it possible. The
+factors were fitted to the same curves (on other seeds), so p is if anything too large.
+"""
+
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.protocol import Floats
 from dpucbvi.stats import holm
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.explain.distance import Fit, at_printed, distance, fit, hypotheses
-from experiments.studies.shared.arms import certificate_of, config_of
+from experiments.studies.shared.printed import DIGITISATION, final_regrets, printed_curves
+
+PRINTED_RUNS = 5
+FIGURES = 5000  # drawn by chance
+STEP, POOLED = "step", "pooled"
+Curves = Mapping[str, Floats]  # by printed curve: regret [run, digitised episode]
+
+
+class Fit(NamedTuple):
+    """The distance of a hypothesis, and what chance makes of it."""
+
+    distance: float
+    by_chance: Floats  # distances of figures drawn by chance
+    p: float
+
+
+def at_printed(arm: StoredArm) -> Floats:
+    """The regret of every run at the digitised episodes, all of which it has: nothing is said beyond its K."""
+    assert final_regrets(arm.config), f"{arm.key}: not of the printed figure's size"
+    episodes = printed_curves()[str(arm.printed)].episodes
+    return np.array([np.interp(episodes, run.trace.episodes, run.trace.regret) for run in arm.runs])
+
+
+def hypotheses(experiment: StoredExperiment) -> list[str]:
+    """The panels that are hypotheses about JDP noise, in the order of their arms."""
+    panels = [str(arm.panel) for arm in experiment.arms if str(arm.printed).startswith("jdp")]
+    return list(dict.fromkeys(panels))
+
+
+def counting(hypothesis: str) -> str:
+    """`step` or `pooled`."""
+    return hypothesis.partition("_")[0]
+
+
+def distance(means: Curves) -> float:
+    """D of mean regrets at the digitised episodes."""
+    off = [np.log(mean) - np.log(printed_curves()[curve].regret) for curve, mean in means.items()]
+    return float(np.sqrt(np.mean(np.square(off))))
+
+
+def fit(curves: Curves, seed: int = 0) -> Fit:
+    """D of the printed figure from our means, and of figures drawn by chance."""
+    means = {curve: regret.mean(axis=0) for curve, regret in curves.items()}
+    found, rng = distance(means), np.random.default_rng(seed)
+    off = [_by_chance(regret, rng) for regret in curves.values()]
+    by_chance = np.sqrt(np.mean(np.square(off), axis=(0, 2)))
+    return Fit(found, by_chance, float((1 + (by_chance >= found).sum()) / (1 + FIGURES)))
+
+
+def _by_chance(regret: Floats, rng: np.random.Generator) -> Floats:
+    """log of a curve printed by chance less the log of a mean of ours by chance, [figure, episode]."""
+    n = len(regret)
+    printed, ours = (regret[rng.integers(n, size=(FIGURES, runs))].mean(axis=1) for runs in (PRINTED_RUNS, n))
+    read = printed + rng.uniform(-DIGITISATION, DIGITISATION, size=printed.shape)
+    return np.asarray(np.log(np.maximum(read, 1.0)) - np.log(ours))
+
 
 LEVEL = 0.05
 RULED_OUT, POSSIBLE = "ruled out", "possible"
@@ -36,13 +106,13 @@ class Finding(NamedTuple):
 
     @property
     def factors(self) -> tuple[float, float]:
-        config = config_of(self.arms["jdp_eps1"])
+        config = self.arms["jdp_eps1"].config
         return config["bonus"]["scale"], config["confidence"]["scale"]
 
     @property
     def certified(self) -> tuple[float, float]:
         """The ε of the curve printed as ε = 1, if a user is added or removed, and if she is replaced."""
-        certificate = certificate_of(self.arms["jdp_eps1"])
+        certificate = self.arms["jdp_eps1"].certificate
         return certificate.add_remove, certificate.replace_one
 
 
@@ -87,5 +157,5 @@ def local_distance(arm: StoredArm) -> float:
 
 def best_local(experiment: StoredExperiment) -> StoredArm | None:
     """The LDP arm that is nearest to the printed curve, of those whose noise is of a user's own."""
-    arms = [arm for arm in local_arms(experiment) if config_of(arm)["privatizer"]["name"] == "local"]
+    arms = [arm for arm in local_arms(experiment) if arm.config["privatizer"]["name"] == "local"]
     return min(arms, key=local_distance, default=None)

@@ -8,21 +8,21 @@ import numpy as np
 from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
-from experiments.studies.explain.distance import at_printed, fit
 from experiments.studies.explain.findings import (
     POSSIBLE,
     Finding,
+    at_printed,
     best,
     best_local,
     findings,
+    fit,
     in_words,
     local_arms,
     local_distance,
 )
-from experiments.studies.shared.arms import certificate_of, config_of, laplace_of, runs_text
-from experiments.studies.shared.files import markdown, write_csv
-from experiments.studies.shared.finals import finals
+from experiments.studies.shared.arms import laplace_of, runs_text
 from experiments.studies.shared.printed import at_printed_size, printed_curves
+from experiments.studies.shared.tables import WRITTEN, finals, markdown, write_csv
 
 HEADER = (
     "noise",
@@ -60,7 +60,7 @@ def table(experiment: StoredExperiment) -> Rows:
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     found = findings(experiment)
     parts = [
-        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        WRITTEN,
         "### Which noise explains the printed JDP curves\n",
         verdict(found) + "\n",
         markdown(HEADER, [_row(one) for one in found]),
@@ -152,10 +152,10 @@ def _local(experiment: StoredExperiment) -> str:
 
 def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
-    shared = ", the same for all pairs" * (config_of(arm)["privatizer"]["name"] == "shared")
+    shared = ", the same for all pairs" * (arm.config["privatizer"]["name"] == "shared")
     return (
         f"{laplace_of(arm)}{shared}",
-        _epsilon(certificate_of(arm).add_remove),
+        _epsilon(arm.certificate.add_remove),
         f"{local_distance(arm):.3f}",
         f"{p:.2g}",
         f"{regret[:, -1].mean():,.0f}",

@@ -1,24 +1,93 @@
-"""headline.md and headline.csv: the numbers of every arm, the comparisons and the verdicts."""
+"""headline.md and headline.csv: what is said of an arm with many runs, and of two that share their seeds."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.stats import Bootstrap, holm, paired, three_digits
+from dpucbvi.stats import (
+    Bootstrap,
+    bootstrap,
+    clopper_pearson,
+    holm,
+    interquartile_mean,
+    paired,
+    skewed_bootstrap,
+    three_digits,
+)
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
-from experiments.studies.headline.numbers import BASELINES, CERTIFIED, CURVES, PANELS, arm_of, compared, numbers
-from experiments.studies.headline.verdicts import RULES, SENTENCES, Curves, judge
-from experiments.studies.shared.arms import (
-    certificate_of,
-    config_of,
-    episodes_of,
-    finals_of,
-    levers_of,
-    runs_text,
-)
-from experiments.studies.shared.files import markdown, write_csv
-from experiments.studies.shared.finals import as_regret
+from experiments.studies.headline.verdicts import RULES, SENTENCES, Curves, Regret, judge
+from experiments.studies.shared.arms import levers_of, runs_text
+from experiments.studies.shared.tables import WRITTEN, as_regret, markdown, write_csv
+
+LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
+SQRT_TAIL = 1.0 - np.sqrt(LAST)
+BASELINES = {"against UCBVI": "UCBVI", "against itself": "DP-UCBVI, not private"}
+CERTIFIED = "certified"
+PANELS = ("matched", "pooled", "explained", CERTIFIED)
+CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
+
+
+class Tail(NamedTuple):
+    """How many runs never settle, of how many, with the 95% interval of their share (Clopper and Pearson)."""
+
+    unsettled: int
+    runs: int
+    low: float
+    high: float
+
+
+class Numbers(NamedTuple):
+    """The regret of an arm after its last episode."""
+
+    mean: Bootstrap
+    median: float
+    middle: Bootstrap  # the interquartile mean
+    largest: float
+    tail: Tail
+
+
+def numbers(arm: StoredArm) -> Numbers:
+    finals = arm.finals
+    middle = bootstrap(finals[:, None], statistic=interquartile_mean)
+    return Numbers(
+        skewed_bootstrap(finals),
+        float(np.median(finals)),
+        Bootstrap(*(part[0] for part in middle)),
+        float(finals.max()),
+        tail(arm),
+    )
+
+
+def tail(arm: StoredArm) -> Tail:
+    k, n = sum(not settled(run.trace.episodes, run.trace.regret) for run in arm.runs), len(arm.runs)
+    return Tail(k, n, *clopper_pearson(k, n))
+
+
+def settled(episodes: np.ndarray, regret: np.ndarray) -> bool:
+    """Whether the last tenth of the episodes adds less than a regret that grows like √k would add."""
+    before = np.interp(LAST * episodes[-1], episodes, regret)
+    return bool(regret[-1] - before < SQRT_TAIL * regret[-1])
+
+
+def arm_of(experiment: StoredExperiment, panel: str, curve: str, label: str | None = None) -> StoredArm | None:
+    """The arm of a panel that stands for a printed curve; `label` tells two non-private ones apart."""
+    arms = [arm for arm in experiment.arms if (arm.panel, arm.printed) == (panel, curve)]
+    arms = [arm for arm in arms if label is None or arm.label == label]
+    assert len(arms) <= 1, f"{panel}: {curve} stands for {len(arms)} arms"
+    return arms[0] if arms else None
+
+
+def compared(experiment: StoredExperiment, panel: str, baseline: str) -> dict[str, Regret] | None:
+    """The four curves of a panel with one of its baselines; None if one is missing or has a single run."""
+    arms = {curve: arm_of(experiment, panel, curve) for curve in CURVES[1:]}
+    arms["non_private"] = arm_of(experiment, panel, "non_private", baseline)
+    present = {curve: arm for curve, arm in arms.items() if arm is not None and len(arm.runs) > 1}
+    if len(present) < len(arms):
+        return None
+    return {curve: Regret(*arm.half_and_full) for curve, arm in present.items()}
+
 
 FITTED = ("matched", "pooled", "explained")  # panels whose ε or factors were fitted to the printed curves
 NUMBERS = ("arm", "certified", "mean (95%)", "median", "interquartile mean (95%)", "largest", "never settle")
@@ -61,10 +130,10 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    K = episodes_of(experiment.arms[0])
+    K = experiment.arms[0].K
     rules = [f"- *{sentence}*: {rule}." for sentence, rule in RULES.items()]
     parts = [
-        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        WRITTEN,
         f"### Regret after {K:,} episodes\n",
         markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
         "\n### The cost of privacy, like for like and against UCBVI\n",
@@ -112,7 +181,7 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
         if (arm := arm_of(experiment, panel, curve)) is not None
         and (reference := arm_of(experiment, panel, "non_private", label)) is not None
     ]
-    found = [paired(finals_of(arm), finals_of(reference)) for arm, _, reference in pairs]
+    found = [paired(arm.finals, reference.finals) for arm, _, reference in pairs]
     adjusted = holm(np.array([one.p for one in found]))
     return [
         [
@@ -149,16 +218,16 @@ def mechanism(arm: StoredArm) -> str:
     """The arm's label; of a certified arm that stands for a printed curve, its privatizer."""
     if arm.panel != CERTIFIED or arm.printed in (None, "non_private"):
         return arm.label
-    return str(config_of(arm)["privatizer"]["name"]).replace("_", " ")
+    return str(arm.config["privatizer"]["name"]).replace("_", " ")
 
 
 def certified(arm: StoredArm) -> str:
     """`JDP ε = 1 (replaced)`; the paper's privatizers certify for a user who is added or removed."""
-    certificate = certificate_of(arm)
+    certificate = arm.certificate
     if certificate.model == "none":
         return "not private"
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ""
-    if config_of(arm)["privatizer"].get("sensitivity") == "paper":
+    if arm.config["privatizer"].get("sensitivity") == "paper":
         return f"{certificate.model} ε = {three_digits(certificate.add_remove)}{delta} (added or removed)"
     return f"{certificate.model} ε = {three_digits(certificate.replace_one)}{delta} (replaced)"
 
@@ -168,7 +237,7 @@ def _interval(found: Bootstrap) -> str:
 
 
 def _record(arm: StoredArm) -> tuple[object, ...]:
-    config, found, certificate = config_of(arm), numbers(arm), certificate_of(arm)
+    config, found, certificate = arm.config, numbers(arm), arm.certificate
     private = certificate.model != "none"
     regrets = (*found.mean, found.median, found.middle.mean, found.largest)
     return (

@@ -8,8 +8,8 @@ from dpucbvi.errors import InputError
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Stored
-from experiments.studies.epsilon.matching import FACTOR
-from experiments.studies.riverswim.comparison import (
+from experiments.studies.epsilon import FACTOR
+from experiments.studies.riverswim.panels import (
     LITERAL,
     OTHERS,
     PER_STEP,
@@ -18,9 +18,8 @@ from experiments.studies.riverswim.comparison import (
     Variant,
     find,
 )
-from experiments.studies.shared.arms import certificate_of, config_of, mean_and_half_width_of
-from experiments.studies.shared.files import markdown, write_csv
 from experiments.studies.shared.printed import final_regrets
+from experiments.studies.shared.tables import WRITTEN, markdown, write_csv
 
 NAMES = {
     "non_private": "non-private",
@@ -62,7 +61,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     if not matching.exists():
         raise InputError(f"riverswim: its report needs {matching}; run +exp=epsilon, then experiments/paper.py")
     parts = [
-        "<!-- Written by experiments/paper.py from stored results; do not edit. -->",
+        WRITTEN,
         "### Regret after 50,000 episodes, mean ± half the 95% interval\n",
         _regrets(experiment),
         "\n### Where the regret is the printed one, with 95% intervals\n",
@@ -75,7 +74,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
 
 
 def _regrets(experiment: StoredExperiment) -> str:
-    printed = final_regrets(config_of(experiment.arms[0]))
+    printed = final_regrets(experiment.arms[0].config)
     rows = [
         [name, f"{printed[curve]:,.0f}", *(_cell(experiment, *place, curve) for place in COLUMNS.values())]
         for curve, name in NAMES.items()
@@ -87,7 +86,7 @@ def _cell(experiment: StoredExperiment, panel: str, variant: Variant, curve: str
     arm = find(experiment, panel, variant, curve)
     if arm is None:
         return "-"
-    mean, half_width = mean_and_half_width_of(arm)
+    mean, half_width = arm.interval
     return f"{mean:,.0f} ± {half_width:,.0f}"
 
 
@@ -113,9 +112,9 @@ def _with_interval(x: float, low: float, high: float) -> str:
 
 
 def _record(arm: StoredArm) -> tuple[object, ...]:
-    config, (model, *epsilons) = config_of(arm), certificate_of(arm)[:3]
+    config, (model, *epsilons) = arm.config, arm.certificate[:3]
     confidence = config["confidence"]["scale"] if model != "none" else ""
     certified = ["" if math.isinf(value) else f"{value:.4g}" for value in epsilons]
-    numbers = [f"{value:.1f}" for value in mean_and_half_width_of(arm)]
+    numbers = [f"{value:.1f}" for value in arm.interval]
     who = (arm.key, arm.panel, arm.printed, arm.label, config["bonus"]["scale"], confidence, model)
     return (*who, *certified, len(arm.runs), *numbers)

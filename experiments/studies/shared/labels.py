@@ -6,7 +6,6 @@ from typing import Any
 
 from dpucbvi.plot import as_written, certified
 from experiments.lab.store import StoredArm
-from experiments.studies.shared.arms import certificate_of, config_of
 
 # As in the papers; an arm without a label is called by the name of its agent.
 AGENTS = {
@@ -29,6 +28,12 @@ ENVIRONMENTS = {
     "garnet": "a Garnet MDP",
     "hard_tree": "the lower bound's tree",
 }
+SHORT_ENVIRONMENTS = {  # in tables
+    **ENVIRONMENTS,
+    "chain": "chain",
+    "random": "random MDP",
+    "hard_tree": "hard instance",
+}
 FACTORS = {"bonus.scale": "bonus", "confidence.scale": "$E$"}
 
 
@@ -43,7 +48,7 @@ def environment_name(env: dict[str, Any]) -> str:
 
 def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
     """Name and second line of every arm: its label, its ε, and what else differs between arms of one name."""
-    named = [certified(AGENTS.get(arm.label, arm.label), certificate_of(arm)) for arm in arms]
+    named = [certified(AGENTS.get(arm.label, arm.label), arm.certificate) for arm in arms]
     alike: dict[str, list[int]] = defaultdict(list)
     for i, (name, _) in enumerate(named):
         alike[name].append(i)
@@ -56,7 +61,7 @@ def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
 
 def _differences(arms: list[StoredArm]) -> list[list[str]]:
     """For every arm the settings in which they differ: those of the grid if these are enough."""
-    for settings in ([arm.point for arm in arms], [_flat(config_of(arm)) for arm in arms]):
+    for settings in ([arm.point for arm in arms], [_flat(arm.config) for arm in arms]):
         keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
         values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
         if len(set(values)) == len(arms):

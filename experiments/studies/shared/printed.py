@@ -9,7 +9,6 @@ import numpy as np
 
 from dpucbvi.protocol import Floats
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import config_of
 
 PRINTED_CSV = Path(__file__).resolve().parents[3] / "paper" / "figure1_printed.csv"
 
@@ -42,7 +41,7 @@ def in_printed_env(config: dict[str, Any]) -> bool:
 
 def printed_beside(arm: StoredArm) -> PrintedCurve | None:
     """The arm's printed curve as far as the arm went, if it ran in the printed environment."""
-    config = config_of(arm)
+    config = arm.config
     if arm.printed is None or not in_printed_env(config):
         return None
     curve = printed_curves()[arm.printed]
@@ -58,4 +57,4 @@ def final_regrets(config: dict[str, Any]) -> dict[str, float]:
 
 def at_printed_size(experiment: StoredExperiment) -> bool:
     """Whether every arm has the environment and the episodes of the printed figure."""
-    return all(final_regrets(config_of(arm)) for arm in experiment.arms)
+    return all(final_regrets(arm.config) for arm in experiment.arms)

@@ -12,8 +12,13 @@ terms of a bonus (TERMS, the study `horizon`) and privatizers that are not the p
 `mechanisms`). Grey is for guides and words. The study `regret` draws anything, and has colours in their order.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
 from dpucbvi.drawing.style import (
@@ -26,7 +31,6 @@ from dpucbvi.drawing.style import (
     LINES as LINES,
     MARKER as MARKER,
     ORANGE as ORANGE,
-    PAGE_SIZES as PAGE_SIZES,
     PALETTE as PALETTE,
     PURPLE as PURPLE,
     QUIET as QUIET,
@@ -69,10 +73,39 @@ ALGORITHMS: dict[str, tuple["Line", str, bool]] = {
     "DP-UCBVI, pooled": ((0, (4, 1.2, 1, 1.2)), "s", True),
     "Private-UCB-VI": ((0, (1, 1)), "D", False),
 }
-COLUMN_SIZES = {
-    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8.0),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
-}
+
+
+# One width for all figures: 4 inches on a page or a screen, and four fifths of that in a column of 3.3 inches,
+# where the smallest type (SMALL) still has 6 points.
+WIDTH = 4.0  # inches
+
+
+def new_panels(
+    heights: Sequence[float], columns: int = 1, aligned: bool = True, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of the one width with its panels in the order of reading; the rows have these heights (inches).
+
+    matplotlib's constrained layout makes room in them for titles, labels and a legend below. Panels that are
+    not `aligned` stand one below the other, each as wide as what stands beside it allows.
+    """
+    layout = ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.04)
+    figure = Figure(figsize=(WIDTH, sum(heights)), layout=layout)
+    if aligned:
+        panels = list(
+            figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **options).flat
+        )
+    else:
+        rows: Any = figure.subfigures(len(heights), height_ratios=heights)
+        panels = [row.subplots() for row in rows]
+    for axes in panels:
+        axes.grid(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, panels
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
+    """Entries below all panels, in so many columns."""
+    figure.legend(handles=list(handles), loc="outside lower left", ncols=columns)
 
 
 def set_ticks(axes: Axes) -> None:

@@ -1,7 +1,138 @@
-"""The paper's Table 1 with every row running: bounds, measured regret, and where their orders disagree."""
+"""The paper's Table 1 with every row running: bounds, measured regret, and where their orders disagree.
 
-from experiments.studies import Study
-from experiments.studies.table1.figure import draw
-from experiments.studies.table1.report import write
+The figure has the regret of every system under both models as dots, a panel for each environment;
+paper/tables/table1.{md,tex,csv} have the table.
+"""
 
-STUDY = Study(draw, report=write, folder="tables", needs=("calibrate_table1",))
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.lab.store import StoredExperiment
+from experiments.studies import Stored, Study
+from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.style import (
+    DASHED,
+    DOTTED,
+    MARKER,
+    PRIVACY,
+    QUIET,
+    SMALL,
+    legend_below,
+    new_panels,
+)
+from experiments.studies.shared.tables import write_csv
+from experiments.studies.table1.bounds import LOWER_BOUND, ROWS, Row
+from experiments.studies.table1.cells import as_latex, as_markdown, own_noise_text
+from experiments.studies.table1.measurements import Measurement, Table, chosen, tabulate
+
+MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
+SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
+A_ROW = 2  # panels
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """One dot for every system, model and environment; systems from top to bottom in the order of the table."""
+    table = tabulate(experiment)
+    columns = min(A_ROW, len(table.environments))
+    rows = -(-len(table.environments) // columns)
+    figure, panels = new_panels([2.5] * rows, columns, sharey=True)
+    legend_below(figure, _legend(table), 3)
+    for axes, env in zip(panels, table.environments, strict=False):
+        _draw_environment(axes, table, env)
+    for axes in panels[len(table.environments) :]:
+        axes.set_axis_off()
+    panels[0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
+    panels[0].set_ylim(len(ROWS) - 0.5, -0.5)
+    return figure
+
+
+def _draw_environment(axes: Axes, table: Table, env: str) -> None:
+    for m in table.measurements:
+        if m.env == env:
+            _draw_dot(axes, m)
+    at = table.sizes(env)
+    assert LOWER_BOUND.jdp is not None
+    axes.axvline(LOWER_BOUND.jdp.value(at), color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
+    axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=DASHED, zorder=1)
+    axes.set_xscale("log")
+    axes.grid(False, axis="y")
+    axes.set_title(f"{SHORT_ENVIRONMENTS[env]}\n$S={at.S}$, $A={at.A}$, $H={at.H}$", fontsize=SMALL)
+    axes.set_xlabel("regret")
+    axes.tick_params(axis="y", length=0, labelsize=SMALL)
+    axes.spines["left"].set_visible(False)
+    for i in range(len(ROWS) - 1):
+        axes.axhline(i + 0.5, color="#EFEFEF", linewidth=0.6, zorder=0)
+
+
+def _draw_dot(axes: Axes, m: Measurement) -> None:
+    y, hue = ROWS.index(m.row) + SHIFT[m.model], PRIVACY[m.model]
+    axes.plot(m.runs, [y] * len(m.runs), color=hue, marker="|", markersize=7, linestyle="", alpha=0.6)
+    axes.plot([m.low, m.high], [y, y], color=hue, linewidth=1.6, zorder=3)
+    axes.plot(m.regret, y, color=hue, marker=MARKS[m.model], linestyle="", zorder=4, **MARKER)
+
+
+def _system(row: Row) -> str:
+    return f"{row.name}{' §' * row.reconstructed}"
+
+
+def _legend(table: Table) -> list[Line2D]:
+    names = {
+        "JDP": f"JDP, ε = {table.epsilon:g}",
+        "LDP": f"LDP, ε = {table.epsilon:g}",
+        "none": "no privacy",
+    }
+    dots = [
+        Line2D([], [], color=PRIVACY[model], marker=mark, linestyle="", label=names[model], **MARKER)
+        for model, mark in MARKS.items()
+    ]
+    lines = [
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DOTTED, label=r"$\sqrt{SAH^2T}$"),
+        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DASHED, label="uniformly random policy"),
+    ]
+    return [*dots, *lines]
+
+
+def caption(experiment: StoredExperiment) -> str:
+    table = tabulate(experiment)
+    return (
+        "Table 1 with every row running. "
+        f"Regret after {table.K:,} episodes, mean and 95% bootstrap interval of {table.runs} runs, each run a "
+        "tick. ε: as certified if a user is added or removed (twice that if she is replaced)"
+        f"{own_noise_text(table)}. Factors on bonus and E chosen in each environment. "
+        "§ reconstructed (paper/DEVIATIONS.md)."
+    )
+
+
+HEADER = (
+    *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
+    *("S", "A", "H", "T", "epsilon_add_remove"),
+    *("regret", "low_95", "high_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
+)
+
+
+def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
+    """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
+    table = tabulate(experiment)
+    calibrated = stored("calibrate_table1")
+    factors = chosen(calibrated) if calibrated else {}
+    md, tex = folder / "table1.md", folder / "table1.tex"
+    md.write_text(as_markdown(table, factors))
+    tex.write_text(as_latex(table, factors))
+    return [md, tex, write_csv(folder / "table1.csv", HEADER, map(_record, table.measurements))]
+
+
+def _record(m: Measurement) -> tuple[object, ...]:
+    bound = m.row.bound(m.model)
+    assert bound is not None
+    ranks = ("", "") if m.row.own_noise else (m.rank_bound, m.rank_measured)  # that row is in no ranking
+    return (
+        *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
+        *(f"{m.regret:.1f}", f"{m.low:.1f}", f"{m.high:.1f}", f"{m.bound:.1f}", *ranks),
+        f"{m.over_lower_bound:.4f}",
+    )
+
+
+STUDY = Study(draw, caption, report=write, folder="tables", needs=("calibrate_table1",))

@@ -12,24 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.calibrate import Calibration
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import (
-    certificate_of,
-    config_of,
-    episodes_of,
-    finals_of,
-    sizes_of,
-    uniform_regret,
-)
+from experiments.studies.calibrate.rule import objectives
+from experiments.studies.shared.arms import uniform_regret
 from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
 
-ENVIRONMENT_NAMES = {
-    "riverswim": "RiverSwim",
-    "chain": "chain",
-    "random": "random MDP",
-    "hard_tree": "hard instance",
-}
 MODELS = ("JDP", "LDP", "none")
 
 
@@ -110,11 +99,11 @@ def tabulate(experiment: StoredExperiment) -> Table:
     """The table of a stored +exp=table1."""
     measured = [measure(arm) for arm in experiment.arms]
     first = experiment.arms[0]
-    one_each = {config_of(arm)["env"]["name"]: arm for arm in experiment.arms}
+    one_each = {arm.config["env"]["name"]: arm for arm in experiment.arms}
     uniform = {env: uniform_regret(arm) for env, arm in one_each.items()}
     bounds = [m.bound for m in measured]
     ranked = [_ranked(m, measured, bounds) for m in measured]
-    return Table(ranked, uniform, episodes_of(first), len(first.runs))
+    return Table(ranked, uniform, first.K, len(first.runs))
 
 
 def disagreements(table: Table) -> list[Disagreement]:
@@ -141,10 +130,10 @@ def local_beats_central(table: Table) -> list[Disagreement]:
 
 def place(arm: StoredArm) -> tuple[Row, str, str]:
     """The row, the model and the environment of an arm."""
-    config = config_of(arm)
+    config = arm.config
     own = config["privatizer"].get("sensitivity") == "replace_one"
     row = (OWN_NOISE if own else BY_AGENT)[config["agent"]["name"]]
-    return row, certificate_of(arm).model, config["env"]["name"]
+    return row, arm.certificate.model, config["env"]["name"]
 
 
 def _same_contest(a: Measurement, b: Measurement) -> bool:
@@ -159,11 +148,11 @@ def _bound(m: Measurement) -> Bound:
 
 def measure(arm: StoredArm) -> Measurement:
     """Without ranks, which need the others."""
-    H, S, A = sizes_of(arm)
-    at = Sizes(S, A, H, H * episodes_of(arm), certificate_of(arm).add_remove)
-    finals = finals_of(arm)
+    H, S, A = arm.sizes
+    at = Sizes(S, A, H, H * arm.K, arm.certificate.add_remove)
+    finals = arm.finals
     mean, low, high = (float(value[0]) for value in bootstrap(finals[:, None]))
-    replaced = certificate_of(arm).replace_one
+    replaced = arm.certificate.replace_one
     return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)), replaced=replaced)
 
 
@@ -175,3 +164,14 @@ def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) ->
         rank_measured=1 + sum(other.regret < m.regret for other, _ in peers),
         equals=sum(bound == own for _, bound in peers),
     )
+
+
+Chosen = dict[tuple[Row, str, str], Calibration]  # by row, model and environment
+
+
+def chosen(calibrated: StoredExperiment) -> Chosen:
+    """The factors that a stored +exp=calibrate_table1 chose for every system in every environment."""
+    return {
+        key: Calibration(key[0].agent, key[0].name, points)
+        for key, points in objectives(calibrated, place).items()
+    }

@@ -27,6 +27,7 @@ class Line(NamedTuple):
     look: tuple  # width and dashes
     marker: str
     filled: bool  # its marker
+    fill: str  # the style of its marker
 
     @property
     def end(self) -> tuple[float, float]:
@@ -239,6 +240,7 @@ def _line(line: Line2D) -> Line:
         (line.get_linestyle(), line.get_linewidth(), str(dashes)),
         str(line.get_marker()),
         to_hex(line.get_markerfacecolor()) == to_hex(line.get_color()),
+        line.get_fillstyle(),
     )
 
 

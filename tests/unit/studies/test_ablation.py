@@ -4,7 +4,9 @@ import csv
 
 import numpy as np
 import pytest
+from drawn import across, is_log, legend, lines, ticks
 from made_up import stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.ablation import STUDY, ratio, variants, verdict
 
@@ -60,18 +62,33 @@ def test_the_verdict_names_what_can_be_told(experiment):
     assert verdict(variants(same)) == "- JDP: no difference can be told."
 
 
-def test_report_and_figure(experiment, tmp_path):
+def test_report(experiment, tmp_path):
     text, table = STUDY.report(experiment, tmp_path, {}.get)
     assert "### JDP" in text.read_text() and "16 runs each" in text.read_text()
     rows = list(csv.DictReader(table.open()))
     assert [float(row["ratio"]) for row in rows] == pytest.approx(
         [one.ratio for one in variants(experiment)], abs=1e-4
     )
-    axes = STUDY.draw(experiment).axes[0]
-    drawn = [
-        float(line.get_xdata()[0])
-        for line in axes.lines
-        if line.get_marker() in "osD" and len(line.get_xdata()) == 1
-    ]
-    assert drawn == [one.ratio for one in variants(experiment) if one.label != "everything"]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["no LP", "open"]
+
+
+@pytest.fixture(scope="module")
+def figure(experiment):
+    return STUDY.draw(experiment)
+
+
+def test_every_variant_has_its_ratio_and_its_interval(figure, experiment):
+    axes = figure.axes[0]
+    rows = {name: at for at, name in ticks(axes)[1].items()}
+    assert list(rows) == ["no LP", "open"] and is_log(axes) == (True, False) and across(axes)["x"] == [1.0]
+    shown = 0
+    for panel, entry in legend(figure).items():
+        for one in variants(experiment):
+            if one.panel == panel and one.label in rows:
+                here = [line for line in lines(axes) if abs(line.y[0] - rows[one.label]) < 0.5]
+                bar, dot = [line for line in here if line.colour == entry.colour]
+                assert tuple(bar.x) == (one.low, one.high) and tuple(dot.x) == (one.ratio,)
+                assert dot.filled == (one.p < 0.05) and dot.marker == entry.marker
+                offset = 0.22 * (list(legend(figure)).index(panel) - 0.5)
+                assert {*bar.y, *dot.y} == {rows[one.label] + offset}
+                shown += 2
+    assert shown == len(lines(axes))

@@ -5,13 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from drawn import is_log, lines, said, texts, ticks
+from drawn import is_log, legend, lines, texts, ticks
 from made_up import stored_experiment
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredRun
 from experiments.studies.audit import STUDY, false_alarms, rows
+from experiments.studies.shared.style import PRIVACY, QUIET
 
 # Key, panel, broken, claimed, certified, audited, by μ, caught.
 ARMS = [
@@ -85,6 +87,28 @@ def test_every_arm_has_its_three_numbers(figure, index, panel):
         assert here.pop(("o", False)) == claimed
         assert here.pop(("o", True)) == audited
         assert here == ({} if by_mu is None else {("D", True): by_mu})
+        (bar,) = [line for line in lines(axes, 2) if line.y[0] == y]
+        hue = PRIVACY["none" if panel == "broken" else "JDP"].lower()
+        assert tuple(bar.x) == (0.0, audited) and set(bar.y) == {y} and bar.colour == hue
+        assert {line.colour for line in points if line.y[0] == y} == {hue, "#000000"}
+    titles = {
+        "released": "What is released",
+        "broken": "Broken on purpose",
+        "actions": "What the other users are shown",
+    }
+    assert axes.get_title("left") == titles[panel]
+    assert len(lines(axes)) == sum(4 + (by_mu is not None) for *_, by_mu, _ in arms)
+
+
+def test_the_legend(figure):
+    looks = {label: (entry.marker, entry.filled, entry.colour) for label, entry in legend(figure).items()}
+    assert looks == {
+        "claimed": ("o", False, "#000000"),
+        "certified": ("|", True, "#000000"),
+        **{f"audited, {model}": ("o", True, PRIVACY[model].lower()) for model in ("JDP", "LDP")},
+        "audited, broken": ("o", True, PRIVACY["none"].lower()),
+        "through μ": ("D", True, QUIET.lower()),
+    }
 
 
 def test_what_was_caught_and_what_was_missed(figure):
@@ -92,13 +116,11 @@ def test_what_was_caught_and_what_was_missed(figure):
     assert is_log(figure.axes[1]) == (True, False) and is_log(figure.axes[0]) == (False, False)
 
 
-def test_the_words_name_relation_delta_and_confidence(figure):
-    words = said(figure)
+def test_the_axes_and_the_caption_name_relation_delta_and_confidence(figure):
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert labels == ["ε, a user replaced", "ε, a user replaced (log axis)", "ε, a user replaced"]
-    assert "if she is replaced, or as the name says" in words and "if it were not broken" in words
+    words = STUDY.caption(experiment())
     assert "δ = 1e-06" in words and "1 - 1e-09" in words
-    assert "what an attack does not find may still be there" in words
 
 
 def test_several_runs_show_the_largest_bound_and_all_count():

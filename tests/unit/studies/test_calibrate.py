@@ -4,12 +4,12 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import boxes, cells, heat_map, is_log, lines, said, texts_at, ticks
+from drawn import boxes, cells, heat_map, is_log, lines, texts_at, ticks
 from made_up import stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi.calibrate import Calibration, around, geometric_mean
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import study
 from experiments.studies.calibrate import STUDY
 from experiments.studies.calibrate.rule import calibrations, in_use
 
@@ -131,8 +131,8 @@ def test_solid_boxes_are_at_the_choices_and_dashed_ones_at_what_a_variant_is_run
 
 
 def test_panels_are_named_with_their_settings(figure):
-    assert [axes.get_title("left") for axes in figure.axes] == ["DP", "DP, pooled", "not private"]
-    assert [axes.get_title("right") for axes in figure.axes[:2]] == ["JDP ε = 100; LDP ε = 500"] * 2
+    titles = [axes.get_title("left") for axes in figure.axes if axes.axison]
+    assert titles == ["DP\nε: JDP 100; LDP 500", "DP, pooled\nε: JDP 100; LDP 500", "not private"]
 
 
 def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
@@ -145,22 +145,26 @@ def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
         assert dict(zip(line.x, line.y, strict=True)) == pytest.approx({b: alone(x) for b, x in points.items()})
     least = {line.x[0]: line.y[0] for line in lines(axes) if len(line.x) == 1}
     assert least == pytest.approx({0.1: alone(500.0), 0.01: alone(900.0)})
+    assert {line.colour for line in lines(axes)} == {"#000000"}
+    assert {(len(line.x) == 1, line.look[0] == "None") for line in lines(axes)} == {
+        (True, True),
+        (False, False),
+    }
 
 
-def test_the_caption(figure):
-    words = said(figure)
-    for part in (
-        "50,000 episodes, √(mean · 90% quantile) of 2 runs (seeds 1000 to 1001",
-        "the middle of the points within 10%",
-        "ε: if a user is added or removed",
-        "Dashed: what",
-    ):
-        assert part in words
-    assert "Dashed" not in said(STUDY.draw(grid(bowl, bowl)))
+def test_the_caption_names_seeds_and_what_a_variant_is_run_with():
+    words = STUDY.caption(grid())
+    assert "50,000 episodes, √(mean · 90% quantile) of 2 runs (seeds 1000 to 1001" in words
+    assert "Dashed: what" in words and "Dashed" not in STUDY.caption(grid(bowl, bowl))
 
 
-def test_the_file_has_every_point(tmp_path):
-    (path,) = STUDY.report(grid(), tmp_path, {}.get)
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return STUDY.report(grid(), tmp_path_factory.mktemp("report"), {}.get)
+
+
+def test_the_file_has_every_point(report):
+    (path,) = report
     rows = list(csv.DictReader(path.open()))
     assert path.name == "calibrate.csv"
     for label, regret in (("DP", bowl), ("DP, pooled", shifted)):
@@ -176,6 +180,7 @@ def test_the_file_has_every_point(tmp_path):
         found = {float(row["bonus_factor"]): float(row["objective"]) for row in own}
         assert found == pytest.approx({b: alone(x) for b, x in points.items()}, abs=0.06)
         assert {row["confidence_factor"] for row in own} == {""}
+    assert {row["chosen"] for row in rows} == {"0", "1"}
     chosen = [(r["algorithm"], r["bonus_factor"], r["confidence_factor"]) for r in rows if r["chosen"] == "1"]
     assert chosen == [
         ("DP", "0.1", "0.01"),
@@ -195,62 +200,43 @@ def test_the_end_of_the_run_names_the_choices():
     assert rows[3] == ("HOEFFDING", "0.01", "-", "900", "× 4.44", "1 of 3", "yes")
 
 
-# --- the mechanisms: arms of pooled counts and of counts per step have the same label -----------------------
-
-MECHANISMS = study("calibrate_mechanisms")
-
-
-def mechanisms() -> StoredExperiment:
-    """Batches twice, pooled like the bowl and per step like the shifted one, at two ε each."""
+def several(of: dict) -> StoredExperiment:
+    """Arms of one label that are told apart by their panel or their environment."""
     arms = [
-        made._replace(of=of, point={**made.point, "privatizer.epsilon": SETTINGS[setting][1]}, key=f"{of}@{i}")
-        for of, regret in (("pooled_batches", bowl), ("step_batches", shifted))
-        for setting in SETTINGS
+        change(made._replace(key=f"{name}{i}"))
+        for name, (regret, change) in of.items()
         for i, (b, c) in enumerate((b, c) for b in BONUSES for c in CONFIDENCES)
-        for made in [arm("batches", "dp_ucbvi", setting, regret(setting, b, c), b, c)]
+        for made in [arm("batches", "dp_ucbvi", "x", regret("x", b, c), b, c)]
     ]
-    return stored_experiment("calibrate_mechanisms", arms)
+    return stored_experiment("calibrate", arms)._replace(name="calibrate_mechanisms")
 
 
-def test_mechanisms_are_chosen_for_by_the_key_of_their_arm():
-    header, *rows = MECHANISMS.table(mechanisms())
-    assert header == STUDY.table(grid())[0]
-    assert [row[:4] for row in rows] == [
-        ("pooled_batches", "0.1", "0.01", f"{objective(bowl, 0.1, 0.01):,.0f}"),
-        ("step_batches", "1", "0.01", f"{objective(shifted, 1.0, 0.01):,.0f}"),
+def in_chain(arm: StoredArm) -> StoredArm:
+    runs = [
+        run._replace(config={**run.config, "env": {**run.config["env"], "name": "chain"}}) for run in arm.runs
     ]
+    return arm._replace(runs=runs)
 
 
-def test_the_file_of_the_mechanisms_has_every_point_by_the_key_of_its_arm(tmp_path):
-    (path,) = MECHANISMS.report(mechanisms(), tmp_path, {}.get)
-    assert path.name == "calibrate_mechanisms.csv"
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        (lambda arm: arm._replace(panel="step"), ["batches", "batches, step"]),
+        (in_chain, ["RiverSwim: batches", "chain: batches"]),
+    ],
+    ids=["panel", "environment"],
+)
+def test_an_algorithm_is_told_by_label_panel_and_environment(change, names, tmp_path):
+    made = several({"first": (bowl, lambda arm: arm), "second": (shifted, change)})
+    _, *rows = STUDY.table(made)
+    assert [row[:3] for row in rows] == [(names[0], "0.1", "0.01"), (names[1], "1", "0.01")]
+    (path,) = STUDY.report(made, tmp_path, {}.get)
     rows = list(csv.DictReader(path.open()))
-    assert list(rows[0]) == ["algorithm", "bonus_factor", "confidence_factor", "objective", "chosen"]
-    found = {
-        (row["algorithm"], float(row["bonus_factor"]), float(row["confidence_factor"])): float(row["objective"])
-        for row in rows
-    }
-    assert len(found) == len(rows) and found == {
-        (of, b, c): pytest.approx(objective(regret, b, c), abs=0.06)
-        for of, regret in (("pooled_batches", bowl), ("step_batches", shifted))
-        for b in BONUSES
-        for c in CONFIDENCES
-    }
-    chosen = [(r["algorithm"], r["bonus_factor"], r["confidence_factor"]) for r in rows if r["chosen"] == "1"]
-    assert chosen == [("pooled_batches", "0.1", "0.01"), ("step_batches", "1.0", "0.01")]
-
-
-def test_the_figure_of_the_mechanisms_has_a_map_for_every_arm():
-    figure = MECHANISMS.draw(mechanisms())
-    assert [axes.get_title("left") for axes in figure.axes] == ["pooled_batches", "step_batches"]
-    for axes, regret in zip(figure.axes, (bowl, shifted), strict=True):
-        x, y = ticks(axes)
-        named = {(x[at[0]], y[at[1]]): value for at, value in cells(axes).items()}
-        wanted = {(power(c), power(b)): objective(regret, b, c) for b in BONUSES for c in CONFIDENCES}
-        assert named == pytest.approx(wanted, rel=1e-6)
-        assert set(boxes(axes)) == {"solid"}  # each is run with its own choice
-    assert "Dashed" not in said(figure) and "the middle of the points within 10%" in said(figure)
-    assert not MECHANISMS.keeps_figure and MECHANISMS.folder == "results"
+    assert (
+        path.name == "calibrate_mechanisms.csv" and list(dict.fromkeys(r["algorithm"] for r in rows)) == names
+    )
+    figure = STUDY.draw(made)
+    assert [axes.get_title("left").partition("\n")[0] for axes in figure.axes] == names
 
 
 def test_the_choice_is_the_least_geometric_mean_over_settings():
@@ -293,11 +279,3 @@ def test_a_variant_is_run_with_its_agents_first_choice():
 
 def test_a_zero_makes_the_mean_zero():
     assert geometric_mean([0.0, 5.0]) == 0.0 and geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
-
-
-def test_the_closer_look_is_drawn_and_written_as_the_first(tmp_path):
-    closer = study("calibrate_fine")
-    assert closer.table == STUDY.table and not closer.keeps_figure
-    assert "Dashed" not in said(closer.draw(grid()))  # every variant is drawn with its own choice
-    (path,) = closer.report(grid()._replace(name="calibrate_fine", study="calibrate_fine"), tmp_path, {}.get)
-    assert path.name == "calibrate_fine.csv"

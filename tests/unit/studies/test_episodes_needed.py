@@ -10,7 +10,7 @@ from dpucbvi.bonus import bernstein_terms, next_value_gap
 from dpucbvi.protocol import Setup
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import run_settings
-from experiments.studies.shared.episodes_needed import (
+from experiments.studies.literal import (
     check_literal,
     episodes_needed,
     least_bonus,

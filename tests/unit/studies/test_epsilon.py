@@ -4,14 +4,13 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import Line, across, at_edge, bands, is_log, legend, lines, said, texts
+from drawn import Line, across, at_edge, bands, is_log, legend, lines, texts
 from made_up import end, grid, stored_arm, stored_experiment
 from matplotlib.axes import Axes
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.epsilon import STUDY
-from experiments.studies.epsilon.figure import check_certified, threshold
-from experiments.studies.epsilon.matching import match, printed_matches
+from experiments.studies.epsilon import STUDY, check_certified, match, printed_matches, threshold
 from experiments.studies.shared.printed import final_regrets
 
 EPISODES = grid(50_000)
@@ -98,7 +97,6 @@ def test_the_reference_and_the_threshold(figure, panel, model):
     number = f"{wanted:,.0f}" if wanted >= 100 else f"{wanted:.1f}"
     assert any(text.endswith(f"= {number}") for text in texts(axes))
     assert "UCBVI, counts per step" in texts(axes)
-    assert "Level line: not private, and with counts per step" in said(figure)
 
 
 @pytest.mark.parametrize(("panel", "model"), PANELS)
@@ -114,6 +112,8 @@ def test_printed_regrets_are_ticks_with_crosses_where_ours_is_the_same(figure, p
         for regret in PRINTED[model].values()
         if of == model and 1.0 <= level * 1.01 / regret <= 1000.0
     }
+    assert {line.colour for line in lines(axes) if len(line.x) == 1} == {"#000000"}
+    assert {(*x, colour) for x, _, colour in at_edge(axes)} == {(0.985, 1.015, "#000000")}
     assert crosses == wanted and len(wanted) == (6 if model == "jdp" else 2)
 
 
@@ -125,7 +125,7 @@ def test_both_relations_stand_at_the_axes(figure):
         forward, back = above._functions
         assert (forward(3.0), back(3.0)) == (6.0, 1.5)
     assert {axes.get_ylabel() for axes in figure.axes} == {"regret after 50,000 episodes"}
-    assert "3 runs, calibrated factors" in said(figure)
+    assert "3 runs, calibrated factors" in STUDY.caption(experiment())
 
 
 def test_the_axes_are_what_is_certified():
@@ -165,7 +165,7 @@ def test_every_match_is_found_and_written(tmp_path):
         key = (row["curve"], row["algorithm"])
         private = row["curve"] != "non_private"
         assert row["setting"] == ("privatizer.epsilon" if private else "bonus.scale")
-        assert float(row["printed_regret"]) == final_regrets(made.arms[0].runs[0].config)[row["curve"]]
+        assert float(row["printed_regret"]) == final_regrets(made.arms[0].config)[row["curve"]]
         if results[key] is None:
             assert row["value"] == row["low"] == row["high"] == ""
         else:

@@ -4,15 +4,27 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import end_labels, labelled, lines, said, texts
+from drawn import end_labels, is_log, labelled, lines, said, texts, ticks
 from made_up import RIVER, grid, stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.explain import STUDY
-from experiments.studies.explain.distance import DIGITISATION, at_printed, distance, fit, hypotheses
-from experiments.studies.explain.findings import POSSIBLE, RULED_OUT, best, best_local, findings, in_words
+from experiments.studies.explain.findings import (
+    DIGITISATION,
+    POSSIBLE,
+    RULED_OUT,
+    at_printed,
+    best,
+    best_local,
+    distance,
+    findings,
+    fit,
+    hypotheses,
+    in_words,
+)
 from experiments.studies.explain_fit import STUDY as FIT, chosen, distances
-from experiments.studies.shared.finals import finals
 from experiments.studies.shared.printed import printed_curves
+from experiments.studies.shared.tables import finals
 
 EPISODES = grid(50_000)
 JDP = ("jdp_eps1", "jdp_eps2")
@@ -136,8 +148,12 @@ def test_the_report(experiment, tmp_path):
     assert float(rows[1]["distance"]) == pytest.approx(np.log(1.4 * (1 + 0.015)), abs=0.02)
 
 
-def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
-    figure = STUDY.draw(experiment)
+@pytest.fixture(scope="module")
+def figure(experiment):
+    return STUDY.draw(experiment)
+
+
+def test_the_figure_has_the_nearest_curves_and_every_distance(figure, experiment):
     left, right = figure.axes
     assert left.get_title(loc="left") == "(a) nearest: without all three, Lap(1/ε)"
     assert "bonus × 0.01, $E$ × 0.0001" in texts(left)
@@ -154,19 +170,30 @@ def test_the_figure_has_the_nearest_curves_and_every_distance(experiment):
     for curve, line in ends.items():  # 1.5%: what the runs are spread about
         level = 0.99 if curve == "ldp_eps2" else 0.985
         assert line.y[-1] == pytest.approx(1.015 * level * printed_curves()[curve].regret[-1])
-    assert "LDP: a user adds Lap(0.06), where 1/ε is 0.5." in said(figure)
-    assert "filled: not ruled out" in said(figure) and "as all are" not in said(figure)
-    dots = [float(line.get_xdata()[0]) for line in right.lines if line.get_marker() == "o"]
-    assert dots == [one.fit.distance for one in findings(experiment)]
-    styles = [line.get_fillstyle() for line in right.lines if line.get_marker() == "o"]
-    assert styles == ["full", "none"]
+    words = STUDY.caption(experiment)
+    assert "LDP: a user adds Lap(0.06), where 1/ε is 0.5." in words
+    assert "filled: not ruled out" in words and "as all are" not in words
+    for line in dashed:
+        curve = next(name for name, ours in ends.items() if ours.colour == line.colour)
+        np.testing.assert_array_equal((line.x, line.y), printed_curves()[curve])
+    assert is_log(left) == (True, True) and is_log(right) == (True, False)
+
+
+def test_every_hypothesis_has_its_distance_and_what_chance_makes(figure, experiment):
+    right = figure.axes[1]
+    names = ["without all three,\nLap(1/ε), per step", "as proven,\nLap(3HL/ε), pooled"]
+    assert ticks(right)[1] == dict(enumerate(names)) and len(lines(right)) == 4
+    for y, one in enumerate(findings(experiment)):
+        bar, dot = [line for line in lines(right) if abs(line.y[0] - y) < 0.5]
+        np.testing.assert_allclose(bar.x, np.quantile(one.fit.by_chance, [0.025, 0.975]))
+        assert tuple(dot.x) == (one.fit.distance,) and {*bar.y, *dot.y} == {y}
+        assert dot.fill == ("full" if one.verdict == POSSIBLE else "none") and dot.colour == "#000000"
 
 
 def test_the_caption_says_what_the_figure_has():
     """None is filled if all are ruled out; redrawn noise certifies more than noise that is kept."""
     far = [*arms("step_bare", 1.5), *arms("step_redrawn", 1.4, epsilon=3e6), local("right", 0.99, 0.06)]
-    words = said(STUDY.draw(stored_experiment("explain", far)))
-    assert "(a) nearest: Lap(1/ε), redrawn in every release" in words
+    words = STUDY.caption(stored_experiment("explain", far))
     assert "as in (b) of the figure riverswim, the same Lap(1/ε) certifies ε = 960 and not 3 million" in words
     assert "hollow: ruled out, as all are" in words and "filled" not in words
 

@@ -4,15 +4,16 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import said
+from drawn import is_log, legend, lines
 from made_up import grid, stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 from scipy.stats import binomtest, trim_mean
 
 from experiments.studies.headline import STUDY
-from experiments.studies.headline.numbers import numbers, settled, tail
-from experiments.studies.headline.report import columns, contrast_count
-from experiments.studies.shared.finals import as_regret
+from experiments.studies.headline.report import columns, contrast_count, numbers, settled, tail
 from experiments.studies.shared.printed import printed_curves
+from experiments.studies.shared.style import HUES
+from experiments.studies.shared.tables import as_regret
 
 EPISODES = grid(50_000)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
@@ -131,8 +132,7 @@ def test_the_report_says_what_its_arms_and_columns_are(experiment, tmp_path):
     assert f"They {LEVERS}" in words
 
 
-def test_the_figure_says_which_privatizers_and_which_algorithm(experiment):
-    figure = STUDY.draw(experiment)
+def test_the_figure_says_which_privatizers_and_which_algorithm(figure, experiment):
     names = [[" ".join(t.get_text().split()) for t in axes.get_yticklabels()] for axes in figure.axes]
     assert names[0][2:] == ["DP-UCBVI, JDP ε = 1"] * 3  # all made with the same
     assert names[1] == [
@@ -140,30 +140,54 @@ def test_the_figure_says_which_privatizers_and_which_algorithm(experiment):
         *["batches, JDP ε = 1"] * 2,
         "one question, LDP ε = 1",
     ]
-    words = said(figure)
-    assert f"The runs of the last panel {LEVERS}" in words
-    assert "never settle: their last tenth of episodes adds more regret than √k growth would" in words
+    assert f"The runs of the last panel {LEVERS}" in STUDY.caption(experiment)
 
 
 def test_the_noise_of_the_explained_ldp_arm_is_told():
     made = explained(0.075)
-    assert STUDY.draw(made).axes[0].get_title("left") == "JDP: Lap(1/ε) per node, LDP: Lap(0.075), fitted"
-    jdp = STUDY.draw(made._replace(arms=made.arms[:-1]))
-    assert jdp.axes[0].get_title("left") == "JDP: Lap(1/ε) per node, fitted"
-    assert "change the algorithm" not in said(jdp)
+    assert STUDY.draw(made).axes[0].get_title("right") == "JDP: Lap(1/ε) per node, LDP: Lap(0.075), fitted"
+    without = made._replace(arms=made.arms[:-1])
+    jdp = STUDY.draw(without)
+    assert jdp.axes[0].get_title("right") == "JDP: Lap(1/ε) per node, fitted"
+    assert "change the algorithm" not in STUDY.caption(without)
 
 
-def test_the_figure_has_every_run_as_a_dot(experiment):
-    figure = STUDY.draw(experiment)
-    dots = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == RUNS]
-    assert len(dots) == len(experiment.arms)
-    for line, arm in zip(dots, experiment.arms, strict=True):
-        np.testing.assert_allclose(line.get_xdata(), [run.trace.regret[-1] for run in arm.runs])
+@pytest.fixture(scope="module")
+def figure(experiment):
+    return STUDY.draw(experiment)
+
+
+MARKERS = {"mean, 95%": "o", "median": "|", "interquartile mean": "d", "printed": "x"}
+
+
+def test_the_figure_has_every_run_and_every_number_of_an_arm(figure, experiment):
+    assert {label: entry.marker for label, entry in legend(figure).items()} == MARKERS
+    panels = {name: [arm for arm in experiment.arms if arm.panel == name] for name in ("matched", "certified")}
+    titles = [axes.get_title("right") for axes in figure.axes]
+    assert titles == [
+        "ε matched to the printed regret, counts per step",
+        "ε as printed, certified, other privatizers",
+    ]
+    for axes, arms in zip(figure.axes, panels.values(), strict=True):
+        assert is_log(axes) == (True, False) and len(lines(axes)) == 6 * len(arms)
+        for row, arm in enumerate(arms):
+            found, finals = numbers(arm), [run.trace.regret[-1] for run in arm.runs]
+            dots, bar, mean, median, middle, printed = [x for x in lines(axes) if abs(x.y.mean() - row) < 0.5]
+            np.testing.assert_allclose(dots.x, finals)
+            assert (np.abs(dots.y - row) <= 0.28).all() and len(set(dots.y)) == RUNS
+            assert tuple(bar.x) == (found.mean.low, found.mean.high)
+            numbered = {"o": mean, "|": median, "d": middle, "x": printed}
+            assert [line.marker for line in numbered.values()] == list(numbered)
+            last = printed_curves()[str(arm.printed)].regret[-1]
+            wanted = [found.mean.mean, found.median, found.middle.mean, last]
+            assert [float(line.x[0]) for line in numbered.values()] == wanted
+            assert {*bar.y, *mean.y, *median.y, *middle.y} == {row} and tuple(printed.y) == (row + 0.3,)
+            hue = HUES[str(arm.printed)].lower()
+            assert {x.colour for x in (dots, bar, mean, median, middle)} == {
+                hue
+            } and printed.colour == "#000000"
     beside = [[t.get_text() for t in axes.texts if t.xy[0] > 1] for axes in figure.axes]
-    assert [column.count("unsettled") for column in beside] == [1, 0]  # the heading, over the first column
-    assert sum(column.count(f"0 of {RUNS}") for column in beside) == len(experiment.arms)
-    printed = [float(x.get_xdata()[0]) for axes in figure.axes for x in axes.lines if x.get_marker() == "x"]
-    assert printed == [printed_curves()[str(arm.printed)].regret[-1] for arm in experiment.arms]
+    assert beside == [["0 of 20"] * 5 + ["unsettled"], ["0 of 20"] * 4]  # the heading is over the first column
 
 
 def test_figure_and_report_name_the_episodes_that_were_run(experiment, tmp_path):
@@ -171,8 +195,7 @@ def test_figure_and_report_name_the_episodes_that_were_run(experiment, tmp_path)
         return run._replace(config={**run.config, "K": 700})
 
     arms = [arm._replace(runs=[shorter(run) for run in arm.runs]) for arm in experiment.arms]
-    figure = STUDY.draw(experiment._replace(arms=arms))
-    assert any("regret after 700 episodes" in " ".join(text.get_text().split()) for text in figure.texts)
+    assert "regret after 700 episodes" in STUDY.caption(experiment._replace(arms=arms))
     text = STUDY.report(experiment._replace(arms=arms), tmp_path, lambda _: None)[0].read_text()
     assert "### Regret after 700 episodes\n" in text and "50,000" not in text
 

@@ -14,19 +14,21 @@ from dpucbvi.errors import InputError
 from experiments import studies
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
-from experiments.studies import Study, check_state, draw, names, study, table
-from experiments.studies.shared.finals import finals
+from experiments.studies import Study, caption, check_state, draw, drawn, names, study, table
+from experiments.studies.artifact.figures import read_captions
+from experiments.studies.shared.tables import finals
 
 ROOT = Path(__file__).resolve().parents[3]
 EXPERIMENTS = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
 
 
-def test_every_experiment_has_the_study_of_its_name_and_regret_draws_the_rest():
-    assert list(names()) == sorted([*EXPERIMENTS, "regret"])
+def test_every_study_has_the_experiment_of_its_name_and_regret_draws_the_rest():
+    assert set(names()) - {"regret"} <= set(EXPERIMENTS)
     for name in EXPERIMENTS:
         with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
             config = compose("config", [f"+exp={name}"])
-        assert (config.name, config.study, set(config.figure)) == (name, name, {"x", "y"})
+        wanted = name if name in names() else "calibrate"
+        assert (config.name, config.study, set(config.figure)) == (name, wanted, {"x", "y"})
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         assert compose("config").study == "regret"
 
@@ -34,8 +36,8 @@ def test_every_experiment_has_the_study_of_its_name_and_regret_draws_the_rest():
 @pytest.mark.parametrize("name", names())
 def test_an_entry_is_whole(name):
     entry = study(name)
-    assert isinstance(entry, Study) and callable(entry.draw) and callable(entry.table)
-    assert set(entry.needs) <= set(names()) - {name}
+    assert isinstance(entry, Study) and all(map(callable, (entry.draw, entry.caption, entry.table)))
+    assert set(entry.needs) <= set(EXPERIMENTS) - {name}
     assert entry.folder in ("results", "tables")
     assert entry.report is not None or not entry.needs
 
@@ -43,6 +45,7 @@ def test_an_entry_is_whole(name):
 def test_the_figures_that_are_kept_are_in_the_paper():
     kept = {path.stem for path in (ROOT / "paper" / "figures").glob("*.png")}
     assert {name for name in names() if study(name).keeps_figure} == kept
+    assert set(read_captions(ROOT / "paper" / "figures")) == kept
 
 
 def test_an_unknown_name_is_refused_and_never_a_default():
@@ -66,7 +69,7 @@ def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
     (tmp_path / "pie.py").write_text(
         "from matplotlib.figure import Figure\n"
         "from experiments.studies import Study\n"
-        "STUDY = Study(lambda experiment, sheet=None: Figure())\n"
+        "STUDY = Study(lambda experiment: Figure(), lambda experiment: 'words')\n"
     )
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
     names.cache_clear()
@@ -85,7 +88,15 @@ def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path
     assert first == second and list(first) == ["mine.png", "mine.pdf"]
     assert first["mine.png"].startswith(b"\x89PNG") and first["mine.pdf"].startswith(b"%PDF")
     assert b"CreationDate" not in first["mine.pdf"]
-    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["mine.pdf", "mine.png"]
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["mine.md", "mine.pdf", "mine.png"]
+    words = (tmp_path / "one" / "mine.md").read_text()
+    assert words.startswith("3 runs of each arm. ") and words.endswith(" Seeded simulation; ε pure.\n")
+
+
+def test_an_experiment_that_was_changed_says_so_in_its_figure_and_beside_it():
+    made = stored_experiment("regret", [stored_arm("a", grid(50_000) ** 0.5)])._replace(changed=("K=200",))
+    assert drawn(made).get_suptitle() == "changed: K=200" and " Changed: K=200. " in caption(made)
+    assert drawn(made._replace(changed=())).get_suptitle() == ""
 
 
 def test_the_table_is_that_of_the_study():

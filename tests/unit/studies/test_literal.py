@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from drawn import across, cells, is_log, lines, said, texts_at, ticks
 from made_up import RIVER, stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.literal import STUDY, check_engines_agree, learned
-from experiments.studies.shared.episodes_needed import episodes_needed, literal_setup
+from experiments.studies.literal import STUDY, check_engines_agree, episodes_needed, learned, literal_setup
+from experiments.studies.shared.style import PRIVACY
 
 H, S = 4, 2
 ENV = {**RIVER, "S": S, "H": H}
@@ -95,17 +96,23 @@ def test_every_range_is_what_the_bonus_needs(figure):
                 mark = marks[round(row + shift, 3), marker]
                 assert mark.x[0] == episodes_needed(setup, level)
                 assert mark.filled != pooled
+                assert (
+                    mark.colour
+                    == PRIVACY[{"non_private": "none", "central": "JDP", "local": "LDP"}[model]].lower()
+                )
     joined = sorted((float(line.y[0]), *line.x) for line in lines(axes, 2) if len(set(line.y)) == 1)
     both = sorted((y, marks[y, "o"].x[0], marks[y, "D"].x[0]) for y, marker in marks if marker == "o")
     np.testing.assert_allclose(joined, both, atol=1e-6)
     assert across(axes)["x"] == [3000.0]
+    hues = {round(float(line.y[0]), 3): line.colour for line in lines(axes, 2)}
+    assert hues == {y: marks[y, "o"].colour for y, marker in marks if marker == "o"}
+    assert axes.get_title("left") == "bonus below $H$ (●) and $H/10$ (◆)"
 
 
 def test_the_words(figure):
-    words = said(figure)
-    for part in ("at $K$ = 3,000", "K = 3,000", "the same 40 episodes, bit for bit", "2 runs of each arm"):
-        assert part in words
-    assert "ε: if a user is added or removed" in words
+    assert figure.axes[0].get_title("right").endswith("at $K$ = 3,000") and "K = 3,000" in said(figure)
+    words = STUDY.caption(experiment())
+    assert "the same 40 episodes, bit for bit" in words and "2 runs of each arm" in words
 
 
 def arm(of: str, **settings) -> StoredArm:

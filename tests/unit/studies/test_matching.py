@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_up import stored_arm
 
-from experiments.studies.epsilon.matching import crossing, match, series
+from experiments.studies.epsilon import crossing, match, series
 
 X = np.array([1.0, 10.0, 100.0, 1000.0])
 

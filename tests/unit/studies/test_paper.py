@@ -12,6 +12,7 @@ from PIL import Image
 from dpucbvi.errors import InputError
 from experiments import studies
 from experiments.lab.store import StoredExperiment
+from experiments.studies.artifact.figures import read_captions, write_captions
 
 ROOT = Path(__file__).resolve().parents[3]
 spec = importlib.util.spec_from_file_location("cli_paper", ROOT / "experiments" / "paper.py")
@@ -28,7 +29,7 @@ def calibration(name: str, K: int = 50_000) -> StoredExperiment:
     points = [{"bonus.scale": bonus} for bonus in (0.1, 1.0)]
     settings = {"label": "PLAIN", "model": "non_private", "K": K}
     arms = [stored_arm(f"p{i}", 5.0 + i, point=point, **settings) for i, point in enumerate(points)]
-    return stored_experiment("calibrate", arms)._replace(name=name, study=name)
+    return stored_experiment("calibrate", arms)._replace(name=name)
 
 
 @pytest.fixture
@@ -85,11 +86,11 @@ def test_what_has_shipped_is_written_and_the_rest_only_drawn(press, tmp_path):
     assert (code, err) == (0, "")
     wanted = [
         *(f"paper/figures/calibrate.{kind}" for kind in ("pdf", "png")),
-        *(f"paper/figures/column/calibrate.{kind}" for kind in ("pdf", "png")),
+        "paper/figures/captions.md",
         "paper/results/calibrate.csv",
         *(f"results/figures/single.{kind}" for kind in ("pdf", "png")),
     ]
-    assert files(tmp_path) == wanted
+    assert files(tmp_path) == sorted([*wanted, "results/figures/single.md"])
     assert sorted(out.splitlines()) == sorted(str(tmp_path / name) for name in wanted)
 
 
@@ -101,47 +102,57 @@ def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
     )
     code, _, err = press({}, also=["calibrate"], stored={"calibrate": calibration("calibrate")})
     assert code == 1 and "`make ship`" in err
-    assert files(tmp_path) == ["results/figures/calibrate.pdf", "results/figures/calibrate.png"]
+    assert files(tmp_path) == [f"results/figures/calibrate.{kind}" for kind in ("md", "pdf", "png")]
 
 
 def test_the_kept_figure_has_a_palette(press, tmp_path):
     press({"calibrate": calibration("calibrate")})
-    for name in ("calibrate.png", "column/calibrate.png"):
-        with Image.open(tmp_path / "paper" / "figures" / name) as kept:
-            assert kept.mode == "P"
+    with Image.open(tmp_path / "paper" / "figures" / "calibrate.png") as kept:
+        assert kept.mode == "P"
+
+
+def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
+    folder = tmp_path / "paper" / "figures"
+    write_captions(folder, {"zebra": "Stripes.", "calibrate": "Older words."})
+    press({"calibrate": calibration("calibrate")})
+    found = read_captions(folder)
+    assert list(found) == ["calibrate", "zebra"] and found["zebra"] == "Stripes."
+    assert found["calibrate"].startswith("The factors on the bonus and on E. Regret after 50,000 episodes")
 
 
 @pytest.mark.slow
 def test_other_processes_draw_the_same_files_and_a_mistake_in_one_costs_only_itself(press, tmp_path):
+    # The study `literal` cannot draw it.
     shipped = {
-        name: calibration(name) for name in ("calibrate", "literal")
-    }  # the study `literal` cannot draw it
+        "calibrate": calibration("calibrate"),
+        "literal": calibration("literal")._replace(study="literal"),
+    }
     drawn = {}
     for workers in (0, 2):
         code, out, err = press(shipped, workers=workers)
         assert code == 1 and "error: literal: " in err and err.count("error: ") == 1
         assert "figures/calibrate.png" in out and "literal.png" not in out
         drawn[workers] = {name: (tmp_path / "paper" / name).read_bytes() for name in files(tmp_path / "paper")}
-    assert drawn[0] == drawn[2] and len(drawn[0]) == 5
+    assert drawn[0] == drawn[2] and len(drawn[0]) == 4
 
 
-def test_a_table_of_table1s_folder_keeps_no_figure(press, tmp_path):
+def test_only_the_experiment_with_the_studys_name_keeps_its_figure(press, tmp_path):
     code, *_ = press({"calibrate_table1": calibration("calibrate_table1")})
-    assert code == 0 and files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
+    assert code == 0 and files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
 
 
 def test_a_changed_experiment_of_the_same_study_leaves_paper_alone(press, tmp_path):
-    changed = calibration("calibrate-1a2b3c")._replace(study="calibrate", changed=("K=200",))
+    changed = calibration("calibrate-1a2b3c")._replace(changed=("K=200",))
     code, *_ = press({}, stored={"calibrate-1a2b3c": changed})
     assert code == 0 and not (tmp_path / "paper").exists()
-    assert files(tmp_path) == [f"results/figures/calibrate-1a2b3c.{kind}" for kind in ("pdf", "png")]
+    assert files(tmp_path) == [f"results/figures/calibrate-1a2b3c.{kind}" for kind in ("md", "pdf", "png")]
 
 
 def test_results_of_other_settings_than_the_config_has_are_not_written(press, tmp_path):
     stored = {name: calibration(name) for name in ("calibrate", "calibrate_table1")}
     code, _, err = press(stored, other=["calibrate"])
     assert (code, err) == (1, "error: calibrate: has other settings than conf/exp/calibrate.yaml\n")
-    assert files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
+    assert files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
 
 
 def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
@@ -159,15 +170,16 @@ def test_a_study_that_cannot_be_imported_costs_only_itself(press, tmp_path, monk
     imported = studies.import_module
 
     def broken(module):
-        if module.endswith(".calibrate_fine"):
+        if module.endswith(".literal"):
             raise mistake
         return imported(module)
 
     monkeypatch.setattr(studies, "import_module", broken)
-    shipped = {name: calibration(name) for name in ("calibrate_fine", "calibrate_table1")}
+    shipped = {name: calibration(name) for name in ("literal", "calibrate_table1")}
+    shipped["literal"] = shipped["literal"]._replace(study="literal")
     code, _, err = press(shipped)
-    assert code == 1 and files(tmp_path / "paper") == ["tables/calibrate_table1.csv"]
-    assert err.endswith(f"error: calibrate_fine: {type(mistake).__name__}: {mistake}\n")
+    assert code == 1 and files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
+    assert err.endswith(f"error: literal: {type(mistake).__name__}: {mistake}\n")
     assert err.count("error: ") == 1
 
 
@@ -187,7 +199,7 @@ def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):
     stored = {"one": own("one", "regret"), "two": own("two", "regret")}
     code, _, err = press({}, "two", "three", stored=stored)
     assert (code, err.count("\n")) == (2, 1) and err.startswith("error: three: neither shipped nor stored in ")
-    assert files(tmp_path) == ["results/figures/two.pdf", "results/figures/two.png"]
+    assert files(tmp_path) == [f"results/figures/two.{kind}" for kind in ("md", "pdf", "png")]
 
 
 def test_a_study_comes_after_those_that_it_needs():
@@ -208,6 +220,7 @@ def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
     study = paper.study
     entry = study("calibrate")._replace(report=report, keeps_figure=False)
     monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
+    monkeypatch.setattr(paper, "keeps_figure", lambda name, of: False)
     other = calibration("calibrate_table1")
     code, *_ = press({"calibrate": calibration("calibrate"), "calibrate_table1": other})
     assert code == 0 and seen == {"calibrate_table1": other, "epsilon": None}

@@ -8,23 +8,22 @@ import pytest
 from drawn import Line, bands, end_labels, is_log, labelled, legend, lines, said, texts
 from made_up import ADD_REMOVE, RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
 from matplotlib.colors import to_hex
+from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi.errors import InputError
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim import STUDY
-from experiments.studies.riverswim.comparison import (
+from experiments.studies.riverswim.panels import (
     LITERAL,
     OTHERS,
     PER_STEP,
     POOLED,
     PRIVATE_UCB_VI,
+    as_printed,
     find,
+    nothing_learnt,
 )
-from experiments.studies.riverswim.proven import as_printed, nothing_learnt
-from experiments.studies.riverswim.report import NAMES
-from experiments.studies.shared.arms import half_and_full
-from experiments.studies.shared.files import markdown
 from experiments.studies.shared.printed import final_regrets, printed_curves
 
 EPISODES = grid(50_000)
@@ -269,23 +268,21 @@ def test_curves_that_lie_apart_are_named(figure):
 
 
 def test_the_words(figure):
-    words = " ".join(said(figure).split())
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == [
+        "(a) noise as proven, ε as printed",
+        "(b) JDP: Lap(1/ε), LDP: Lap(0.96), fitted",
+        "(c) ε as printed, other privatizers",
+    ]
+    assert "bonus × 0.0105, $E$ × 0.0001" in said(figure)
+    assert "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI" in texts(figure.axes[0])
+    words = STUDY.caption(experiment())
     for part in (
         "Means of 3 runs, band: 95% interval",
-        "Colour: the printed curve that is meant.",
-        "ε in (a) and (b): certified if a user is added or removed; twice that if she is replaced.",
         "ε in (c): certified if a user is replaced; pure.",
-        "At the right of (b) and (c): the certified ε.",
-        "Factors on bonus and $E$ in (a) and (c): calibrated; literal: 1;",
-        "in (b): fitted to the printed curves, the same for all.",
-        "(b) JDP: Lap(1/ε), LDP: Lap(0.96), fitted",
-        "Noise in (b): Lap(1/ε) on every node for the printed ε; under LDP a user adds Lap(0.96), where 1/ε is "
-        "0.5.",
+        "under LDP a user adds Lap(0.96), where 1/ε is 0.5.",
         "The runs of (c) change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations "
         "set to 0 (D30), tuned families, N(s,a) as a sum (D29).",
-        "bonus × 0.0105, $E$ × 0.0001",
-        "on one line, linear, nothing learnt: all but pooled counts and UCBVI",
-        "(c) ε as printed, other privatizers",
     ):
         assert part in words
 
@@ -301,18 +298,20 @@ def test_an_arm_is_found_by_panel_variant_and_curve():
 
 
 def test_regret_is_told_at_half_the_episodes_and_at_the_end():
-    half, full = half_and_full(find(experiment(), "a", PER_STEP, "jdp_eps1"))
+    half, full = find(experiment(), "a", PER_STEP, "jdp_eps1").half_and_full
     np.testing.assert_allclose(full, 3.31 * 50_000 * np.array([0.93, 1.01, 1.09]))
     np.testing.assert_allclose(half, full / 2)
 
 
 def test_the_noise_is_named_only_if_it_is_that_noise():
-    other = STUDY.draw(experiment(noise=1.1))
-    assert other.axes[1].get_title("left") == "(b) fitted to the figure" and "Noise in (b)" not in said(other)
+    other = experiment(noise=1.1)
+    assert STUDY.draw(other).axes[1].get_title("left") == "(b) fitted to the figure"
+    assert "Noise in (b)" not in STUDY.caption(other)
     whole = experiment()
     jdp = [arm for arm in whole.arms if (arm.panel, arm.printed) != ("b", "ldp_eps2")]
-    words = said(STUDY.draw(whole._replace(arms=jdp)))
-    assert "(b) JDP: Lap(1/ε), fitted" in words and "LDP a user adds" not in words
+    other = whole._replace(arms=jdp)
+    assert STUDY.draw(other).axes[1].get_title("left") == "(b) JDP: Lap(1/ε), fitted"
+    assert "LDP a user adds" not in STUDY.caption(other)
 
 
 def test_panel_c_says_only_what_its_runs_change():
@@ -321,16 +320,16 @@ def test_panel_c_says_only_what_its_runs_change():
         for run in arm.runs:
             run.config["postprocess"] = {"zero": 0.0}
             run.config["privatizer"].pop("families", None)
-    assert "change the algorithm too: Q at most H-h+1 (D31)." in said(STUDY.draw(made))
+    assert "change the algorithm too: Q at most H-h+1 (D31)." in STUDY.caption(made)
     for arm in made.arms:
         for run in arm.runs:
             run.config["agent"]["cap"] = "H"
-    assert "change the algorithm" not in said(STUDY.draw(made))
+    assert "change the algorithm" not in STUDY.caption(made)
 
 
 def test_the_figure_says_as_printed_and_nothing_learnt_only_if_so():
     made, other = experiment(), experiment(jdp_eps1=5.0)
-    assert as_printed(made) and not as_printed(other)
+    assert as_printed(made, "a") and not as_printed(other, "a")
     title = "noise as proven, ε as printed"
     assert title in said(STUDY.draw(made)) and title not in said(STUDY.draw(other))
     assert nothing_learnt(made) and "nothing learnt" in said(STUDY.draw(made))
@@ -346,13 +345,11 @@ def test_panel_c_says_as_printed_and_pure_only_if_so():
         {"jdp_eps2": {"model": "one_question"}},
         {"ldp_eps2": {"epsilon": 2.0 / ADD_REMOVE}},
     ):
-        words = said(STUDY.draw(experiment(c=other)))
-        words = " ".join(words.split())
-        assert "(c) other privatizers" in words and "certified if a user is replaced; pure." in words
-    gaussian = STUDY.draw(experiment(c={"jdp_eps1": {"model": "toeplitz", "delta": 1e-6}}))
-    assert "(c) ε as printed, other privatizers" in said(gaussian)
-    assert "certified if a user is replaced. At" in " ".join(said(gaussian).split())
-    label = end_labels(gaussian.axes[2])["JDP ε = 1"].detail
+        made = experiment(c=other)
+        assert not as_printed(made, "c") and "certified if a user is replaced; pure." in STUDY.caption(made)
+    gaussian = experiment(c={"jdp_eps1": {"model": "toeplitz", "delta": 1e-6}})
+    assert as_printed(gaussian, "c") and "certified if a user is replaced. At" in STUDY.caption(gaussian)
+    label = end_labels(STUDY.draw(gaussian).axes[2])["JDP ε = 1"].detail
     assert label.startswith("toeplitz, δ = 1e-06\nends at ")
 
 
@@ -373,10 +370,11 @@ ldp_eps2,15120,Private-UCB-VI,privatizer.epsilon,,,
 """
 
 
-@pytest.fixture
-def report(tmp_path) -> list:
-    (tmp_path / "epsilon.csv").write_text(MATCHING)
-    return STUDY.report(experiment(), tmp_path, {}.get)
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> list:
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "epsilon.csv").write_text(MATCHING)
+    return STUDY.report(experiment(), folder, {}.get)
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -444,7 +442,7 @@ def test_the_csv_has_every_arm(report):
     arms = experiment().arms
     assert report[1].name == "riverswim.csv" and [row["arm"] for row in rows] == [arm.key for arm in arms]
     for row, arm in zip(rows, arms, strict=True):
-        config, certificate = arm.runs[0].config, arm.runs[0].certificate
+        config, certificate = arm.config, arm.certificate
         model, add_remove, replace_one = certificate.model, certificate.add_remove, certificate.replace_one
         assert (row["panel"], row["printed_curve"], row["algorithm"]) == (arm.panel, arm.printed, arm.label)
         assert float(row["bonus_factor"]) == config["bonus"]["scale"]
@@ -465,19 +463,7 @@ def test_the_report_needs_the_matches(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_printed_curve_has_a_name():
-    assert set(NAMES) == set(printed_curves())
-
-
 def test_printed_regrets_are_told_for_their_own_size_only():
     config = {"env": RIVER, "K": 50_000}
     assert final_regrets(config)["jdp_eps1"] == 5970.0
     assert final_regrets({**config, "K": 40_000}) == {} == final_regrets({**config, "env": {**RIVER, "H": 10}})
-
-
-def test_three_digits_without_a_power_of_ten():
-    assert [three_digits(x) for x in (1496.2, 22.08, 0.01352, 1e6)] == ["1,500", "22.1", "0.0135", "1,000,000"]
-
-
-def test_markdown():
-    assert markdown(("a", "b"), [("1", "2")]) == "| a | b |\n| :-- | --: |\n| 1 | 2 |"

@@ -11,7 +11,7 @@ import pytest
 from tiny_house import House
 
 from dpucbvi.errors import InputError
-from experiments.studies.artifact.expected import check_index
+from experiments.studies.artifact.conf import check_index
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,16 +7,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import across, is_log, legend, lines, said, ticks
-from made_up import RIVER, end, stored_arm, stored_experiment
+from drawn import across, is_log, legend, lines, ticks
+from made_up import RIVER, stored_arm, stored_experiment
+from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
+from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import study
 from experiments.studies.table1 import STUDY
-from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, ROWS, Sizes
-from experiments.studies.table1.cells import regret_cell, thousands
-from experiments.studies.table1.factors import chosen, exponents
-from experiments.studies.table1.measurements import Measurement, disagreements, local_beats_central, tabulate
+from experiments.studies.table1.bounds import (
+    BY_AGENT,
+    LOWER_BOUND,
+    OWN_NOISE,
+    PRIVATE_LOWER_BOUND,
+    ROWS,
+    SUPERSCRIPTS,
+    Sizes,
+)
+from experiments.studies.table1.cells import factors_cell, regret_cell, thousands
+from experiments.studies.table1.measurements import (
+    Measurement,
+    chosen,
+    disagreements,
+    local_beats_central,
+    tabulate,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}
@@ -40,6 +54,7 @@ OWN = (7100.0, 91_000.0)  # LDP-OBI with its own noise, which certifies 250 if a
 BUT_FOR = ", but for LDP-OBI with its own noise (300; 500)"  # as made_up.py has it
 SIZES = {"riverswim": (6, 2, 20), "hard_tree": (3, 2, 5)}
 K = 50_000
+ALL = (*ROWS, LOWER_BOUND, PRIVATE_LOWER_BOUND)
 
 
 def arm(
@@ -83,7 +98,7 @@ def calibrated() -> StoredExperiment:
     return stored_experiment("calibrate_table1", arms)
 
 
-def factors_cell(agent: str, model: str, env: str, ten: str, power) -> tuple[str, bool, int]:
+def factors_wanted(agent: str, model: str, env: str, ten: str, power) -> tuple[str, bool, int]:
     """What is chosen, whether it is at an edge, and how many points are as good; written here again."""
     corner = (agent, env) == ("pucb", "hard_tree")
     chosen = (-4, -3) if corner else (-3,) if model == "none" else (-3, -2)
@@ -173,49 +188,18 @@ def test_the_two_upright_lines(figure, panel):
     entries = legend(figure)
     assert str(dotted._unscaled_dash_pattern) == entries[r"$\sqrt{SAH^2T}$"].look[2]
     assert str(dashed._unscaled_dash_pattern) == entries["uniformly random policy"].look[2]
-    assert axes.get_title("left") == f"{NAMES[env]}, $S={S}$, $A={A}$, $H={H}$"
+    assert axes.get_title("left") == f"{NAMES[env]}\n$S={S}$, $A={A}$, $H={H}$"
 
 
-def test_the_words(figure):
-    words = said(figure)
-    for part in (
-        "50,000 episodes, mean and 95% bootstrap interval of 3 runs",
-        f"if a user is added or removed (twice that if she is replaced){BUT_FOR}. Factors",
-    ):
-        assert part in words
-    assert "Factors on bonus and $E$ chosen in each environment." in words
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    others = {"calibrate_table1": calibrated()}
+    return STUDY.report(experiment(), tmp_path_factory.mktemp("report"), others.get)
 
 
-def test_every_pair_of_factors_has_its_dot():
-    made = calibrated()
-    figure = study("calibrate_table1").draw(made)
-    for axes, env in zip(figure.axes, ENVIRONMENTS, strict=True):
-        found = sorted(float(line.x[0]) for line in lines(axes) if len(line.x) == 1)
-        here = [a for a in made.arms if a.runs[0].config["env"]["name"] == env]
-        assert found == pytest.approx(sorted(end(a)[0] for a in here)) and len(found) == 8 * 9 + 2 * 3
-    assert "A dot for every pair of factors." in said(figure)
-
-
-def test_the_calibration_names_every_place(tmp_path):
-    other = study("calibrate_table1")
-    _, *rows = other.table(calibrated())
-    assert len(rows) == 2 * (len(REGRETS) + 1)
-    named = {row[0]: row[1:3] for row in rows}
-    assert named["hard instance: PUCB, JDP"] == ("0.0001", "0.001")
-    assert named["RiverSwim: LDP-OBI, own noise, LDP"] == ("0.001", "0.01")
-    assert named["RiverSwim: UCBVI-BF"] == ("0.001", "-")
-    (path,) = other.report(calibrated(), tmp_path, {}.get)
-    rows = list(csv.DictReader(path.open()))
-    assert path.name == "calibrate_table1.csv" and len(rows) == len(calibrated().arms)
-    assert sum(row["chosen"] == "1" for row in rows) == len(named)
-    assert not other.keeps_figure and other.folder == "tables"
-
-
-def written(tmp_path: Path, factors: bool = True) -> dict[str, str]:
-    others = {"calibrate_table1": calibrated()} if factors else {}
-    paths = STUDY.report(experiment(), tmp_path, others.get)
-    assert [path.name for path in paths] == ["table1.md", "table1.tex", "table1.csv"]
-    return {path.suffix[1:]: path.read_text() for path in paths}
+def written(report: list[Path]) -> dict[str, str]:
+    assert [path.name for path in report] == ["table1.md", "table1.tex", "table1.csv"]
+    return {path.suffix[1:]: path.read_text() for path in report}
 
 
 def parts(text: str) -> list[list[list[str]]]:
@@ -230,8 +214,8 @@ def systems(model: str) -> list[str]:
     return [row.agent for row in ROWS if (row.agent, model) in REGRETS and not row.own_noise]
 
 
-def test_markdown_has_every_regret_beside_its_bound(tmp_path):
-    header, *rows = parts(written(tmp_path)["md"])[0]
+def test_markdown_has_every_regret_beside_its_bound(report):
+    header, *rows = parts(written(report)["md"])[0]
     private = ["RiverSwim", "hard instance"]
     assert header == [
         "Algorithm",
@@ -268,12 +252,11 @@ def test_markdown_has_every_regret_beside_its_bound(tmp_path):
     assert by_name["Lower bound with DP"] == [*private, "NA"]
     assert by_name["UCBVI, refined, no privacy"][1:3] == ["NA", "NA"]
     assert len(rows) == 7 + 2 + 3 + 1
-    text = written(tmp_path)["md"]
-    assert "their constants are unknown" in text and "mean (95% bootstrap interval) over 3 runs" in text
+    assert "mean (95% bootstrap interval) over 3 runs" in written(report)["md"]
 
 
-def test_markdown_has_both_ranks_of_every_system(tmp_path):
-    _, *rows = parts(written(tmp_path)["md"])[1]
+def test_markdown_has_both_ranks_of_every_system(report):
+    _, *rows = parts(written(report)["md"])[1]
     found = iter(rows)
     for model in ("JDP", "LDP", "none"):
         for agent in systems(model):
@@ -285,15 +268,14 @@ def test_markdown_has_both_ranks_of_every_system(tmp_path):
     assert list(found) == []
 
 
-def test_markdown_has_the_factors(tmp_path):
-    header, *rows = parts(written(tmp_path)["md"])[2]
+def test_markdown_has_the_factors(report):
+    header, *rows = parts(written(report)["md"])[2]
     assert header == ["System", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS) + 1
     for name, model, *cells in rows:
         (agent,) = [row.agent for row in ROWS if row.name == name]
         for shown, env in zip(cells, ENVIRONMENTS, strict=True):
-            text, edge, good = factors_cell(agent, model, env, "10", lambda x: "⁻" + "⁰¹²³⁴"[-x])
+            text, edge, good = factors_wanted(agent, model, env, "10", lambda x: "⁻" + "⁰¹²³⁴"[-x])
             assert shown == f"{f'**{text}**' if edge else text} ({good})"
-    assert "## The factors" not in written(tmp_path, factors=False)["md"]
 
 
 def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
@@ -308,24 +290,6 @@ def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
     assert [pair.clear for pair in local_beats_central(tabulate(experiment(better)))] == [False, True]
 
 
-def test_markdown_lists_the_disagreements(tmp_path):
-    text = written(tmp_path)["md"]
-    lines = [line for line in text.splitlines() if "has a smaller bound" in line]
-    pairs = [
-        re.search(r"- (.*), (\w+): (\S+) has .* than (\S+?)( \(the intervals meet\))?\.$", line)
-        for line in lines
-    ]
-    assert [(p[1], p[2], p[3], p[4], p[5] is None) for p in pairs] == [
-        ("RiverSwim", "JDP", "Private-UCB-VI", "PUCB", True),
-        ("RiverSwim", "JDP", "DP-UCBVI", "PUCB", True),
-        ("RiverSwim", "LDP", "DP-UCBVI", "Private-UCB-VI", False),
-        ("hard instance", "LDP", "Private-UCB-VI", "LDP-OBI", True),
-        ("hard instance", "none", "UCBVI-BF", "UCBVI-CH", True),
-    ]
-    a, b = bound_value("dp_ucbvi", "JDP", "riverswim"), bound_value("pucb", "JDP", "riverswim")
-    assert f"({thousands(a)} < {thousands(b)}) and a larger regret (2.02 > 1.01) than PUCB." in lines[1]
-
-
 def latex_tables(text: str) -> list[list[list[str]]]:
     """The cells of every tabular, without its rules and heads over several columns."""
     found = []
@@ -335,75 +299,30 @@ def latex_tables(text: str) -> list[list[list[str]]]:
     return found
 
 
-def math_mode(text: str) -> str:
-    return f"${text}$".replace(",", "{,}")
+def in_words(cell: str) -> str:
+    """A cell of the LaTeX as the Markdown has it, without its bold type and its citations."""
+    cell = re.sub(r" ?\\citep\{\w+\}", "", cell).replace(r"\$^\S$", "").replace("--", "–").replace("{,}", ",")
+    cell = re.sub(r"\\math(?:bf|it)\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", cell.replace("$", ""))
+    cell = re.sub(r"10\^\{(-?\d+)\}", lambda m: "10" + m[1].translate(SUPERSCRIPTS), cell)
+    return cell.replace(r"\to", " → ").replace(r"\epsilon-", "").replace(r"^\S", "§")
 
 
-def test_latex_has_every_regret_beside_its_bound(tmp_path):
-    header, *rows = latex_tables(written(tmp_path)["tex"])[0]
-    names = ["RiverSwim", "hard instance"]
-    assert header == ["Algorithm", "bound", *names, "bound", *names, "Type of bonus"]
-    found = iter(rows)
-    for row in (row for row in ROWS if row.none is None):
-        first, *own, bonus = next(found)
-        mark = r"$^\S$" if row.reconstructed else ""
-        assert (first, bonus) == (rf"{row.name}{mark} \citep{{{row.citation}}}", row.bonus)
-        for model, half in (("JDP", own[:3]), ("LDP", own[3:])):
-            bound = row.bound(model)
-            made = (row.agent, model) in REGRETS
-            cells = [cell(row.agent, model, e, "--", row.own_noise) if made else "NA" for e in ENVIRONMENTS]
-            assert half == (["NA"] * 3 if bound is None else [bound.latex(), *cells])
-    for name, last in (("Lower bound without DP", "6.12"), ("Lower bound with DP", "6.13")):
-        first, *own, bonus = next(found)
-        assert first.startswith(name) and bonus == "NA"
-        assert own[1:3] == [r"$\mathit{69.3}$", r"$\mathit{6.12}$"]
-        assert own[4:6] == [r"$\mathit{69.3}$", rf"$\mathit{{{last}}}$"]
-    for agent in ("ucbvi_ch", "ucbvi_bf"):
-        row = BY_AGENT[agent]
-        cells = [cell(agent, "none", env, "--") for env in ENVIRONMENTS]
-        first = rf"{row.name} \citep{{{row.citation}}}, no privacy"
-        assert next(found) == [first, row.none.latex(), *cells, "", "", "", row.bonus]
-    assert next(found)[0].startswith("UCBVI, refined")
-    uniform = tabulate(experiment()).uniform
-    cells = [math_mode(thousands(uniform[env])) for env in ENVIRONMENTS]
-    assert next(found) == ["Uniformly random policy", "", *cells, "", "", "", "NA"]
-    assert list(found) == []
+def test_latex_says_what_markdown_says(report):
+    """Cell by cell; the formulas of bounds are read in test_bounds.py, and names have citations beside them."""
+    texts = written(report)
+    bounds = {bound.latex(): bound.text() for row in ALL for bound in (row.jdp, row.ldp, row.none) if bound}
+    for md, tex in zip(parts(texts["md"]), latex_tables(texts["tex"]), strict=True):
+        assert len(md) == len(tex)
+        for plain, typeset in zip(md[1:], tex[1:], strict=True):
+            told = [bounds.get(cell) or in_words(cell) for cell in typeset]
+            wanted = [re.sub(r"\*\*|(?<!\\)\*", "", cell).replace("\\*", "*") for cell in plain]
+            assert told[0].split("§")[0] in wanted[0] and len(told) == len(wanted)
+            assert [cell.replace("no privacy", "none") for cell in told[1:]] == wanted[1:]
+    assert r"\citep{qiao2023near}" in texts["tex"]
 
 
-MODEL_NAMES = {"JDP": r"$\epsilon$-JDP", "LDP": r"$\epsilon$-LDP", "none": "no privacy"}
-
-
-def test_latex_has_both_ranks_of_every_system(tmp_path):
-    _, *rows = latex_tables(written(tmp_path)["tex"])[1]
-    found = iter(rows)
-    for model in ("JDP", "LDP", "none"):
-        for agent in systems(model):
-            ranks = [text.strip("*").replace(" → ", r"\to") for text in RANKS[agent, model]]
-            bold = [
-                rf"$\mathbf{{{r}}}$" if "*" in t else f"${r}$"
-                for r, t in zip(ranks, RANKS[agent, model], strict=True)
-            ]
-            bounds = [math_mode(thousands(bound_value(agent, model, env))) for env in ENVIRONMENTS]
-            over = interval(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
-            cells = [bounds[0], bold[0], bounds[1], bold[1], f"${over:.2f}$"]
-            assert next(found) == [BY_AGENT[agent].name, MODEL_NAMES[model], *cells]
-    assert list(found) == []
-
-
-def test_latex_has_the_factors(tmp_path):
-    header, *rows = latex_tables(written(tmp_path)["tex"])[2]
-    assert header == ["Algorithm", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS) + 1
-    models = {name: model for model, name in MODEL_NAMES.items()}
-    for name, model, *cells in rows:
-        (agent,) = [row.agent for row in ROWS if row.name == name]
-        for shown, env in zip(cells, ENVIRONMENTS, strict=True):
-            text, edge, good = factors_cell(agent, models[model], env, "10", lambda x: f"^{{{x}}}")
-            assert shown == (rf"$\mathbf{{{text}}}$ ({good})" if edge else f"${text}$ ({good})")
-    assert len(latex_tables(written(tmp_path, factors=False)["tex"])) == 2
-
-
-def test_latex_is_well_formed(tmp_path):
-    text = written(tmp_path)["tex"]
+def test_latex_is_well_formed(report):
+    text = written(report)["tex"]
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 3
     assert text.count("{") == text.count("}") and text.count("$") % 2 == 0
     for table in latex_tables(text):
@@ -413,23 +332,29 @@ def test_latex_is_well_formed(tmp_path):
     assert "$K=50{,}000$ episodes" in text and "over 3 runs" in text
 
 
-def test_the_text_says_what_every_run_certifies(tmp_path):
+def test_the_text_says_what_every_run_certifies(report, tmp_path):
     certified = (
         "Every private run certifies pure ε = 500 if a user is added or removed (1000 if she is replaced)"
     )
-    assert f"{certified}{BUT_FOR}.\n" in written(tmp_path)["md"]
+    assert f"{certified}{BUT_FOR}.\n" in written(report)["md"]
+    assert f"(twice that if she is replaced){BUT_FOR}. Factors" in STUDY.caption(experiment())
     whole = experiment()
     without = whole._replace(arms=[arm for arm in whole.arms if "own" not in arm.key])
-    text, *_ = STUDY.report(without, tmp_path, {}.get)
+    text, tex, _ = STUDY.report(without, tmp_path, {}.get)
     assert f"{certified}.\n" in text.read_text()
+    assert "## The factors" not in text.read_text() and len(latex_tables(tex.read_text())) == 2
 
 
-def test_the_csv_has_every_number(tmp_path):
-    rows = list(csv.DictReader(written(tmp_path)["csv"].splitlines()))
+def test_the_csv_has_every_number(report):
+    rows = list(csv.DictReader(written(report)["csv"].splitlines()))
     assert len(rows) == 2 * len(REGRETS) + 2
     own = [row for row in rows if row["name"] == "LDP-OBI, own noise"]
     assert [float(row["epsilon_add_remove"]) for row in own] == [0.6 * 500] * 2  # as made_up.py has it
     assert {(row["rank_bound"], row["rank_measured"]) for row in own} == {("", "")}  # it is in no ranking
+    for row, env in zip(own, ENVIRONMENTS, strict=True):
+        mean, low, high = interval("ldp_obi", "LDP", env, own=True)
+        assert (row["regret"], row["low_95"], row["high_95"]) == (f"{mean:.1f}", f"{low:.1f}", f"{high:.1f}")
+        assert (row["environment"], row["reconstructed"], row["agent"]) == (env, "1", "ldp_obi")
     for row in [row for row in rows if row not in own]:
         agent, model, env = row["agent"], row["model"], row["environment"]
         mean, low, high = interval(agent, model, env)
@@ -438,6 +363,10 @@ def test_the_csv_has_every_number(tmp_path):
         assert row["bound_value"] == f"{bound_value(agent, model, env):.1f}"
         assert row["bound"] == BY_AGENT[agent].bound(model).text() and row["name"] == BY_AGENT[agent].name
         assert [int(row[x]) for x in "SAHT"] == [S, A, H, H * K]
+        assert (row["bonus"], row["reconstructed"]) == (
+            BY_AGENT[agent].bonus,
+            str(int(BY_AGENT[agent].reconstructed)),
+        )
         assert float(row["epsilon_add_remove"]) == (math.inf if model == "none" else 500.0)
         ranks = RANKS[agent, model][list(ENVIRONMENTS).index(env)].strip("*")
         assert f"{row['rank_bound']} → {row['rank_measured']}" == ranks
@@ -477,10 +406,10 @@ def test_cells():
     m = Measurement(
         BY_AGENT["pucb"], "JDP", "riverswim", at, 12_340.0, 11_980.0, 13_020.0, (12_000.0, 12_680.0)
     )
-    assert regret_cell(m, "–") == "12.3 (12.0–13.0)"
-    assert regret_cell(m._replace(runs=(12_340.0,)), "–") == "12.3"
-    assert regret_cell(None, "–") == "NA"
-    assert exponents((1e-3, 0.01)) == (-3.0, -2.0) and exponents((0.003,)) == (-2.5,)
+    assert regret_cell(m) == ("12.3 (12.0–13.0)", "12.3 (12.0--13.0)")
+    assert regret_cell(m._replace(runs=(12_340.0,))).md == "12.3" and regret_cell(None).md == "NA"
+    third = factors_cell(Calibration("", "", {(0.003,): 1.0, (0.01,): 2.0, (0.001,): 2.0}))
+    assert third == ("10⁻²·⁵ (1)".replace("·", "."), "$10^{-2.5}$ (1)")
 
 
 def test_what_is_chosen_for_every_system():

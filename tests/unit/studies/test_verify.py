@@ -108,7 +108,7 @@ def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys
     code, out, err = press(monkeypatch, capsys, tmp_path / "good")
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines()][1:]
-    points = len(Shipped(tmp_path / "good" / "results").load_experiment("mine").arms[0].runs[0].trace.episodes)
+    points = len(Shipped(tmp_path / "good" / "results").load_experiment("mine").arms[0].episodes)
     numbers = str(3 * points)  # regret, policy changes, fallbacks
     assert rows[:3] == [
         ["arm", "compared", "up", "to", "of", "numbers", "equal"],

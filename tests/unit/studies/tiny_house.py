@@ -11,7 +11,7 @@ from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.lab.store import Store
 from experiments.studies import names
-from experiments.studies.artifact import stated
+from experiments.studies.artifact import conf
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,7 +43,7 @@ class House:
         self.exp.mkdir()
         for name in ("one", "two"):
             (self.exp / f"{name}.yaml").write_text(TINY.replace("NAME", name))
-        for module in (compose, stated):
+        for module in (compose, conf):
             monkeypatch.setattr(module, "CONF", folder / "conf")
         compose.composed.cache_clear()  # of the house of another test
 

@@ -226,7 +226,7 @@ for (const experiment of data.experiments) {
   if (experiment.figure) {
     const box = make("div", undefined, { class: "scroll" });
     box.append(make("img", undefined, { src: experiment.figure, alt: "Figure of the experiment " + experiment.name, loading: "lazy" }));
-    card.append(box);
+    card.append(box, make("p", experiment.caption, { class: "quiet" }));
   }
   $("cards").append(card);
 }

@@ -1,8 +1,9 @@
-"""What conf/exp says of an experiment, to compare results with before they are called the paper's."""
+"""What conf/exp says of an experiment: the words above its settings, and the results that it asks for."""
 
 import json
+import re
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpucbvi.errors import InputError
 from experiments.lab.compose import CONF, composed, experiments
@@ -12,6 +13,30 @@ from experiments.lab.runner import index
 from experiments.lab.store import StoredExperiment, run_id
 from experiments.studies import names
 from experiments.studies.shared.printed import printed_curves
+
+FIRST = "riverswim"  # the paper's figure
+PATTERN = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
+
+
+class Stated(NamedTuple):
+    """The command that runs it, its minutes on 2 cores, and what it asks."""
+
+    command: str
+    minutes: int
+    asks: str
+
+
+def stated(name: str) -> Stated:
+    """InputError if the file states something less."""
+    found = PATTERN.search((CONF / "exp" / f"{name}.yaml").read_text())
+    if found is None:
+        raise InputError(
+            f"{name}: conf/exp/{name}.yaml must state its command, its minutes and what it asks, as in "
+            f"`# python experiments/run.py +exp={name}     (about 5 min on 2 cores)`, `#`, `# What is asked?`"
+        )
+    command, minutes, asks = found.groups()
+    return Stated(command, int(minutes), " ".join(asks.replace("\n# ", " ").removeprefix("# ").split()))
+
 
 Index = dict[str, Any]  # study, figure, and every arm with the ids of its runs
 

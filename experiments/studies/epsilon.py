@@ -1,0 +1,323 @@
+"""Regret against ε in both models, and the ε at which each algorithm has the regret printed in Figure 1.
+
+Where a curve of regret against ε (or against the factor on the bonus) has a given regret.
+
+Regret is known at x_1 < x_2 < ..., some runs each. Between neighbours the mean is interpolated, a straight
+line of log regret against log x; the answer is the least x at which the line has the wanted regret. Its
+interval is the percentile bootstrap: seeds are resampled, the same for all x_i (arms share their seeds); a
+printed regret is read anew within the error of its digitisation; and half of the time one of the two points
+beside the answer is left out, so that the error of interpolating is in the interval. With 5 runs it is narrow
+by about √(4/5).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpucbvi.protocol import Floats
+from dpucbvi.stats import LEVEL, RESAMPLES, summarise, three_digits
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import Rows, Stored, Study
+from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.printed import DIGITISATION, final_regrets
+from experiments.studies.shared.style import (
+    ALGORITHMS,
+    BLACK,
+    DOTTED,
+    MARKER,
+    PRIVACY,
+    QUIET,
+    SMALL,
+    legend_below,
+    new_panels,
+)
+from experiments.studies.shared.tables import as_regret, finals, write_csv
+
+EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
+# The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
+CANDIDATES = {
+    "non_private": (FACTOR, ("ucbvi_scales", "pooled_ucbvi_scales")),
+    "jdp": (EPSILON, ("dp_ucbvi_jdp", "pooled_jdp", "private_ucb_vi_jdp")),
+    "ldp": (EPSILON, ("dp_ucbvi_ldp", "pooled_ldp", "private_ucb_vi_ldp")),
+}
+
+
+class Match(NamedTuple):
+    """The matching x and its 95% interval, nan where resampled curves too often miss the wanted regret."""
+
+    x: float
+    low: float
+    high: float
+
+
+class PrintedMatch(NamedTuple):
+    """Where an algorithm has the final regret of a printed curve: at which value of the setting."""
+
+    curve: str
+    label: str
+    setting: str
+    regret: float
+    match: Match | None
+
+
+def printed_matches(experiment: StoredExperiment) -> list[PrintedMatch]:
+    """Every printed curve with every algorithm that may have its regret; none if K is not the printed one."""
+    found = []
+    for curve, wanted in final_regrets(experiment.arms[0].config).items():
+        setting, arms = next(value for start, value in CANDIDATES.items() if curve.startswith(start))
+        for of in arms:
+            label = next(arm.label for arm in experiment.arms if arm.of == of)
+            x, regret = series(experiment.arms, of, setting)
+            found.append(PrintedMatch(curve, label, setting, wanted, match(x, regret, wanted, DIGITISATION)))
+    return found
+
+
+def match(x: Floats, regret: Floats, wanted: float, error: float = 0.0, seed: int = 0) -> Match | None:
+    """The least x at which the mean regret is `wanted` ± `error`; None if the curve never has it.
+
+    `regret` has a row per x, a column per seed.
+    """
+    found = crossing(x, regret.mean(axis=1), wanted)
+    if found is None:
+        return None
+    rng, runs = np.random.default_rng(seed), regret.shape[1]
+    picks = rng.integers(runs, size=(RESAMPLES, runs))
+    reads = wanted + error * rng.uniform(-1.0, 1.0, RESAMPLES)
+    right = int(np.clip(np.searchsorted(x, found), 1, len(x) - 1))
+    beside = [i for i in (right - 1, right) if 0 < i < len(x) - 1]  # an end cannot be left out
+    left_out = rng.choice([*beside, *[-1] * max(len(beside), 1)], RESAMPLES)  # -1: none
+    kept = [np.arange(len(x)) != i for i in left_out]
+    resampled = [
+        r
+        for pick, read, keep in zip(picks, reads, kept, strict=True)
+        if (r := crossing(x[keep], regret[keep][:, pick].mean(axis=1), read)) is not None
+    ]
+    if len(resampled) < LEVEL * RESAMPLES:
+        return Match(found, np.nan, np.nan)
+    low, high = np.quantile(resampled, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])
+    return Match(found, float(low), float(high))
+
+
+def crossing(x: Floats, y: Floats, wanted: float) -> float | None:
+    """The least x at which the log-log polygon through (x, y) is at `wanted`; None outside its range."""
+    log_x, gap = np.log(x), np.log(y) - np.log(wanted)
+    for i in range(len(x) - 1):
+        if gap[i] == 0.0:
+            return float(x[i])
+        if gap[i] * gap[i + 1] < 0.0:
+            share = gap[i] / (gap[i] - gap[i + 1])
+            return float(np.exp(log_x[i] + share * (log_x[i + 1] - log_x[i])))
+    return float(x[-1]) if gap[-1] == 0.0 else None
+
+
+def series(arms: Sequence[StoredArm], of: str, setting: str) -> tuple[Floats, Floats]:
+    """The arm `of` along its grid: the setting's values in ascending order, the final regrets of the runs."""
+    points = sorted((arm for arm in arms if arm.of == of), key=lambda arm: arm.point[setting])
+    x = np.array([float(arm.point[setting]) for arm in points])
+    return x, np.array([arm.finals for arm in points])
+
+
+REFERENCE = "ucbvi"
+MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how the keys of its arms and curves have it
+CURVES = {  # the arms are <curve>_<model>
+    "dp_ucbvi": "DP-UCBVI",
+    "private_ucb_vi": "Private-UCB-VI",
+    "pooled": "DP-UCBVI, pooled",
+}
+CROSS: dict[str, Any] = {"marker": "x", "markersize": 4.5, "markeredgewidth": 1.2, "color": BLACK, "zorder": 6}
+ABOVE_BELOW = {"jdp_eps1": ("bottom", 1), "jdp_eps2": ("top", -1)}  # two names that would touch: points between
+
+
+class Threshold(NamedTuple):
+    """The ε above which privacy is no longer the larger term of the paper's bound."""
+
+    epsilon: float
+    formula: str
+
+
+def threshold(model: str, S: int, A: int, H: int, K: int) -> Threshold:
+    """Where √(SAH²T) equals S²AH³/ε (Theorem 5.2) or S²A√(H⁵T)/ε (Theorem 5.7), constants and logs left out."""
+    if model == "JDP":
+        return Threshold(S**1.5 * A**0.5 * H**2 / np.sqrt(K * H), "$S^{3/2}A^{1/2}H^2/\\sqrt{T}$")
+    return Threshold(S**1.5 * A**0.5 * H**1.5, "$S^{3/2}A^{1/2}H^{3/2}$")
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """A panel for each model, on the same regret axis."""
+    check_same_grid(experiment)
+    check_certified(experiment)
+    figure, panels = new_panels([2.6, 2.6])
+    legend_below(figure, _legend(), len(CURVES))
+    for axes, model in zip(panels, MODELS, strict=True):
+        _draw_model(axes, experiment, model)
+    means = [arm.mean for arm in experiment.arms]
+    for axes in panels:
+        axes.set_ylim(max(min(means), 1e-3) / 2.0, 4.0 * max(means))
+        axes.set_ylabel(f"regret after {_reference(experiment).K:,} episodes")
+    return figure
+
+
+def check_certified(experiment: StoredExperiment) -> None:
+    """The two horizontal axes are what the runs certify: ε if a user is added or removed, 2ε if replaced."""
+    for arm in experiment.arms:
+        if EPSILON in arm.point:
+            _, add_remove, replace_one = arm.certificate[:3]
+            assert np.isclose(add_remove, arm.point[EPSILON]), f"{arm.key}: certifies {add_remove}"
+            assert np.isclose(replace_one, 2.0 * add_remove), f"{arm.key}: certifies {replace_one} if replaced"
+
+
+def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for curve, name in CURVES.items():
+        x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
+        _draw_series(axes, x, regret, name, PRIVACY[model])
+    _draw_reference(axes, experiment)
+    _draw_threshold(axes, experiment, model)
+    _draw_printed(axes, experiment, model)
+    axes.set_xlabel(f"certified {model} ε, a user added or removed", labelpad=2)
+    above = axes.secondary_xaxis("top", functions=(_doubled, _halved))
+    above.set_xlabel(f"certified {model} ε, a user replaced", color=QUIET)
+
+
+def _look(name: str, hue: str) -> dict[str, Any]:
+    """How an algorithm is drawn: hollow markers for pooled counts."""
+    dashes, mark, hollow = ALGORITHMS[name]
+    look = {**MARKER, "markerfacecolor": "white", "markeredgecolor": hue} if hollow else MARKER
+    return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.4, **look}
+
+
+def _legend() -> list[Line2D]:
+    return [Line2D([], [], label=name, **_look(name, QUIET)) for name in CURVES.values()]
+
+
+def _draw_series(axes: Axes, x: Floats, regret: Floats, name: str, hue: str) -> None:
+    mean, half_width = summarise(regret.T)
+    axes.plot(x, mean, zorder=4, **_look(name, hue))
+    low = np.maximum(mean - half_width, 1e-3 * mean)
+    axes.fill_between(x, low, mean + half_width, color=hue, alpha=0.18, linewidth=0)
+
+
+def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
+    arm = _reference(experiment)
+    mean = arm.mean
+    axes.axhline(mean, color=BLACK, linewidth=1.2, zorder=2)
+    axes.annotate(
+        f"{arm.label}, {'pooled counts' if arm.config['agent'].get('pooled') else 'counts per step'}",
+        (0.015, mean),
+        (0, -4),
+        va="top",
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        fontsize=SMALL,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.0},
+    )
+
+
+def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> None:
+    arm = _reference(experiment)
+    H, S, A = arm.sizes
+    at = threshold(model, S, A, H, arm.K)
+    axes.axvline(at.epsilon, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
+    axes.annotate(
+        f"{at.formula} = {_number(at.epsilon)}",
+        (at.epsilon, 0.97),
+        (3 if model == "JDP" else -3, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="left" if model == "JDP" else "right",
+        va="top",
+        fontsize=SMALL,
+        color=QUIET,
+    )
+
+
+def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
+    """A tick for every printed final regret of this model, a cross where a curve has it."""
+    for name, regret in final_regrets(_reference(experiment).config).items():
+        if not name.startswith(MODELS[model]):
+            continue
+        axes.plot(
+            [0.985, 1.015], [regret] * 2, transform=axes.get_yaxis_transform(), color="black", clip_on=False
+        )
+        side, offset = ABOVE_BELOW.get(name, ("center", 0))
+        axes.annotate(
+            f"ε = {name[-1]}",
+            (1.02, regret),
+            (1, offset),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            fontsize=SMALL,
+            va=side,
+            annotation_clip=False,
+        )
+        for curve in CURVES:
+            x, runs = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
+            at = crossing(x, runs.mean(axis=1), regret)
+            if at is not None:
+                axes.plot(at, regret, **CROSS)
+
+
+def _doubled(x: Any) -> Any:
+    return 2.0 * x
+
+
+def _halved(x: Any) -> Any:
+    return x / 2.0
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _reference(experiment: StoredExperiment) -> StoredArm:
+    return next(arm for arm in experiment.arms if arm.of == REFERENCE)
+
+
+def caption(experiment: StoredExperiment) -> str:
+    return (
+        "Regret against the certified ε. "
+        f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
+        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: "
+        "not private, and with counts per step, so that pooled counts may get below it. Dotted: "
+        "above this ε the bound's term without ε is the larger one."
+    )
+
+
+SETTINGS = {EPSILON: "ε (a user added or removed)", FACTOR: "factor on the bonus"}
+HEADER = ("curve", "printed_regret", "algorithm", "setting", "value", "low", "high")
+
+
+def matches(experiment: StoredExperiment) -> Rows:
+    """For every printed curve the ε (for UCBVI, the factor) at which an algorithm has its final regret.
+
+    The final regrets, if the run has another size than the printed one.
+    """
+    found = printed_matches(experiment)
+    if not found:
+        return finals(experiment)
+    rows: Rows = [("printed curve", "regret", "algorithm", "setting", "matches at", "95% interval")]
+    for curve, label, setting, regret, at in found:
+        if at is None:
+            answer = ("nowhere", "-")
+        else:
+            answer = (three_digits(at.x), f"{three_digits(at.low)} to {three_digits(at.high)}")
+        rows.append((curve, as_regret(regret), label, SETTINGS[setting], *answer))
+    return rows
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """epsilon.csv; an algorithm that never has the printed regret has no value there."""
+    rows = []
+    for curve, label, setting, regret, at in printed_matches(experiment):
+        numbers = [f"{value:.6g}" for value in at] if at else ["", "", ""]
+        rows.append((curve, f"{regret:g}", label, setting, *numbers))
+    return [write_csv(folder / "epsilon.csv", HEADER, rows)]
+
+
+STUDY = Study(draw, caption, matches, write)

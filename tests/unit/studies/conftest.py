@@ -1,0 +1,11 @@
+"""Figures are drawn in these tests as everywhere: in the style of the house."""
+
+import pytest
+
+from experiments.studies.shared.style import house_style
+
+
+@pytest.fixture(autouse=True, scope="session")
+def style():
+    with house_style():
+        yield
