@@ -25,7 +25,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 OPTIONAL = PROJECT["optional-dependencies"]
 LIBRARY = ("cvxpy", "gymnasium", "pandas", "plot")  # what parts of the library ask for
-EXPERIMENTS = ("paper", "cluster", "dask", "gymnasium", "notebooks", "page")
+EXPERIMENTS = ("paper", "dask", "gymnasium", "notebooks", "page")
 
 
 def required(*extras: str) -> list[Requirement]:
@@ -33,7 +33,7 @@ def required(*extras: str) -> list[Requirement]:
     found = []
     for line in [line for extra in extras for line in OPTIONAL[extra]]:
         one = Requirement(line)
-        found += required(*one.extras) if one.name == PROJECT["name"] else [one]
+        found += required(*sorted(one.extras)) if one.name == PROJECT["name"] else [one]
     return found
 
 
@@ -73,7 +73,6 @@ IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-acc
 NOT_IMPORTED = {
     "ipykernel": "what Jupyter starts for a notebook",
     "highspy": "cvxpy loads it by itself as its HIGHS solver",
-    "hydra-submitit-launcher": "Hydra loads it by itself for hydra/launcher=submitit_...",
 }
 
 

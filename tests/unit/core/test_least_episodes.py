@@ -39,14 +39,14 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize("agent", EXACT, ids=str)
+@pytest.mark.parametrize("agent", EXACT, ids=lambda agent: type(agent).__name__)
 def test_without_noise_a_run_on_one_pair_takes_just_so_long(agent):
     least = least_episodes(set_up(ONE_PAIR, agent, dp.NonPrivate(), K))
     assert least is not None and least > 1 and first_to_leave(ONE_PAIR, agent, dp.NonPrivate()) == least
 
 
 @pytest.mark.parametrize("pooled", [False, True])
-@pytest.mark.parametrize("privatizer", [dp.Central(50.0), dp.Central(5.0, confidence_scale=0.1)], ids=str)
+@pytest.mark.parametrize("privatizer", [dp.Central(50.0), dp.Central(5.0, confidence_scale=0.1)])
 def test_with_noise_no_run_is_faster_and_none_much_slower(privatizer, pooled):
     """The bound fails with probability β/3 in each of 5 runs: 0.08 at most, and the seeds are fixed."""
     agent = dp.DPUCBVI(0.05, pooled=pooled)
