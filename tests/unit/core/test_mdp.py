@@ -31,22 +31,16 @@ ROW = (1, 2, 0)  # one row of P
 
 BAD = {
     "P negative": (altered("P", ROW, [-0.25, 1.0, 0.25]), "P[1, 2, 0, 0] = -0.25"),
-    "P NaN": (altered("P", (1, 2, 0, 1), NAN), "P[1, 2, 0, 1] = nan"),
     "P infinite": (altered("P", (1, 2, 0, 1), INF), "P[1, 2, 0] sums to inf"),
     "P above 1": (altered("P", ROW, [0.5, 0.5, 0.25]), "P[1, 2, 0] sums to 1.25"),
-    "P below 1": (altered("P", ROW, [0.5, 0.25, 0.0]), "P[1, 2, 0] sums to 0.75"),
     "initial sum": ({"initial": [0.5, 0.25, 0.0]}, "initial sums to 0.75"),
     "initial negative": ({"initial": [0.5, -0.5, 1.0]}, "initial[1] = -0.5"),
-    "initial NaN": ({"initial": [0.5, 0.5, NAN]}, "initial[2] = nan"),
     "r negative": (altered("r", (0, 1, 1), -1e-12), "r[0, 1, 1] = -1e-12"),
     "r above 1": (altered("r", (0, 1, 1), 1.5), "r[0, 1, 1] = 1.5"),
-    "r NaN": (altered("r", (1, 0, 0), NAN), "r[1, 0, 0] = nan"),
     "P three axes": ({"P": np.full((3, 2, 3), 1 / 3)}, "P: shape (3, 2, 3) is not (H, S, A, S)"),
     "P not square": ({"P": np.full((2, 3, 2, 4), 1 / 4)}, "P: shape (2, 3, 2, 4) is not (H, S, A, S)"),
     "P no steps": ({"P": np.zeros((0, 3, 2, 3))}, "P: shape (0, 3, 2, 3) is not (H, S, A, S)"),
-    "P no actions": ({"P": np.zeros((2, 3, 0, 3))}, "P: shape (2, 3, 0, 3) is not (H, S, A, S)"),
     "r shape": ({"r": np.zeros((2, 3))}, "r: shape (2, 3) is not (H, S, A) = (2, 3, 2)"),
-    "r swapped axes": ({"r": np.zeros((2, 2, 3))}, "r: shape (2, 2, 3) is not (H, S, A) = (2, 3, 2)"),
     "initial shape": ({"initial": [0.5, 0.5]}, "initial: shape (2,) is not (S,) = (3,)"),
     "rewards": ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of deterministic, bernoulli"),
 }
@@ -73,17 +67,6 @@ def test_rounding_of_a_row_is_accepted_and_more_is_not():
     TabularMDP(**parts(**altered("P", ROW, row + 1e-10)))
     with pytest.raises(InputError, match="sums to 1"):
         TabularMDP(**parts(**altered("P", ROW, row + 1e-9)))
-
-
-def test_rewards_may_touch_0_and_1():
-    TabularMDP(**parts(r=np.zeros((H, S, A))))
-    TabularMDP(**parts(r=np.ones((H, S, A))))
-
-
-def test_sizes_come_from_the_arrays():
-    mdp = TabularMDP(**parts())
-    assert (mdp.H, mdp.S, mdp.A) == (H, S, A)
-    assert (mdp.rewards, mdp.name) == ("deterministic", "mdp")
 
 
 def test_arrays_are_read_only_copies():
