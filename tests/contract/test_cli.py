@@ -22,7 +22,6 @@ from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
 from dpucbvi.errors import LpError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import PRIVATIZERS
-from experiments.lab.compose import offer_environments
 from experiments.lab.store import Store
 from experiments.studies.calibrate import save
 
@@ -33,10 +32,8 @@ TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.work
 BAD = {
     # keys and options
     "foo=1": "foo: no such key",
-    "+foo=1": "foo: no such key",
     "bta=0.1": "bta: no such key; did you mean beta?",
     "env.foo=1": "env.foo: no such key; it is one of name, S, H, variant, rewards",
-    "env.path=x.npz": "env.path: no such key",
     "agent=ucbvi": "agent: no option 'ucbvi'; did you mean ucbvi_",
     "+exp=river": "exp: no option 'river'; did you mean riverswim?",
     "hydra/launcher=submitit_local": "hydra/launcher is not accepted: docs/SCALING.md",
@@ -45,44 +42,22 @@ BAD = {
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
     # types
     "K=many": "K: 'many' is not accepted; it must be an integer",
-    "K=2.5": "K: 2.5 is not accepted; it must be an integer",
-    "K=": "K: '' is not accepted",
-    "K=null": "K: null is not accepted",
-    "beta=true": "beta: true is not accepted; it must be a number",
-    "env.variant=3": "env.variant: 3 is not accepted; it must be a text",
-    "runtime.progress=1": "runtime.progress: 1 is not accepted; it must be true or false",
     "env=null": "must be a string or a list",
     "K=${no_such}": "no_such",
     "task=attack": "task: 'attack' is not accepted; it must be one of run, audit, certify, plan",
     "task=audit study=audit": "attack.name: a value is needed",
     "task=audit": "study: 'regret' is not accepted; it must be one of audit",
-    "engine=audit": "engine: no option 'audit'",
     # values
     "K=0": "K: 0 is not accepted; it must be an integer from 1 to 1000000000000000",
-    "K=1e20": "K: 100000000000000000000 is not accepted; it must be an integer from 1 to 1000000000000000",
-    "beta=0": "beta: 0.0 is not accepted; it must be a number in (0, 1)",
-    "beta=1": "beta: 1.0 is not accepted; it must be a number in (0, 1)",
-    "beta=1e-320": "beta: 1e-320 is not accepted; it must be 1e-100 or more",
     "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
-    "privatizer.epsilon=-1": "privatizer.epsilon: -1.0 is not accepted; it must be a number > 0",
-    "privatizer.epsilon=nan": "privatizer.epsilon: nan is not accepted",
-    "privatizer.epsilon=1e-320": "privatizer.epsilon: the noise of Central is not finite; a larger epsilon",
-    "env.H=0": "env.H: 0 is not accepted; it must be an integer >= 1",
-    "env.S=1": "env.S: 1 is not accepted; it must be an integer >= 2",
     "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, this machine has",
-    "env=grid_world env.rows=3000 env.columns=3000": "env: grid_world of this size takes",
     "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
     "env=hard_tree env.depth=30 env.H=100": "env: hard_tree of this size takes",
-    "env=hard_tree env.depth=1000000 env.H=9000000": "env: hard_tree of this size takes",
     "env.variant=nile": "env.variant: 'nile' is not one of",
-    "runs=0": "runs: 0 is not accepted; it must be an integer from 1 to 1000000",
-    "runs=1e9": "runs: 1000000000 is not accepted; it must be an integer from 1 to 1000000",
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "runtime.name=cloud": "runtime.name: 'cloud' is not accepted; it must be one of processes, dask",
     "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
     "+grid={5:[1]}": "grid.5: no such key",
     "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
-    "grid.K=5": "grid: a group or list is not accepted; it must be settings with lists of values",
     "K=range(1,200) beta=range(0.001,0.2,0.001)": "points are not accepted; it must be 1 to 10,000",
     "K=range(1,1000000)": "K: more than 10,000 values are not accepted",
     "grid.K=range(1,1000000)": "grid.K: more than 10,000 values are not accepted",
@@ -93,16 +68,9 @@ BAD = {
     "~bonus.scale": "~bonus.scale: changes no run",
     "attack.trials=5": "attack.trials=5: changes no run",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
-    "seed=-1": "seed: -1 is not accepted; it must be an integer >= 0",
-    "runtime.workers=0": "runtime.workers: 0 is not accepted",
-    "name=a/b": "name: 'a/b' is not accepted",
     f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
     "study=epsilon": "study: 'epsilon' is not accepted; it must be one of regret",
-    "figure.x=cubic": "figure.x: 'cubic' is not accepted; it must be one of log, linear",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
-    "agent=private_ucb_vi": "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none",
-    "postprocess=cvxpy": "engine.name: fast has no compiled twin of the post-processing by cvxpy",
-    "+arms={a:{privatizer:{epsilon:0}}}": "arms.a.privatizer.epsilon: 0.0 is not",
     # parts of one's own
     "privatizer.name=nowhere:Mine": "privatizer.name: 'nowhere:Mine' cannot be imported (ModuleNotFoundError",
     "agent.name=math:Mine": "agent.name: 'math:Mine' cannot be imported (AttributeError",
@@ -121,7 +89,6 @@ BAD = {
     "agent=ucbvi_bf,pucb": "'agent=ucbvi_bf,pucb': several values need --multirun",
     "seed=1,2": "'seed=1,2': several values need --multirun",
     "--experimental-rerun=x": "--experimental-rerun is not accepted",
-    "task=plan K=0": "K: 0 is not accepted",
     "-m K=5,0": "K: 0 is not accepted",
     "save_arms=mine": "save_arms: single chooses no factors; it takes +exp=calibrate or",
     "--verbose": "unrecognized arguments: --verbose",
@@ -486,9 +453,7 @@ def test_its_signature_is_its_config(own_environment, cli):
     [
         ("env=corridor", "env.goal: a value is needed"),
         ("env=corridor env.goal=much", "env.goal: 'much' is not accepted; it must be a number"),
-        ("env=corridor env.gaol=1", "env.gaol: no such key; did you mean goal?"),
         ("env=corridor env.goal=2", "r[0, 2, 1] = 2.0: every entry must be in [0, 1]"),
-        ("env=corridor env.goal=1 env.rewards=gauss", "env.rewards: 'gauss' is not one of"),
         ("env=corridors", "env: no option 'corridors'; did you mean corridor?"),
     ],
 )
@@ -496,12 +461,6 @@ def test_its_bad_input_is_one_line(own_environment, cli, tmp_path, command, mess
     code, out, err = cli(*command.split(), f"runtime.results={tmp_path / 'results'}")
     assert (code, out) == (2, "")
     assert re.fullmatch(r"error: [^\n]+\n", err) and message in err
-
-
-def test_a_file_goes_before_the_signature(cli):
-    """riverswim has a yaml, with the comments that a reader needs: it is the one that is taken."""
-    offer_environments()
-    assert not {f"{name}.yaml" for name in ENVIRONMENTS} & set(ConfigStore.instance().repo.get("env", {}))
 
 
 @pytest.mark.slow  # a copy of the repository, and four processes: 10 s

@@ -22,7 +22,6 @@ from dpucbvi.mdp import TabularMDP
 from experiments import studies
 from experiments.lab.compose import is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
-from experiments.lab.store import Store
 from experiments.studies.shared.printed import printed_curves
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -266,19 +265,3 @@ def test_a_malformed_npz_is_one_line(content, tmp_path):
     path = tmp_path / "mdp.npz"
     path.write_bytes(content)
     assert "mdp.npz' is not an .npz with P, r and initial" in told(lambda: from_file(str(path)))
-
-
-# --- files of results -----------------------------------------------------------------------------------------
-
-INDEXES = {
-    "empty": b"",
-    "JSON": b'{"name": "one", "study": "regret", "arms": {}}',
-    "no zip": b"PK" + bytes(100),
-    "a zip of nothing": b"PK\x05\x06" + bytes(18),
-}
-
-
-@pytest.mark.parametrize("content", INDEXES.values(), ids=INDEXES)
-def test_a_malformed_index_is_one_line(content, tmp_path):
-    Store(tmp_path).file("one").write_bytes(content)
-    assert "one: not (completely) stored" in told(lambda: Store(tmp_path).load_experiment("one"))
