@@ -37,6 +37,22 @@ KINDS = {
 }
 
 
+# What compiles most kernels: in one process, which then has them in memory.
+KERNELS = (
+    *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
+    *("unit/core/test_least_episodes", "claims/test_appendix_b", "claims/test_appendix_c"),
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Under --dist loadgroup a file is one process's: its fixtures are made and its kernels compiled once."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        compiles = any(name in file for name in KERNELS)
+        item.add_marker(pytest.mark.xdist_group("kernels" if compiles else file))
+
+
 def pytest_addoption(parser):
     parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
 

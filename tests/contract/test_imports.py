@@ -64,7 +64,6 @@ DRAWING = "dpucbvi.drawing"
 ON_DEMAND = {
     "tools": {"pandas"},
     "lab": {"cvxpy", "pandas", "distributed"},
-    "studies": {"seaborn"},
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.archive": {"pandas"},
     "dpucbvi.projection": {"cvxpy"},
