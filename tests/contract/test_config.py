@@ -291,29 +291,6 @@ def test_an_arm_is_changed_removed_and_added_on_the_command_line():
     assert after["short"].K == 100
 
 
-def test_the_base_reaches_every_arm():
-    assert {settings.K for settings in by_key("K=77").values()} == {77}
-    assert {settings.env["H"] for settings in by_key("env.H=3").values()} == {3}
-
-
-def test_seeds_start_at_seed():
-    assert experiment("seed=3", "runs=2").seeds == [3, 4]
-
-
-def test_folders_are_in_the_repository_unless_absolute(tmp_path):
-    relative, absolute = experiment(), experiment(f"runtime.results={tmp_path}")
-    assert (relative.results, relative.figures) == (ROOT / "results", ROOT / "results" / "figures")
-    assert (absolute.results, absolute.figures) == (tmp_path, tmp_path / "figures")
-
-
-def names(*overrides):
-    return [name_of(arm) for arm in experiment(*overrides).arms]
-
-
-def test_the_spelling_of_a_number_does_not_matter():
-    assert names("K=1000", "privatizer.epsilon=1") == names("K=1e3", "privatizer.epsilon=1.0")
-
-
 BAD_ARMS = {
     "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it must be a group with a name",
     "+arms.a.K=many": "arms.a.K: 'many' is not accepted; it must be an integer",

@@ -48,14 +48,6 @@ def test_the_first_lines_run_as_they_stand(text):
     assert 0 < regret < 2 * run.regret[half]  # it learns: the second half costs less
 
 
-def test_the_readme_and_the_docstring_say_the_same():
-    def bare(text: str) -> list[str]:
-        return [line.split("#")[0].rstrip() for line in text.splitlines()]
-
-    first, second = bare(from_the_readme()), bare(from_the_docstring())
-    assert (first[:2], first[-1]) == (second[:2], second[-1])
-
-
 # --- what is offered -----------------------------------------------------------------------------------------
 
 NAMES = sorted(dp.__all__)
@@ -130,13 +122,6 @@ def test_runs_become_a_table(several):
 def test_seeds_come_in_any_row(seeds):
     made = dp.run(RIVER, dp.UCBVI(), K=5, seed=seeds)
     assert made.seeds == (0, 1) and all(type(seed) is int for seed in made.seeds)
-
-
-def test_numbers_of_numpy_are_numbers():
-    own = dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=9, seed=2)
-    given = dp.run(RIVER, dp.DPUCBVI(), dp.Central(epsilon=np.float64(1)), K=np.int64(9), seed=np.uint8(2))
-    np.testing.assert_array_equal(own.regret, given.regret)
-    assert dp.riverswim(S=np.int32(3), H=np.int64(4)).P.shape == RIVER.P.shape
 
 
 def test_every_episode_is_watched_in_order_on_both_engines():

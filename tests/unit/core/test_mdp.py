@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import chi2
 
 from dpucbvi import InputError, TabularMDP, random_mdp
 from dpucbvi.mdp import draw, rollout, uniforms_per_episode
@@ -202,20 +202,3 @@ def test_trajectories_have_the_probabilities_of_the_mdp():
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(richer, pi), 20_000, seed=6) < 1e-6
     reversed_steps = TabularMDP(mdp.P[::-1], mdp.r[::-1], mdp.initial, "bernoulli")
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(reversed_steps, pi), 20_000, seed=6) < 1e-6
-
-
-def test_bernoulli_and_deterministic_rewards_have_the_same_mean():
-    """A binomial test at 1e-6 (two-sided); a coin of mean 0.6 in place of 0.5 is refused."""
-    P, r = np.ones((1, 1, 1, 1)), np.full((1, 1, 1), 0.5)
-    coin = TabularMDP(P, r, np.ones(1), "bernoulli")
-    pi = np.zeros((1, 1), dtype=int)
-    u = np.random.default_rng(7).random((4000, uniforms_per_episode(1)))
-    heads = int(sum(rollout(coin, pi, row).r[0] for row in u))
-
-    def p_value(mean):
-        return 2 * min(binom.cdf(heads, len(u), mean), binom.sf(heads - 1, len(u), mean))
-
-    assert p_value(0.5) > 1e-6
-    assert p_value(0.6) < 1e-6
-    paid = {float(rollout(TabularMDP(P, r, np.ones(1)), pi, row).r[0]) for row in u}
-    assert paid == {0.5}

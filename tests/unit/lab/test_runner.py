@@ -75,14 +75,6 @@ def test_a_complete_run_is_loaded_not_run_again(tmp_path, monkeypatch):
         runner.run_experiment(experiment(tmp_path, seeds=(0, 1, 2)))
 
 
-def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
-    runner.run_experiment(experiment(tmp_path))
-    monkeypatch.setattr(runner, "code", lambda: "other")
-    tally = runner.run_experiment(experiment(tmp_path))
-    assert tally == (0, 4, 4)
-    assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
-
-
 def task_of(made: Experiment) -> runner.Task:
     """Its only run."""
     (id,), (arm,), (seed,) = runner.run_ids(made), made.arms, made.seeds
@@ -128,22 +120,6 @@ def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
     assert files(tmp_path) == before
 
 
-def test_true_counts_of_a_run_that_another_process_finishes_go_when_it_has_ended(tmp_path, monkeypatch):
-    """It wants them and stores them while we wait for its claim."""
-    made, lock = without_counts(tmp_path, seeds=[0], a=BASE), ExitStack()
-    task = task_of(made)
-    runner.run_experiment(made)
-    assert lock.enter_context(claim(Store(tmp_path).claim(task.id)))
-
-    def other_process_finishes(_):
-        lock.close()
-        assert runner.run_one(task, tmp_path, {}) == (task.id, "computed")
-
-    monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
-    assert runner.run_experiment(made) == (0, 1, 0)
-    assert not Store(tmp_path).load(task.id).true_counts
-
-
 def runs_in(folder):
     return [run for arm in Store(folder).load_experiment("small").arms for run in arm.runs]
 
@@ -163,15 +139,6 @@ def test_arms_with_equal_settings_share_their_runs(tmp_path):
     assert runner.run_experiment(experiment(tmp_path, a=BASE, b=replace(BASE))) == (2, 0, 0)
     a, b = Store(tmp_path).load_experiment("small").arms
     assert [run.config for run in a.runs] == [run.config for run in b.runs]
-
-
-def test_an_arm_may_have_fewer_runs(tmp_path):
-    few = experiment(tmp_path, seeds=(4, 5, 6))
-    few.arms[0].runs, few.arms[1].runs = 2, 9  # more than there are seeds: all of them
-    assert len(runner.run_ids(few)) == 5
-    assert runner.run_experiment(few) == (5, 0, 0)
-    stored = Store(tmp_path).load_experiment("small")
-    assert [[run.config["seed"] for run in arm.runs] for arm in stored.arms] == [[4, 5], [4, 5, 6]]
 
 
 def test_arms_meet_the_same_environment(tmp_path):
@@ -320,16 +287,6 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 
 
 # --- progress -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("terminal", "shown", "bar"), [("1", True, True), ("1", False, False), ("0", True, False)]
-)
-def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, terminal, shown, bar):
-    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    with progress("title", 50, shown) as finished:
-        finished()
-    assert ("1/50" in capsys.readouterr().out) == bar
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
