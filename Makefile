@@ -48,9 +48,10 @@ notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside t
 	$(BIN)/python experiments/notebooks.py
 
 # What a save can break, in every room and without a process or a compiler that is slow to start.
-QUICK := tests/contract/test_door.py tests/contract/test_imports.py tests/contract/test_deviations.py \
-  tests/claims/test_algorithm_1.py tests/claims/test_definitions_privacy.py tests/unit/core tests/unit/lab \
-  tests/unit/agents tests/unit/mechanisms tests/unit/privacy tests/unit/privatizers tests/unit/studies/test_regret.py
+QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py claims/test_lemma_5_4_postprocessing.py \
+  $(addprefix unit/,core/test_mdp.py core/test_counts.py core/test_stats.py core/test_environments.py \
+  lab/test_settings.py lab/test_store.py agents/test_ucbvi.py mechanisms/test_matrices.py privacy/test_laplace.py \
+  privatizers/test_privatizers.py engine/test_twins.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests of every room, for every save: under a minute
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(QUICK)
