@@ -173,6 +173,13 @@ class Loop:
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
         self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
+        self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
+
+    def _box(self, uniforms: Floats) -> Box:
+        run, parts = self._run, (self._plan, self._release, self._hook)
+        addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
+        steps = (self._processing, self._lazy, self._flat)
+        return box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
 
     @property
     def settled(self) -> bool:
@@ -194,13 +201,10 @@ class Loop:
 
     def run(self, uniforms: Floats) -> None:
         """One episode per row of `uniforms`."""
-        run, parts = self._run, (self._plan, self._release, self._hook)
-        addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
-        steps = (self._processing, self._lazy, self._flat)
-        arguments = box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
-        if boxed_callback(run_episodes, arguments).ctypes(arguments.address, run.setup.problem.K) < 0:
-            for part in parts:
-                part.fail(int(run.memory.tally[EPISODE]))
+        arguments, (K, tally) = self._box(uniforms), (self._run.setup.problem.K, self._run.memory.tally)
+        if self._run_episodes(arguments.address, K) < 0:
+            for part in (self._plan, self._release):
+                part.fail(int(tally[EPISODE]))
             raise RuntimeError("a part of the run failed compiled, and not in Python")
         self._plan.settle()
 
