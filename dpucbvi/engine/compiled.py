@@ -247,7 +247,9 @@ def describe(value: Any, parts: list[bytes], seen: dict[int, int]) -> None:
         if value in BY_HAND:
             describe(BY_HAND[value], parts, seen)
         else:
-            describe((value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), parts, seen)
+            describe(
+                (value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), parts, seen
+            )
             for name in names_of(value):
                 describe((name.kind, name.name, name.value), parts, seen)
     elif isinstance(value, Dispatcher):
@@ -260,8 +262,8 @@ def describe(value: Any, parts: list[bytes], seen: dict[int, int]) -> None:
     elif isinstance(value, np.ndarray | np.generic):
         parts.append(f"{value.dtype.str}{value.shape}".encode() + value.tobytes())
     elif isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType | np.ufunc):
-        names = getattr(value, "_fields", "")
-        parts.append(f"{getattr(value, '__module__', '')}.{value.__name__}{names}".encode())
+        module, fields = (getattr(value, name, "") for name in ("__module__", "_fields"))
+        parts.append(f"{module}.{value.__name__}{fields}".encode())
     elif hasattr(value, "__wrapped__"):  # an intrinsic of numba
         describe(value.__wrapped__, parts, seen)
     else:
