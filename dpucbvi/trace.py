@@ -168,7 +168,7 @@ class Runs(Sequence[Trace]):
 
 
 def _summary(runs: Sequence[Trace], regret: str) -> str:
-    """What a person wants to know of runs at first: five lines at most."""
+    """What a person wants to know of runs at first: six lines at most."""
     first, about = runs[0], runs[0].about
     lines = [_setting(about)] if "agent" in about else []
     uniform = f"; the uniform policy has {about['uniform_regret']:,.0f}" if "uniform_regret" in about else ""
@@ -178,6 +178,8 @@ def _summary(runs: Sequence[Trace], regret: str) -> str:
     if first.certificate.model != "none" and "lp_checked" in first.checks:
         why = f" ({first.checks['lp_unchecked']})" if "lp_unchecked" in first.checks else ""
         lines.append(f"LPs checked: {sum(run.checks['lp_checked'] for run in runs):,}{why}")
+    if "own_parts" in first.checks:
+        lines.append(first.checks["own_parts"])
     if none_learnt(runs):
         lines.append(nothing_learnt(about.get("least_K")))
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.audit.attack import Verdict, verdict
-from dpucbvi.audit.drive import Tape, generators, on_tape
+from dpucbvi.audit.drive import Tape, generators, on_tape, source
 from dpucbvi.audit.released import is_gaussian, only_drawn_on_the_way
 from dpucbvi.audit.scores import Score, count, learn
 from dpucbvi.engine.boxes import box, boxed_callback
@@ -103,7 +103,7 @@ def policies(
         arrays.memory.now[:] = arrays.memory.blank
         for part in (private.flat, private.N_sa, private.N_sas, private.sd):
             part[:] = 0.0
-        run.state.generator[:] = words[trial]
+        source(run.state)[:] = words[trial]
         loop.run(uniforms[trial])
         out[trial] = seen
     return out.astype(np.float64)

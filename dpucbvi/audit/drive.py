@@ -17,9 +17,10 @@ import numpy as np
 
 from dpucbvi.audit.neighbours import Users
 from dpucbvi.engine import exact
-from dpucbvi.engine.boxes import box, call
+from dpucbvi.engine.boxes import box, boxed_callback, call
 from dpucbvi.engine.compiled import compiled
-from dpucbvi.engine.fast import FastRun, release_callback, start
+from dpucbvi.engine.fast import FastRun, start
+from dpucbvi.engine.releases import arguments_of, release_of
 from dpucbvi.engine.state import Memory, arrays_of
 from dpucbvi.mechanisms.square_root import Rows, noise_table
 from dpucbvi.privacy.draws import seeded
@@ -145,8 +146,9 @@ def fed(run: FastRun, tape: Tape, users: Users, each: np.ndarray, faults: Faults
     state, seen = tape.state, views(run, tape.state)
     out = np.zeros((len(each), len(users.s), sum(view.size for view in seen)))
     nobody = run.memory._replace(s=run.memory.s[:1], a=run.memory.a[:0], r=run.memory.r[:0])  # has no steps
-    there, away = box(state, run.memory, run.private), box(state, nobody, run.private)
-    release = release_callback(run.setup, there)
+    there, away = (box(*arguments_of(state, memory, run.private)) for memory in (run.memory, nobody))
+    privatizer: Any = run.setup.privatizer
+    release = boxed_callback(release_of(privatizer.take), there)
     who = (release.address, there.address, away.address)
     arrays = (tape.now, tape.blank, source(state), each, run.private.flat)
     compiled(feed)(who, arrays, users, run.memory, seen, faults, out)

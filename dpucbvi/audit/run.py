@@ -17,7 +17,7 @@ from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.accounting import gaussian_epsilon
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privatizers import Certificate
+from dpucbvi.privatizers import PRIVATIZERS, Certificate
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
@@ -28,12 +28,12 @@ RELATIONS = ("replace_one", "add_remove")  # the second for the attack `released
 
 def check(setup: Setup, attack: str, variant: str | None, trials: int, relation: str | None = None) -> None:
     """Raise InputError, before anything is run, for an audit that cannot be made."""
-    from dpucbvi.engine.twins import has_plan, has_release
+    from dpucbvi.engine.twins import has_plan
 
     whole("trials", trials, 100)
     if attack not in ATTACKS:
         raise InputError(f"attack: {attack!r} is not accepted; it must be one of {', '.join(ATTACKS)}")
-    if not (has_plan(setup.agent) and has_release(setup.privatizer)):
+    if not has_plan(setup.agent) or type(setup.privatizer) not in {PRIVATIZERS[name] for name in PRIVATIZERS}:
         raise InputError("privatizer: an audit is of the compiled engine, which has no twin of this")
     if setup.support is not None:
         raise InputError("known_support: an audit counts all next states; it must be false here")

@@ -42,6 +42,7 @@ ONLY_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nob
 PACKAGE = __name__.partition(".")[0]
 NUMBAS = {"builtins", "cmath", "math", "numba", "numpy", "operator"}  # packages whose functions numba knows
 BY_HAND: dict[FunctionType, Any] = {}
+PLAIN_VALUES = bool | int | float | complex | str | bytes | numba.types.Type
 _versions: dict[str, Any] = {}  # by key: a global that has changed gives another function
 
 
@@ -219,52 +220,54 @@ def key(f: Any, options: dict[str, Any], *more: Any) -> str:
     That is the bytecode of every function reached, the values of its globals, closure cells and defaults, and
     numba, numpy and the options. numba itself looks at the processor, Python and the types of the arguments.
     """
+    parts: list[bytes] = []
+    describe((numba.__version__, np.__version__, *sorted(options.items()), *more, f), parts, {})
     digest = hashlib.sha256()
-    for part in described((numba.__version__, np.__version__, *sorted(options.items()), *more, f), []):
+    for part in parts:
         digest.update(f"{len(part)} ".encode() + part)
     return digest.hexdigest()[:32]
 
 
-def described(value: Any, seen: list[Any]) -> Iterator[bytes]:
-    """A value in bytes that differ wherever it could make a difference; of a function, all that it reaches."""
-    yield f"{type(value).__module__}.{type(value).__qualname__}".encode()
-    if any(value is other for other in seen):
-        yield str(next(i for i, other in enumerate(seen) if value is other)).encode()
-    elif is_plain(value):
-        seen.append(value)
-        if value in BY_HAND:
-            yield from described(BY_HAND[value], seen)
-        else:
-            yield from described(
-                (value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), seen
-            )
-            for name in names_of(value):
-                yield from described(tuple(name), seen)
-    elif isinstance(value, Dispatcher):
-        seen.append(value)
-        yield from described((value.py_func, *sorted(value.targetoptions.items())), seen)
-    elif isinstance(value, CodeType):
-        names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars, value.co_argcount)
-        yield value.co_code
-        yield from described((*names, value.co_kwonlyargcount, value.co_exceptiontable, value.co_consts), seen)
-    elif isinstance(value, np.ndarray | np.generic):
-        yield f"{value.dtype.str}{value.shape}".encode() + value.tobytes()
+def describe(value: Any, parts: list[bytes], seen: dict[int, int]) -> None:
+    """Append bytes that differ wherever the value could make a difference; of a function, all that it reaches.
+
+    `seen` numbers the functions that were described, by their address: recursion ends there.
+    """
+    parts.append(f"{type(value).__module__}.{type(value).__qualname__}".encode())
+    if id(value) in seen:
+        parts.append(str(seen[id(value)]).encode())
+    elif value is None or value is ... or isinstance(value, PLAIN_VALUES):
+        parts.append(repr(value).encode())
     elif isinstance(value, tuple | list | frozenset):
         for item in value if not isinstance(value, frozenset) else sorted(value, key=repr):
-            yield from described(item, seen)
-        yield b"end"
+            describe(item, parts, seen)
+        parts.append(b"end")
+    elif is_plain(value):
+        seen[id(value)] = len(seen)
+        if value in BY_HAND:
+            describe(BY_HAND[value], parts, seen)
+        else:
+            describe(
+                (value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), parts, seen
+            )
+            for name in names_of(value):
+                describe((name.kind, name.name, name.value), parts, seen)
+    elif isinstance(value, Dispatcher):
+        seen[id(value)] = len(seen)
+        describe((value.py_func, *sorted(value.targetoptions.items())), parts, seen)
+    elif isinstance(value, CodeType):
+        names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars, value.co_argcount)
+        parts.append(value.co_code)
+        describe((*names, value.co_kwonlyargcount, value.co_exceptiontable, value.co_consts), parts, seen)
+    elif isinstance(value, np.ndarray | np.generic):
+        parts.append(f"{value.dtype.str}{value.shape}".encode() + value.tobytes())
     elif isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType | np.ufunc):
-        yield f"{getattr(value, '__module__', '')}.{value.__name__}{getattr(value, '_fields', '')}".encode()
-    elif (
-        value is None
-        or value is ...
-        or isinstance(value, bool | int | float | complex | str | bytes | numba.types.Type)
-    ):
-        yield repr(value).encode()
+        module, fields = (getattr(value, name, "") for name in ("__module__", "_fields"))
+        parts.append(f"{module}.{value.__name__}{fields}".encode())
     elif hasattr(value, "__wrapped__"):  # an intrinsic of numba
-        yield from described(value.__wrapped__, seen)
+        describe(value.__wrapped__, parts, seen)
     else:
-        yield os.urandom(16)  # nothing is known of it: it is never what it was
+        parts.append(os.urandom(16))  # nothing is known of it: it is never what it was
 
 
 # --- the cache ----------------------------------------------------------------------------------------

@@ -19,13 +19,12 @@ from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, counters, zero_counts
 from dpucbvi.engine import releases
 from dpucbvi.engine.boxes import Box, box, boxed_callback
-from dpucbvi.engine.compiled import cacheable
+from dpucbvi.engine.compiled import cacheable, is_the_packages
 from dpucbvi.engine.kernel import Parts, run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.own import (
     CALLS,
-    CheckedPlan,
-    InPython,
+    Checked,
     Part,
     own_name,
     planner_part,
@@ -46,6 +45,7 @@ from dpucbvi.engine.state import (
     arrays_of,
     flattened,
 )
+from dpucbvi.engine.twins import has_take
 from dpucbvi.files import PRIVATE, replacing
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
@@ -173,15 +173,22 @@ class Loop:
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
         self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
+        self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
+
+    def _box(self, uniforms: Floats) -> Box:
+        run, parts = self._run, (self._plan, self._release, self._hook)
+        addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
+        steps = (self._processing, self._lazy, self._flat)
+        return box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
 
     @property
     def settled(self) -> bool:
-        return self._plan.settled
+        return self._plan.settled and self._release.settled
 
     @property
     def in_python(self) -> bool:
         """Whether something of the run is not in its arrays, so that no checkpoint could hold it."""
-        return isinstance(self._release, InPython)
+        return self._release.box is None
 
     @property
     def report(self) -> str:
@@ -194,15 +201,13 @@ class Loop:
 
     def run(self, uniforms: Floats) -> None:
         """One episode per row of `uniforms`."""
-        run, parts = self._run, (self._plan, self._release, self._hook)
-        addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
-        steps = (self._processing, self._lazy, self._flat)
-        arguments = box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
-        if boxed_callback(run_episodes, arguments).ctypes(arguments.address, run.setup.problem.K) < 0:
-            for part in parts:
-                part.fail(int(run.memory.tally[EPISODE]))
+        arguments, (K, tally) = self._box(uniforms), (self._run.setup.problem.K, self._run.memory.tally)
+        if self._run_episodes(arguments.address, K) < 0:
+            for part in (self._plan, self._release):
+                part.fail(int(tally[EPISODE]))
             raise RuntimeError("a part of the run failed compiled, and not in Python")
         self._plan.settle()
+        self._release.settle()
 
 
 def plan_part(run: FastRun) -> Part:
@@ -213,20 +218,22 @@ def plan_part(run: FastRun) -> Part:
         return planner_part(run.setup, ((), counts, values))
     plan = agent.plan  # type: ignore[attr-defined]
     if not cacheable(plan):
-        return CheckedPlan(plan, plan, (run.setup.constants, counts, values), own_name(agent))
+        own = planning(plan)
+        return Checked(own, own, (run.setup.constants, counts, values), own_name(agent))
     arguments = box(run.setup.constants, counts, values)
     return Part(boxed_callback(planning(plan), arguments).address, arguments)
 
 
 def release_part(run: FastRun) -> Part:
-    if not releases.has_release(run.setup.privatizer):
+    privatizer: Any = run.setup.privatizer
+    if not has_take(privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
-    arguments = box(run.state, run.memory, run.private)
-    return Part(release_callback(run.setup, arguments).address, arguments)
-
-
-def release_callback(setup: Setup, arguments: Box) -> Any:
-    return boxed_callback(releases.release_of(setup.privatizer), arguments)
+    arguments = releases.arguments_of(run.state, run.memory, run.private)
+    release = releases.release_of(privatizer.take)
+    if not is_the_packages(privatizer.take):
+        return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
+    boxed = box(*arguments)
+    return Part(boxed_callback(release, boxed).address, boxed)
 
 
 class OwnState(NamedTuple):
@@ -236,7 +243,7 @@ class OwnState(NamedTuple):
 
 
 def first_state(setup: Setup, seed: int) -> Any:
-    if releases.has_release(setup.privatizer):
+    if has_take(setup.privatizer):
         return releases.start(setup, seed, policy_is_random(setup))
     return OwnState(setup.privatizer.release(setup.problem, setup.G, seed_stream(seed, "privacy")))
 

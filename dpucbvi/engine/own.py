@@ -1,7 +1,7 @@
-"""Parts of one's own on the fast path: a plan is compiled if it compiles, a release runs in Python.
+"""Parts of one's own on the fast path: a plan, or the `take` of a privatizer, is compiled if it compiles.
 
-Nothing of one's own is trusted at once. The first 20 calls of a plan run in Python, each beside the compiled
-version with checks of every index, and the bits of all that they write are compared. Then the compiled version
+Nothing of one's own is trusted at once. Its first 20 calls run in Python, each beside the compiled version
+with checks of every index, and the bits of all that they write are compared. Then the compiled version
 takes over; if the two differ, or if it does not compile, Python stays, between a compiled loop and LP. Which it
 was, and why, is in the `checks` of the run.
 """
@@ -16,7 +16,7 @@ from dpucbvi.agents.plans import Counted, Values
 from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
-from dpucbvi.engine.state import Memory, Private
+from dpucbvi.engine.state import Memory, Private, arrays_of
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Counts, Ints, Plan, Setup, User
 
@@ -63,22 +63,22 @@ class InPython(Part):
             return -1
 
 
-class CheckedPlan(InPython):
-    """A plan of one's own: Python and the compiled version side by side, until one of them is chosen.
+class Checked(InPython):
+    """A part of one's own: Python and the compiled version side by side, until one of them is chosen.
 
-    `python` is what runs in Python, `plain` what is compiled.
+    `python` is what runs in Python, `plain` what is compiled. Both return what the loop of kernel.py is told.
     """
 
-    def __init__(self, python: Callable[..., None], plain: Callable[..., None], arguments: Any, name: str):
+    def __init__(self, python: Callable[..., int], plain: Callable[..., int], arguments: Any, name: str):
         self._python, self._arguments, self._name, self._calls = python, arguments, name, 0
         super().__init__(self._compare, f"{name}: compiled")
         self.settled = False
         try:
+            self.box = box(*arguments)
             if reason := may_change(plain):
                 raise TypeError(f"{reason} may change while it runs")
-            self.box = box(*arguments)
             self._safe = compiled(plain, boundscheck=True)
-            self._compiled = boxed_callback(planning(plain), self.box, guarded=True)
+            self._compiled = boxed_callback(plain, self.box, guarded=True)
         except Exception as error:  # numba has many, not all of one family
             self._stay(f"it does not compile: {first_line(error)}")
 
@@ -98,21 +98,32 @@ class CheckedPlan(InPython):
 
     def _run(self, k: int) -> int:
         with np.errstate(all="ignore"):
-            self._python(*self._arguments, k)
-        return 0
+            return self._python(*self._arguments, k)
 
     def _compare(self, k: int) -> int:
-        c, counts, values = self._arguments
-        others = Values(*(array.copy() for array in values))
-        self._run(k)
+        others = copied(self._arguments, {})
+        result = self._run(k)
         self._calls += 1
         try:
-            self._safe(c, counts, others, k)
-            if any(a.tobytes() != b.tobytes() for a, b in zip(values, others, strict=True)):
+            if self._safe(*others, k) != result or bits(others) != bits(self._arguments):
                 self._stay(f"compiled it differs from Python in call {self._calls}")
         except Exception as error:  # whatever compiled code raises where Python does not
             self._stay(f"compiled it fails in call {self._calls}: {first_line(error)}")
-        return 0
+        return result
+
+
+def copied(value: Any, copies: dict[int, np.ndarray]) -> Any:
+    """The same tuples with copies of their arrays; an array that is there twice is so again."""
+    if isinstance(value, np.ndarray):
+        return copies.setdefault(id(value), value.copy())
+    if not isinstance(value, tuple):
+        return value
+    items = [copied(item, copies) for item in value]
+    return value._make(items) if hasattr(value, "_make") else tuple(items)
+
+
+def bits(value: Any) -> list[bytes]:
+    return [array.tobytes() for _, array in arrays_of("", value)]
 
 
 def planning(plan: Any) -> Any:
@@ -200,13 +211,11 @@ def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> 
     def check(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
         check_plan(made, k, mdp)
 
-    python, name = (
-        plan_of_planner(own, check, mdp.S),
-        f"the agent {getattr(own, '__name__', type(own).__name__)}",
-    )
+    python = planning(plan_of_planner(own, check, mdp.S))
+    name = f"the agent {getattr(own, '__name__', type(own).__name__)}"
     if arguments[2].pi.ndim == 3:
-        return InPython(lambda k: python(*arguments, k) or 0, f"{name}: in Python (its policies are random)")
-    return CheckedPlan(python, plan_of_planner(own, check_actions, mdp.S), arguments, name)
+        return InPython(lambda k: python(*arguments, k), f"{name}: in Python (its policies are random)")
+    return Checked(python, planning(plan_of_planner(own, check_actions, mdp.S)), arguments, name)
 
 
 # --- a release in Python ---------------------------------------------------------------------------------

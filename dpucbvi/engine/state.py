@@ -121,6 +121,6 @@ def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays of a tuple and of the tuples in it, by name, but for what is made again from the seed."""
     if isinstance(part, np.ndarray):
         yield name, part
-    elif hasattr(part, "_asdict") and not hasattr(part, "remade"):
-        for key, value in part._asdict().items():
+    elif isinstance(part, tuple) and not hasattr(part, "remade"):
+        for key, value in zip(getattr(part, "_fields", range(len(part))), part, strict=True):
             yield from arrays_of(f"{name}.{key}", value)

@@ -1,36 +1,38 @@
 """What the fast engine can run: agents that are plans, and privatizers whose release is written on arrays.
 
-A privatizer is found by its exact class: a subclass of one's own is another class, so that nothing it changes
-is ever left out.
+A class that changes more than that is none: what it changes would be left out. It is found by where in the
+classes above it a name stands.
 """
+
+from typing import Any
 
 from dpucbvi.agents.own import OwnAgent
 from dpucbvi.protocol import Agent, Privatizer, Setup
 
 
 def has_plan(agent: Agent) -> bool:
-    """Whether the agent is a plan, which the fast engine can call.
-
-    A class that changes `algorithm` below its plan is not: what it changes would be left out.
-    """
+    """Whether the agent is a plan, which the fast engine can call: no class below its plan has `algorithm`."""
     if isinstance(agent, OwnAgent):
         return agent.planner is not None
-    classes = type(agent).__mro__
-    plan, algorithm = ([name in vars(c) for c in classes] for name in ("plan", "algorithm"))
-    return any(plan) and plan.index(True) <= algorithm.index(True)
+    return _depth(agent, "plan") <= _depth(agent, "algorithm")
+
+
+def has_take(privatizer: Privatizer) -> bool:
+    """Whether it releases by `start` and `take` (privatizers/arrays.py): none below `take` has `release`."""
+    return _depth(privatizer, "take") <= _depth(privatizer, "release")
+
+
+def _depth(part: Any, name: str) -> float:
+    """How far up the classes of a part the name is defined; infinite if it is not."""
+    return next((i for i, c in enumerate(type(part).__mro__) if name in vars(c)), float("inf"))
 
 
 def is_own(setup: Setup) -> bool:
     """Whether a part of a run with a plan is not the package's."""
-    from dpucbvi.engine.compiled import cacheable  # numba is slow to import
+    from dpucbvi.engine.compiled import cacheable, is_the_packages  # numba is slow to import
 
-    agent = setup.agent
-    if isinstance(agent, OwnAgent) or not has_release(setup.privatizer):
+    agent: Any = setup.agent
+    privatizer: Any = setup.privatizer
+    if isinstance(agent, OwnAgent) or not has_take(privatizer) or not is_the_packages(privatizer.take):
         return True
-    return not cacheable(agent.plan)  # type: ignore[attr-defined]
-
-
-def has_release(privatizer: Privatizer) -> bool:
-    from dpucbvi.engine import releases
-
-    return releases.has_release(privatizer)
+    return not cacheable(agent.plan)

@@ -69,6 +69,8 @@ class Central(BinaryTrees):
     confidence_scale: float = 1.0
     printed_constant: float | None = None
 
+    take = staticmethod(BinaryTrees.take)  # the same on arrays; `release` is the paper's text
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.printed_constant is not None:

@@ -454,6 +454,26 @@ class MyCentral(dp.Central):
     """Nothing of its own but its name."""
 
 
+class Fewer(dp.GaussianTree):
+    """Leaves the first users out."""
+
+    @staticmethod
+    def take(state: Any, t: int, user: dp.User, noisy: Any) -> bool:
+        return t > 4 and GAUSSIAN_TAKE(state, t, user, noisy)
+
+
+class Careful(dp.GaussianTree):
+    """Has a block that numba does not compile."""
+
+    @staticmethod
+    def take(state: Any, t: int, user: dp.User, noisy: Any) -> bool:
+        with np.errstate(all="raise"):
+            return GAUSSIAN_TAKE(state, t, user, noisy)
+
+
+GAUSSIAN_TAKE = dp.GaussianTree.take
+
+
 class Twice:
     """A privatizer of one's own: Local with every report sent twice, and the ε that this costs."""
 
@@ -535,11 +555,12 @@ OWN = {
         "the bonus careful: in Python (it does not",
     ),
     "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), "the privatizer Twice: in Python (its release is)"),
-    "subclass of a privatizer": (dp.DPUCBVI(0.003), MyCentral(200.0), "the privatizer MyCentral: in Python"),
+    "take": (dp.DPUCBVI(0.003), Fewer(200.0), "the privatizer Fewer: compiled"),
+    "take, not compiled": (dp.DPUCBVI(0.003), Careful(200.0), "the privatizer Careful: in Python (it does not"),
     "both": (
         dp.planner(most_counted),
-        MyCentral(200.0),
-        "the agent most_counted: compiled; the privatizer MyCentral: in Python (its release is)",
+        Twice(200.0),
+        "the agent most_counted: compiled; the privatizer Twice: in Python (its release is)",
     ),
 }
 REFERENCE_ONLY = {

@@ -150,8 +150,10 @@ def test_noise_that_is_made_beforehand_is_made_again_and_not_saved(tmp_path):
     """All of it would be written every ten seconds."""
     setup, path = setup_with("square_root"), tmp_path / "checkpoint.npz"
     half = halfway(setup, path)
-    table = half.state.table.noise
-    assert table.shape == (59, half.state.scale.size) and not any("table" in name for name in half.arrays())
+    table = half.state.mechanism.table.noise
+    assert table.shape == (59, half.state.source.scale.size) and not any(
+        "table" in name for name in half.arrays()
+    )
     assert path.stat().st_size < table.nbytes + sum(array.nbytes for array in half.arrays().values())
     again = fast.resume(fast.start(setup, SEED), path)
-    np.testing.assert_array_equal(again.state.table.noise, table)
+    np.testing.assert_array_equal(again.state.mechanism.table.noise, table)

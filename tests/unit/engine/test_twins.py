@@ -3,7 +3,7 @@
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
 from dpucbvi.engine.compiled import cacheable, is_the_packages
-from dpucbvi.engine.twins import has_plan, has_release
+from dpucbvi.engine.twins import has_plan, has_take
 from dpucbvi.privatizers import PRIVATIZERS
 
 
@@ -13,7 +13,7 @@ def made(name):
 
 def test_all_of_the_package_is_compiled_and_cached():
     assert all(has_plan(AGENTS[name]()) and cacheable(AGENTS[name]().plan) for name in AGENTS)
-    assert all(has_release(made(name)) for name in PRIVATIZERS)
+    assert all(has_take(made(name)) for name in PRIVATIZERS)
     assert all(is_the_packages(made(name).take) for name in PRIVATIZERS)
 
 
@@ -32,8 +32,19 @@ def test_an_agent_that_changes_more_than_its_plan_is_not_run_by_its_plan():
     assert not has_plan(dp.simulate.OwnAgent(lambda problem, private: None))
 
 
-def test_a_privatizer_is_known_by_its_exact_class():
-    class MyLocal(dp.Local):
+def test_a_privatizer_that_changes_more_than_its_take_is_not_run_by_it():
+    class Same(dp.Local):
         pass
 
-    assert not has_release(MyLocal(1.0))
+    class MyTake(dp.Local):
+        @staticmethod
+        def take(state, t, user, noisy):
+            return False
+
+    class MyRelease(dp.Local):
+        def release(self, problem, G, seed, *samplers):
+            return super().release(problem, G, seed, *samplers)
+
+    assert has_take(Same(1.0)) and is_the_packages(Same(1.0).take)
+    assert has_take(MyTake(1.0)) and not is_the_packages(MyTake(1.0).take)
+    assert not has_take(MyRelease(1.0))
