@@ -16,8 +16,8 @@
 #
 # A small clinic: patients come one by one, each follows the policy of the day for four weeks, and what happened
 # to her comes back as states, actions and rewards. The policy learns from all of them; what is shown says
-# little about any of them. The server is killed in the middle, and goes on. What is promised and what is not stands in
-# [docs/real_users.md](../docs/real_users.md).
+# little about any of them. The server is killed in the middle, and goes on. What is promised and what is not
+# stands in [docs/real_users.md](../docs/real_users.md).
 
 # %%
 import os
@@ -98,7 +98,8 @@ print(clinic.published.number, clinic.places, clinic.left)  # 40 places are sett
 # %% [markdown]
 # ## 3. Killed, and opened again
 #
-# Another process may serve the clinic, one at a time. This one is killed in the middle of its work. What was recorded is there, no release is made twice, and the policy is the one that was shown.
+# Another process may serve the clinic, one at a time. This one is killed in the middle of its work. What was
+# recorded is there, no release is made twice, and the policy is the one that was shown.
 
 # %%
 clinic.close()
