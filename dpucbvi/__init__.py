@@ -10,7 +10,8 @@ An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a gener
 algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your
 own is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees
 every episode. `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set runs against each other, `dp.load`
-reads stored experiments; docs/ shows each. Nothing else than the names below is public.
+reads stored experiments, `dp.Session` serves real users; docs/ shows each. Nothing else than the names below is
+public.
 """
 
 from types import ModuleType as _ModuleType
@@ -61,6 +62,8 @@ from dpucbvi.privatizers import (
     Toeplitz as Toeplitz,
 )
 from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
+from dpucbvi.session.client import Client as Client
+from dpucbvi.session.session import Session as Session
 from dpucbvi.simulate import run as run
 from dpucbvi.trace import Runs as Runs, Trace as Trace
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -217,8 +217,8 @@ def set_up(
     _check_offers("agent", chosen, AGENT)
     _check_offers("privatizer", privatizer, PRIVATIZER)
     if postprocess is None:
-        postprocess = "none" if chosen.raw or privatizer.model == "none" else "closed_form"
-    _check_parts(mdp, chosen, privatizer, postprocess, zero)
+        postprocess = usual_postprocess(chosen, privatizer)
+    _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
     G = 1 if chosen.pooled else mdp.H
     support = support_of(mdp, G, known_support)
     _check_support(support, privatizer)
@@ -240,6 +240,24 @@ def set_up(
         lp_checks,
         support,
     )
+
+
+def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
+    """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
+    _check_offers("agent", agent, AGENT)
+    postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
+    _check_parts(True, agent, privatizer, postprocess, 0.0)
+    G = 1 if agent.pooled else problem.H
+    noise, constants = _constants(agent, privatizer, problem, G, 0.0)
+    certificate = certificate_of(agent, privatizer, problem, G)
+    return Setup(
+        unknown, agent, privatizer, problem, G, postprocess, 0.0, False, noise, constants, certificate, 2, 0
+    )
+
+
+def usual_postprocess(agent: Agent, privatizer: Privatizer) -> str:
+    """The closed form of the LP where the agent wants post-processed counts of a private release."""
+    return "none" if agent.raw or privatizer.model == "none" else "closed_form"
 
 
 def _constants(
@@ -434,7 +452,7 @@ def certificate_of(agent: Agent, privatizer: Privatizer, problem: Problem, G: in
 
 
 def _check_parts(
-    mdp: TabularMDP, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess, zero: float
+    stationary: bool, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess, zero: float
 ) -> None:
     name, private = _name(agent), privatizer.model != "none"
     if privatizer.model not in agent.models:
@@ -450,7 +468,7 @@ def _check_parts(
         raise InputError(f"families: {privatizer.families!r} is not one of {', '.join(FAMILIES)}")
     if zero > 0.0 and not (private and postprocess != "none"):
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
-    if agent.pooled and not mdp.stationary:
+    if agent.pooled and not stationary:
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
 
 

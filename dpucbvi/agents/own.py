@@ -60,7 +60,7 @@ def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> 
         counts = private.update(user)
 
 
-def check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:
+def check_plan(plan: Any, k: int, mdp: TabularMDP | Problem) -> None:
     """Raise InputError if the plan is no policy: the regret of an algorithm of one's own would mean nothing."""
     pi, good = getattr(plan, "pi", None), False
     if isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S) and pi.dtype.kind in "iu":

@@ -137,7 +137,7 @@ def start(setup: Setup, seed: int) -> FastRun:
     """The state before the first episode [Alg.1 L2]."""
     (H, S, A), K, mdp = setup.mdp.r.shape, setup.problem.K, setup.mdp
     D = setup.problem.next_states
-    private, ceiling = _no_counts(setup), first_Q(setup)
+    private, ceiling = no_counts(setup), first_Q(setup)
     values = first_values(ceiling, S, A, policy_is_random(setup))
     return FastRun(
         setup,
@@ -276,7 +276,7 @@ def processing(setup: Setup) -> Processing:
     return Processing(E, processed(setup), w, setup.zero, families.summed, families.centred, known)
 
 
-def _no_counts(setup: Setup) -> Private:
+def no_counts(setup: Setup) -> Private:
     G, S, A, D = setup.problem.shape(setup.G)
     flat = np.zeros(counters(G, S, A, D))
     N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + D)])

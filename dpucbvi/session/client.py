@@ -1,0 +1,144 @@
+"""The user's half of the local model: it runs on her device, and one answer leaves it.
+
+    client = dp.Client("answers.json", session=..., epsilon=1.0, H=4, S=3, A=2)
+    message = client.answer(visit.question, s, a, r)     # what she sends: ticket, number, answer
+
+The client knows from elsewhere which session it takes part in, with which ε and sizes, and answers no question
+that says otherwise. It answers one question of a session, once: what it says is written down, with the ε that
+it costs, before it is sent, and asked again it sends the same bytes. No visit, or a trajectory that cannot be
+read, is an answer too. A message has the same length whatever it says.
+
+Formal guarantees: the message is exactly ε-LDP (privacy/exact.py), a function of the question but for one
+random answer. A device that answers in n sessions has spent the sum of their ε, at most `limit`.
+"""
+
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.counts import on_grid, sanitised
+from dpucbvi.errors import InputError
+from dpucbvi.files import replacing, write_private
+from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.law import GRIDS
+from dpucbvi.privacy.words import SystemWords
+from dpucbvi.privatizers.one_question import first_visit
+from dpucbvi.privatizers.release_mode import exact_budget
+from dpucbvi.protocol import User
+
+MESSAGE = struct.Struct(">43sQH")  # ticket, number of the question, answer
+
+
+class Question(NamedTuple):
+    """One question as it is sent to a user: about the first visit of a row (g, s, a)."""
+
+    session: str
+    ticket: str
+    number: int
+    row: int
+    about_reward: int
+    epsilon: float
+    G: int
+    H: int
+    S: int
+    A: int
+
+    def sent(self) -> bytes:
+        return json.dumps(self._asdict()).encode()
+
+
+def parsed(sent: tuple[Any, ...], ticket: str, number: int) -> tuple[Any, ...]:
+    """The answer in a message to the question of this number; nothing if it is none."""
+    try:
+        told, about, answer = MESSAGE.unpack(*sent)
+        return (answer,) if told == ticket.encode() and about == number else ()
+    except Exception:  # whatever a stranger sends
+        return ()
+
+
+class Client:
+    """One device; `path` is the file in which it remembers what it has said."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        session: str,
+        epsilon: float,
+        H: int,
+        S: int,
+        A: int,
+        pooled: bool = False,
+        limit: float | None = None,
+    ):
+        self._path, self._session = Path(path), session
+        self._expected = {
+            "session": session,
+            "epsilon": epsilon,
+            "G": 1 if pooled else H,
+            "H": H,
+            "S": S,
+            "A": A,
+        }
+        self._limit = epsilon if limit is None else limit
+
+    @property
+    def spent(self) -> float:
+        """The ε of all that this device has said."""
+        return float(sum(entry["epsilon"] for entry in self._said().values()))
+
+    def answer(self, question: bytes, s: Any, a: Any, r: Any) -> bytes:
+        """The message to send; InputError for a question that this client does not answer."""
+        said = self._said()
+        if self._session in said:
+            if said[self._session]["question"] != question.decode(errors="replace"):
+                raise InputError("question: this session has asked another one, and gets one answer")
+            return bytes.fromhex(said[self._session]["message"])
+        asked = self._checked(question)
+        if self.spent + asked.epsilon > self._limit:
+            raise InputError(
+                f"epsilon: {self.spent:g} is spent of {self._limit:g}; this answer costs {asked.epsilon:g}"
+            )
+        message = MESSAGE.pack(asked.ticket.encode(), asked.number, self._answer(asked, s, a, r))
+        entry = {"question": question.decode(), "message": message.hex(), "epsilon": asked.epsilon}
+        self._write({**said, self._session: entry})
+        return message
+
+    def _checked(self, question: bytes) -> Question:
+        try:
+            asked = Question(**json.loads(question))
+            rows = asked.G * asked.S * asked.A
+            good = 0 <= asked.row < rows and asked.about_reward in (0, 1) and len(asked.ticket.encode()) == 43
+            good = good and isinstance(asked.row, int) and 0 <= asked.number < 2**64
+        except Exception:
+            raise InputError("question: it cannot be read") from None
+        wrong = [key for key, value in self._expected.items() if getattr(asked, key) != value]
+        if wrong or not good:
+            raise InputError(f"question: {', '.join(wrong) or 'its row'} is not what this client takes part in")
+        return asked
+
+    def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
+        """The true answer, hidden by randomised response; the last one is "no visit"."""
+        read, coins = (
+            sanitised(s, a, r, asked.H, asked.S, asked.A),
+            ExactCoins(exact_budget(asked.epsilon), SystemWords()),
+        )
+        user = User(*read, np.zeros(0), read.s[1:])
+        h, grid = first_visit(user, asked.row, asked.G, asked.S, asked.A), GRIDS[0]
+        if asked.about_reward:
+            truth = 2 if h < 0 else int(coins.below(grid) < on_grid(float(user.r[h]), grid))
+            return coins.response(truth, 3)
+        return coins.response(asked.S if h < 0 else int(user.place[h]), asked.S + 1)
+
+    def _said(self) -> dict[str, Any]:
+        return json.loads(self._path.read_text()) if self._path.exists() else {}
+
+    def _write(self, said: dict[str, Any]) -> None:
+        with replacing(self._path) as partial:
+            write_private(partial, json.dumps(said).encode())
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())

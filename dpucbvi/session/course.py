@@ -1,0 +1,341 @@
+"""What a session computes, without tickets and files: from batches of users to releases and policies.
+
+Places are cut into batches by a public rule: those of Batches and OneQuestion as these say, and for running
+sums the users between two releases. A batch is a vector of integers to which its users add; it is released when
+all of its places are settled, never in part, and in order. A release is made by the privatizer's own functions,
+the ones that a simulation calls, on integers with exact noise; it is then post-processed and planned on by the
+compiled engine.
+"""
+
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.plans import Counted, Values, first_values
+from dpucbvi.counts import FAMILIES, NO_STEPS, Counts, add_user, as_counts, counters, on_grid, sanitised
+from dpucbvi.errors import InputError
+from dpucbvi.mechanisms.binary import BinaryTree
+from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.law import Samplers
+from dpucbvi.privatizers.answers import released as estimated
+from dpucbvi.privatizers.batches import Batches, show
+from dpucbvi.privatizers.central import Central
+from dpucbvi.privatizers.gaussian_tree import GaussianTree
+from dpucbvi.privatizers.kary_tree import KaryTree
+from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
+from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.privatizers.toeplitz import Toeplitz
+from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
+
+# What each takes part with, and the version of what it stores: another one cannot go on with it.
+VERSIONS: dict[type, int] = {Batches: 1, Central: 1, KaryTree: 1, GaussianTree: 1, Toeplitz: 1, OneQuestion: 1}
+MAY_STAY_OPEN = (Batches, OneQuestion)  # sessions without a K
+NOISES = {BinaryTree: ("t", "cumulative"), KaryNoise: ("digits", "S")}  # what changes during a stream
+
+
+class Row(NamedTuple):
+    """A part of the state that has changed: row `at` of the array of this name."""
+
+    name: str
+    at: int
+    value: np.ndarray
+
+
+def samplers() -> Samplers:
+    """The compiled samplers of exact noise."""
+    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace  # numba is slow to import
+
+    return Samplers(ExactLaplace, ExactGaussian, ExactCoins)
+
+
+def batch_ends(setup: Setup) -> Ints:
+    """After which places a batch ends; those after the last are in none, and nothing of them is released."""
+    privatizer: Any = setup.privatizer
+    if hasattr(privatizer, "ends"):
+        return privatizer.ends(setup.problem)
+    return np.arange(privatizer.every, setup.problem.K, privatizer.every)
+
+
+class NoisySums:
+    """Batches and running sums: a batch is the sum of its users' statistics."""
+
+    def __init__(self, setup: Setup, seed: int):
+        privatizer: Any = setup.privatizer
+        self._setup, self.ends = setup, batch_ends(setup)
+        self._seed, self._filling = seed, isinstance(privatizer, Batches)
+        self._masked = self._filling and privatizer.policy_cells
+        self.begin(0, np.zeros(counters(*setup.problem.shape(setup.G))))
+
+    def begin(self, first: int, base: Floats) -> None:
+        """New noise from batch `first` on; `base` are the counts that what it releases is added to."""
+        setup: Any = self._setup
+        stream = seed_stream(self._seed, "privacy")
+        self._publish = setup.privatizer.release(setup.problem, setup.G, stream, samplers())
+        self.first, self.base, self._release = first, base, self._publish.inner
+        self.state, self.counts = self._release.state, base.copy()
+        self.size, self.grid = self.state.counting.sigma.size, self._publish.grid
+        self._shadow: dict[str, np.ndarray] = {}
+
+    def ask(self, pi: Ints) -> int:
+        return 0  # a user is asked for her whole trajectory
+
+    def mask(self, shown: Ints, pi: Ints) -> None:
+        """The rows that a user who follows an issued policy may visit get noise; others are not released."""
+        if self._masked:
+            show(pi, self._setup.G, self._setup.problem.A, shown)
+        else:
+            shown[:] = 1
+
+    def add(self, sums: Ints, _question: int, sent: tuple[Any, ...]) -> None:
+        """What a user sent into the sums of her batch."""
+        problem = self._setup.problem
+        s, a, r = sanitised(*sent, problem.H, problem.S, problem.A) if len(sent) == 3 else NO_STEPS
+        units: Any = np.array([on_grid(one, self.grid) for one in r], dtype=np.int64)
+        add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), s[1:]))
+
+    def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
+        """The integers that are published of a batch; `counts` are then the noisy counts so far."""
+        before = self.ends[self.first - 1] if self.first and not self._filling else 0
+        self._release.t = int(self.ends[batch] - before) - 1
+        if self._filling:
+            self.state.batch[:], self.state.shown[:], self.state.closed[0] = sums, shown, batch
+        else:
+            self.state.sum[:] += sums
+        nobody, no_policy = np.zeros(0, np.int64), np.zeros((0, self._setup.problem.S), np.int64)
+        released = self._publish.release(User(nobody, nobody, np.zeros(0), no_policy, nobody))
+        assert released is not None, "a batch has ended"
+        self.counts = self.base + released
+        return self._stairs.y.copy() if self._stairs else self._publish.last.copy()
+
+    @property
+    def _stairs(self) -> Any:
+        """The running sums of Toeplitz, which publishes other integers than its estimates."""
+        return getattr(self._release, "estimate", None)
+
+    def replay(self, integers: list[Ints]) -> Floats:
+        """The counts that published integers amount to, without the truth behind them."""
+        if not integers:
+            return self.base
+        if not self._stairs:
+            counts = integers[-1].astype(np.float64)
+        else:
+            for y in integers:
+                self._stairs.t += 1
+                estimates = self._stairs.estimate(y)
+            counts = np.append(np.zeros(self.size - estimates.size), estimates)
+        rows = counters(*self._setup.problem.shape(self._setup.G)) // (self._setup.problem.next_states + 2)
+        counts[-rows:] /= self.grid
+        return counts if self._filling else self.base + counts
+
+    def restart(self, batch: int, counts: Floats) -> None:
+        """Go on after a loss: Batches with its total, running sums with new noise on top of what is known."""
+        if not self._filling:
+            return self.begin(batch, counts)
+        rows = self.state.shown.size
+        units = counts.copy()
+        units[-rows:] *= self.grid
+        self.state.total[:], self.counts = np.rint(units).astype(np.int64), counts
+
+    # --- what lasts -------------------------------------------------------------------------------------------
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """What changes at a release, as arrays [row, counter]."""
+        state = self.state
+        if self._filling:
+            found = {"total": state.total, "variance": state.variance}
+        else:
+            noise = state.mechanism
+            found = {"sum": state.sum, **{name: getattr(noise, name) for name in NOISES.get(type(noise), ())}}
+        found |= {"counts": self.counts, "base": self.base}
+        return {name: array.reshape(-1, array.shape[-1]) for name, array in found.items()}
+
+    def changed(self) -> list[Row]:
+        """The rows that are not as they were when this was last called."""
+        rows = []
+        for name, array in self._arrays().items():
+            old = self._shadow.get(name)
+            which = range(len(array)) if old is None else np.flatnonzero((array != old).any(axis=1))
+            rows += [Row(name, int(i), array[i]) for i in which]
+            self._shadow[name] = array.copy()
+        if self._stairs:
+            t = self._stairs.t
+            rows += [Row(name, t, getattr(self._stairs, name)[t]) for name in ("s", "s_hat")]
+        return rows
+
+    def load(self, stored: dict[tuple[str, int], bytes], first: int, batch: int) -> None:
+        """The state as it was stored: noise since batch `first`, and `batch` is the next one."""
+        self.first = first
+        self.counts, self.base = np.zeros(self.size), np.zeros(self.size)
+        for name, array in self._arrays().items():
+            for i in range(len(array)):
+                if (name, i) in stored:
+                    array[i] = np.frombuffer(stored[name, i], array.dtype)
+        if self._stairs:
+            self._stairs.t = batch - first
+            for t in range(1, self._stairs.t + 1):
+                for name in ("s", "s_hat"):
+                    kept = getattr(self._stairs, name)
+                    kept[t] = np.frombuffer(stored[name, t], kept.dtype)
+
+
+class Questions:
+    """The local model, the server's half: a batch is the tally of its users' answers."""
+
+    def __init__(self, setup: Setup, seed: int):
+        privatizer: Any = setup.privatizer
+        problem, G, stream = setup.problem, setup.G, seed_stream(seed, "privacy")
+        self._setup, self.ends, self.first = setup, batch_ends(setup), 0
+        self._coins = privatizer.coins(stream, samplers())
+        self.state = privatizer.start(problem, G, stream)
+        self._tallies = self.state.tallies
+        self._parts = (self._tallies.moved, self._tallies.earned, self._tallies.asked)
+        self.size = sum(part.size for part in self._parts)
+        self.counts, self.grid = np.zeros(counters(*problem.shape(G))), 1
+        self.base = self.counts
+
+    def ask(self, pi: Ints) -> int:
+        """The question of a place: twice its row, and one more if it is about the reward. Public coins."""
+        row = question(self.state, self._coins.below(may_ask(self.state, pi)))
+        return 2 * row + int(self._coins.below(SHARES) >= exact_share(self._setup.privatizer.transitions))  # type: ignore[attr-defined]
+
+    def mask(self, shown: Ints, pi: Ints) -> None:
+        """Nothing is hidden here: answers are private when they come."""
+
+    def add(self, sums: Ints, asked: int, sent: tuple[Any, ...]) -> None:
+        """An answer into the tally of its batch; what is no answer adds nothing."""
+        row, about_reward = divmod(asked, 2)
+        moved, earned, _ = (part.size for part in self._parts)
+        alphabet = 3 if about_reward else self._setup.problem.S + 1
+        answer = sent[0] if len(sent) == 1 else None
+        if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < alphabet:
+            sums[(moved if about_reward else 0) + row * alphabet + answer] += 1
+            if not about_reward:
+                sums[moved + earned + row] += 1
+
+    def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
+        self._set(self._flat() + sums)
+        self._estimate(batch)
+        return self._flat()
+
+    def _estimate(self, batch: int) -> None:
+        self._tallies.released[0] = batch
+        noisy = Noisy(np.zeros(self.counts.size), np.zeros(self._tallies.asked.size))
+        estimated(self._tallies, self._setup.problem.S, int(self.ends[batch]), noisy)
+        self.counts = noisy.counts
+
+    def begin(self, first: int, base: Floats) -> None:
+        """There is no noise here to begin anew."""
+
+    def replay(self, integers: list[Ints]) -> Floats:
+        if integers:
+            self._set(integers[-1])
+            self._estimate(0)
+        return self.counts
+
+    def restart(self, batch: int, counts: Floats) -> None:
+        """Nothing is lost but the answers of open batches."""
+
+    def _flat(self) -> Ints:
+        return np.concatenate([part.ravel() for part in self._parts])
+
+    def _set(self, flat: Ints) -> None:
+        for part, values in zip(
+            self._parts, np.split(flat, np.cumsum([p.size for p in self._parts])[:-1]), strict=True
+        ):
+            part[...] = values.reshape(part.shape)
+
+    def changed(self) -> list[Row]:
+        return [
+            Row("tallies", 0, self._flat()),
+            Row("N_hat", 0, self._tallies.N_hat),
+            Row("counts", 0, self.counts),
+        ]
+
+    def load(self, stored: dict[tuple[str, int], bytes], first: int, batch: int) -> None:
+        if ("tallies", 0) in stored:
+            self._set(np.frombuffer(stored["tallies", 0], np.int64))
+            self._tallies.N_hat[:] = np.frombuffer(stored["N_hat", 0])
+            self.counts = np.frombuffer(stored["counts", 0]).copy()
+
+
+def source(setup: Setup, seed: int) -> Any:
+    """Where the releases of a session come from."""
+    return (Questions if isinstance(setup.privatizer, OneQuestion) else NoisySums)(setup, seed)
+
+
+class Planner:
+    """From noisy counts to a policy, by the compiled parts of the engine; Q lasts from plan to plan."""
+
+    def __init__(self, setup: Setup):
+        from dpucbvi.engine.compiled import cacheable, compiled
+        from dpucbvi.engine.fast import first_Q, no_counts, processing
+        from dpucbvi.engine.kernel import process
+        from dpucbvi.engine.projection import Rows
+        from dpucbvi.engine.state import flattened
+
+        self._setup, agent = setup, setup.agent
+        self._ceiling, self._private = first_Q(setup), no_counts(setup)
+        self.values = first_values(self._ceiling, setup.problem.S, setup.problem.A, False)
+        flat = flattened(self._private)
+        steps, scratch = processing(setup), Rows.empty(self._private.N_sa.size)
+        made = compiled(process)
+        self._process = lambda: made(steps, flat, scratch)
+        if not isinstance(agent, OwnAgent):
+            plan: Any = agent.plan  # type: ignore[attr-defined]
+            self._compiled = compiled(plan) if cacheable(plan) else plan
+
+    def plan(self, counts: Floats | None, k: int) -> None:
+        """The plan of place k on noisy counts, or on none before the first release."""
+        private = self._private
+        if counts is not None:
+            private.flat[:] = counts
+            self._process()
+        if isinstance(self._setup.agent, OwnAgent):
+            return self._own(k)
+        if not getattr(self._setup.agent, "minimum", True):
+            self.values.Q[:] = self._ceiling[:, None]
+        read = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+        with np.errstate(all="ignore"):
+            self._compiled(self._setup.constants, read, self.values, k)
+
+    def _own(self, k: int) -> None:
+        problem, private = self._setup.problem, self._private
+        G, S, A, _ = problem.shape(self._setup.G)
+        N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
+        counts = Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
+        made = self._setup.agent.planner(counts)  # type: ignore[attr-defined]
+        check_plan(made, k, problem)
+        if made.pi.ndim == 3:
+            raise InputError("agent: a session takes policies that choose one action per state")
+        self.values.pi[:], self.values.V[:] = made.pi, made.V
+        self.values.Q[:] = made.Q.reshape(self.values.Q.shape)
+
+    def changed(self) -> list[Row]:
+        return [Row(name, 0, value) for name, value in zip(Values._fields, self.values, strict=True)]
+
+    def load(self, stored: dict[tuple[str, int], bytes]) -> None:
+        for name, array in zip(Values._fields, self.values, strict=True):
+            array[...] = np.frombuffer(stored[name, 0], array.dtype).reshape(array.shape)
+
+
+def noisy_counts(setup: Setup, counts: Floats) -> Counts:
+    """What was released, N̂(s,a) summed if it has no counter of its own."""
+    found = as_counts(counts.copy(), setup.G, setup.problem.S, setup.problem.A)
+    if FAMILIES[setup.privatizer.families].summed:
+        found = found._replace(N_sa=found.N_sas.sum(axis=-1))
+    return found
+
+
+def plain_fields(part: Any) -> dict[str, Any] | None:
+    """The settings of a part of the package as plain data; None if one of them is not."""
+    given = {one.name: getattr(part, one.name) for one in fields(part) if one.name != "words"}
+    changed = {
+        one.name: given[one.name]
+        for one in fields(part)
+        if one.name in given and given[one.name] != one.default
+    }
+    plain = all(isinstance(value, bool | int | float | str | None) for value in changed.values())
+    return changed if plain else None

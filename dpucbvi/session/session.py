@@ -1,0 +1,510 @@
+"""A session: places for real users, their trajectories in, and policies, releases and a certificate out.
+
+    ses = dp.Session("trial", H=4, S=3, A=2, K=200, agent=dp.DPUCBVI(bonus_scale=1e-4),
+                     privatizer=dp.Batches(5, noise="exact"))
+    visit = ses.issue()                                  # a ticket, its place, the policy to follow
+    receipt = ses.record(visit.ticket, s, a, r)          # durable when it returns
+    ses.policy, ses.published, ses.certificate           # made of releases alone: safe to show
+
+Places are public, what happens in them is not. `issue` fixes a place, its batch and the policy shown there.
+What is recorded under the ticket is sanitised and added to the sums of its batch; the first message counts. A
+batch is released when each of its places is recorded or past the deadline; a place that is not recorded adds 0.
+So neither when a release comes nor which rows get noise depends on what anyone sent.
+
+The order of a release: the integers with their noise are committed and the sums behind them erased; the log
+outside the store has them; the policy is planned on them and committed; then it is shown. Whatever is killed in
+between, `Session.open` goes on from there with the same integers.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.agents.own import OwnAgent
+from dpucbvi.agents.register import AGENTS
+from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.files import remove
+from dpucbvi.privatizers import PRIVATIZERS, Certificate, OneQuestion
+from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.protocol import Counts, Ints, Problem, Setup
+from dpucbvi.session import course
+from dpucbvi.session.client import Question, parsed
+from dpucbvi.session.store import Line, Log, Store
+from dpucbvi.simulate import fitted
+
+OPEN_END = 10**6  # places of a session without a K: its bounds are for so many
+
+
+class Visit(NamedTuple):
+    """What a user is handed: her ticket, and the policy to follow, all of it: pi[h, s] is an action.
+
+    In the local model also the question to her, for her own device to answer (client.py).
+    """
+
+    ticket: str
+    place: int
+    batch: int
+    policy: Ints
+    question: bytes | None = None
+
+
+class Publication(NamedTuple):
+    """The last release: its integers as they left, and the noisy counts that they amount to.
+
+    Integers are in the order of counts.as_counts, rewards in units of 1/`grid`; those of the local model are
+    tallies of answers, those of Toeplitz its weighted sums.
+    """
+
+    number: int
+    integers: Ints
+    grid: int
+    counts: Counts
+
+
+class Session:
+    """Real users, one process, one folder; described at the head of this file.
+
+    Parameters
+    ----------
+    folder
+        A folder of its own, which must not be there yet. `log`: the file of its releases, outside the folder;
+        `<folder>.releases` if it is not given.
+    H, S, A
+        Steps of an episode, states, actions.
+    K
+        How many places there are. Batches and OneQuestion may leave it open: then a million.
+    agent, privatizer
+        As in `dp.run`; the noise must be exact. Agents are those of the package whose policies choose one
+        action per state, and `dp.planner`.
+    deadline
+        Seconds after its issue when a place that is not recorded is given up. Without one a batch waits.
+    """
+
+    _seed: int | None = None  # for tests alone: then words may be seeded
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        H: int,
+        S: int,
+        A: int,
+        agent: Any,
+        privatizer: Any,
+        K: int | None = None,
+        beta: float = 0.05,
+        deadline: float | None = None,
+        log: str | Path | None = None,
+    ):
+        if deadline is not None:
+            check_number("deadline", deadline, lambda seconds: seconds > 0.0, "a number of seconds > 0")
+        sizes = {"H": whole("H", H, 1), "S": whole("S", S, 1), "A": whole("A", A, 1), "K": K, "beta": beta}
+        setup = self._set_up(sizes, agent, privatizer)
+        path = Path(folder).absolute()
+        about: dict[str, Any] = {
+            "session": secrets.token_hex(16),
+            "sizes": sizes,
+            "deadline": deadline,
+            "agent": _described(AGENTS, agent),
+            "privatizer": _described(PRIVATIZERS, privatizer),
+            "version": course.VERSIONS[type(privatizer)],
+            "log": str(_log_of(path, log)),
+            **{
+                "released": 0,
+                "before": 0,
+                "planned": 0,
+                "batch": 0,
+                "noise": 0,
+                "logged_noise": 0,
+                "first": 0,
+                "spent": 0,
+            },
+        }
+        source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
+        planner.plan(None, 1)
+        Store.check_new(path)
+        Log(Path(about["log"]), about["session"]).create()
+        store = Store.create(path, about, [*source.changed(), *planner.changed()])
+        self._begin(store, about, setup, source, planner)
+
+    @classmethod
+    def _set_up(cls, sizes: dict[str, Any], agent: Any, privatizer: Any) -> Setup:
+        """The parts of a session, checked."""
+        if type(privatizer) not in course.VERSIONS:
+            names = ", ".join(kind.__name__ for kind in course.VERSIONS)
+            raise InputError(
+                f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
+            )
+        if not is_exact(privatizer) or (privatizer.words.seeded and cls._seed is None):
+            raise InputError("noise: simulated noise protects nobody; a session takes noise='exact'")
+        _check_agent(agent)
+        K = sizes["K"]
+        if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
+            raise InputError(f"K: {type(privatizer).__name__} must know how many places there are")
+        problem = Problem(
+            sizes["H"], sizes["S"], sizes["A"], OPEN_END if K is None else whole("K", K, 2), sizes["beta"]
+        )
+        setup = fitted(agent, privatizer, problem)
+        if not len(course.batch_ends(setup)):
+            raise InputError(f"K: with {K} places nothing would ever be released")
+        return setup
+
+    def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
+        self._store, self._about, self._setup, self._source, self._planner = (
+            store,
+            about,
+            setup,
+            source,
+            planner,
+        )
+        self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
+        self._key, self._clock = store.key, time.time
+        db = store.db
+        self._issued = max(db.execute("SELECT max(place) FROM places").fetchone()[0] or 0, about["spent"])
+        self._waiting: dict[int, int] = dict(
+            db.execute("SELECT batch, count(*) FROM places WHERE open GROUP BY batch")
+        )
+        self._batches = {
+            batch: (np.frombuffer(sums, np.int64).copy(), np.frombuffer(shown, np.int64).copy())
+            for batch, sums, shown in db.execute("SELECT batch, sums, shown FROM batches")
+        }
+
+    # --- going on ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, folder: str | Path, agent: Any = None) -> "Session":
+        """Go on with a session that was closed, or whose process ended in whatever way.
+
+        An agent that is not made of plain settings (`dp.planner`, a bonus of your own) is handed over again.
+        """
+        session = cls._load(Path(folder).absolute(), agent)
+        try:
+            session._compare_with_log()
+            session._settle()
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    @classmethod
+    def recover(cls, folder: str | Path, agent: Any = None) -> "Session":
+        """Go on with a store that is behind its log, such as a backup: nothing is ever released again.
+
+        The releases are those of the log. The sums of open batches are discarded, their places are spent, and
+        running sums begin with new noise. A ticket issued before counts for nothing any more: so whoever is in
+        a release of the log is in no later one, and the certificate stays what it is.
+        """
+        session = cls._load(Path(folder).absolute(), agent)
+        try:
+            session._recover()
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    @classmethod
+    def _load(cls, folder: Path, agent: Any) -> "Session":
+        store = Store(folder)
+        try:
+            about = store.about()
+            chosen = _restored(AGENTS, about["agent"], agent)
+            privatizer = _restored(PRIVATIZERS, about["privatizer"], None)
+            if course.VERSIONS[type(privatizer)] != about["version"]:
+                raise InputError(f"session: {folder} was begun with another version of its privatizer")
+            setup = cls._set_up(about["sizes"], chosen, privatizer)
+            source, planner, stored = course.source(setup, 0), course.Planner(setup), store.kept()
+            source.load(stored, about["first"], about["batch"])
+            source.changed()
+            planner.load(stored)
+            session = cls.__new__(cls)
+            session._begin(store, about, setup, source, planner)
+            session._integers = np.frombuffer(stored.get(("integers", 0), b""), np.int64).copy()
+            session._log.mend()
+            return session
+        except BaseException:
+            store.close()
+            raise
+
+    _integers: Ints = np.zeros(0, np.int64)  # of the last release
+
+    def _compare_with_log(self) -> None:
+        """The log has the last release, or all but the last, which it then gets."""
+        last, released = self._log.last(), self._about["released"]
+        logged = 0 if last is None else last.number
+        line = Line(released, self._about["logged_noise"], self._integers)
+        if logged == self._about["before"] < released:
+            self._log.append(line)
+        elif logged != released or (last is not None and last.checksum != line.checksum):
+            raise InputError(
+                f"session: {self._store.folder} is not at release {logged}, the last of its log: a copy or a "
+                "backup must not release again; dp.Session.recover goes on without the open batches"
+            )
+
+    def _settle(self) -> None:
+        """Whatever was due when the process ended."""
+        if self._about["planned"] < self._about["released"]:
+            self._plan()
+        self.close_expired()
+
+    def _recover(self) -> None:
+        source, counts, last = self._source, np.zeros(self._source.counts.size), None
+        kinds: dict[int, list[Ints]] = {}
+        for last in self._log.lines():
+            kinds.setdefault(last.noise, []).append(last.integers)
+        for integers in kinds.values():
+            source.begin(0, counts)
+            counts = source.replay(integers)
+        seen = self._store.db.execute("SELECT max(batch) FROM places").fetchone()[0]
+        logged, noise = (0, 0) if last is None else (last.number, last.noise)
+        batch = min(max(logged, self._about["batch"], 0 if seen is None else seen + 1), len(source.ends))
+        source.restart(batch, counts)
+        with self._store.transaction() as db:
+            db.execute("UPDATE places SET open = 0, ticket = NULL")
+            db.execute("DELETE FROM batches")
+            db.execute("DELETE FROM state WHERE name NOT IN ('Q', 'V', 'pi')")
+            spent = max(self._issued, int(source.ends[batch - 1]) if batch else 0)
+            self._tell(released=logged, before=logged, batch=batch, first=batch, spent=spent)
+            self._tell(noise=noise + 1, logged_noise=noise)
+            self._integers = self._integers[:0] if last is None else last.integers
+            self._store.keep([*source.changed(), course.Row("integers", 0, self._integers)])
+        self._store.empty_journal()
+        self._issued, self._waiting, self._batches = self._about["spent"], {}, {}
+        self._plan()
+
+    def _tell(self, **facts: Any) -> None:
+        self._store.tell(**facts)
+        self._about |= facts
+
+    # --- users ------------------------------------------------------------------------------------------------
+
+    def issue(self) -> Visit:
+        """The next place: a ticket to record what happens there, and the policy to follow."""
+        self.close_expired()
+        if self._issued >= self._setup.problem.K:
+            raise InputError(f"session: all {self._setup.problem.K} places are issued")
+        place, policy = self._issued + 1, self.policy
+        batch = int(np.searchsorted(self._source.ends, place))
+        ticket, asked = secrets.token_urlsafe(32), self._source.ask(policy)
+        sums, shown = self._batch(batch)
+        before = shown.copy()
+        self._source.mask(shown, policy)
+        deadline = self._about["deadline"]
+        due = None if deadline is None else self._clock() + deadline
+        with self._durably() as db:
+            row = (place, batch, self._hash(b"ticket", ticket), due, asked, 1)
+            db.execute("INSERT INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
+            if batch not in self._batches or (shown != before).any():
+                self._keep_batch(batch, sums, shown)
+        self._issued, self._batches[batch] = place, (sums, shown)
+        self._waiting[batch] = self._waiting.get(batch, 0) + 1
+        return Visit(ticket, place, batch, policy, self._question(ticket, place, asked))
+
+    def record(self, ticket: str, *sent: Any) -> str:
+        """What happened at a place: states s[0..H], actions and rewards; in the local model, one message.
+
+        Returns a receipt, the same for whatever is sent and however often. What cannot be read adds 0; the
+        first message counts; a late one, or one with a ticket that there is not, counts for nothing.
+        """
+        self.close_expired()
+        receipt = self._hash(b"receipt", ticket).hex()
+        found = self._store.db.execute(
+            "SELECT place, batch, question FROM places WHERE open AND ticket = ?",
+            (self._hash(b"ticket", ticket),),
+        ).fetchone()
+        if found is None:
+            return receipt
+        place, batch, asked = found
+        sums, shown = self._batch(batch)
+        if isinstance(self._setup.privatizer, OneQuestion):
+            sent = parsed(sent, ticket, place)
+        if batch < len(self._source.ends):  # nothing is kept of what is never released
+            self._source.add(sums, asked, sent)
+        with self._durably() as db:
+            db.execute("UPDATE places SET open = 0, ticket = NULL WHERE place = ?", (place,))
+            self._keep_batch(batch, sums, shown)
+        self._batches[batch] = (sums, shown)
+        self._waiting[batch] -= 1
+        self._advance()
+        return receipt
+
+    def close_expired(self, now: float | None = None) -> None:
+        """Give up the places whose deadline has passed; every call does so first."""
+        self._check_alive()
+        now = self._clock() if now is None else now
+        found = self._store.db.execute(
+            "SELECT place, batch FROM places WHERE open AND due <= ?", (now,)
+        ).fetchall()
+        if found:
+            with self._durably() as db:
+                db.executemany(
+                    "UPDATE places SET open = 0, ticket = NULL WHERE place = ?", [(one,) for one, _ in found]
+                )
+            for _, batch in found:
+                self._waiting[batch] -= 1
+        self._advance()
+
+    def _batch(self, batch: int) -> tuple[Ints, Ints]:
+        """A copy of the sums of a batch, and of the rows that its policies may visit."""
+        if batch in self._batches:
+            sums, shown = self._batches[batch]
+            return sums.copy(), shown.copy()
+        problem = self._setup.problem
+        return np.zeros(self._source.size, np.int64), np.zeros(self._setup.G * problem.S * problem.A, np.int64)
+
+    def _keep_batch(self, batch: int, sums: Ints, shown: Ints) -> None:
+        row = (batch, sums.tobytes(), shown.tobytes())
+        self._store.db.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", row)
+
+    def _hash(self, purpose: bytes, ticket: Any) -> bytes:
+        told = ticket.encode(errors="replace") if isinstance(ticket, str) else b"no ticket"
+        return hmac.new(self._key, purpose + b" " + told, hashlib.sha256).digest()
+
+    def _question(self, ticket: str, place: int, asked: int) -> bytes | None:
+        privatizer, problem = self._setup.privatizer, self._setup.problem
+        if not isinstance(privatizer, OneQuestion):
+            return None
+        session, sizes = self._about["session"], (self._setup.G, problem.H, problem.S, problem.A)
+        return Question(session, ticket, place, asked // 2, asked % 2, privatizer.epsilon, *sizes).sent()
+
+    # --- releases ---------------------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Release every batch whose places are all settled, in order."""
+        ends = self._source.ends
+        while (batch := self._about["batch"]) < len(ends):
+            if self._issued < ends[batch] or self._waiting.get(batch, 0):
+                return
+            self._release(batch)
+
+    def _release(self, batch: int) -> None:
+        number, before = batch + 1, self._about["released"]
+        with self._durably() as db:
+            self._integers = self._source.release(batch, *self._batch(batch))
+            self._store.keep([*self._source.changed(), course.Row("integers", 0, self._integers)])
+            db.execute("DELETE FROM batches WHERE batch = ?", (batch,))
+            noise = self._about["noise"]
+            self._tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
+        self._batches.pop(batch, None)
+        self._waiting.pop(batch, None)
+        self._store.empty_journal()
+        self._log.append(Line(number, noise, self._integers))
+        self._plan()
+
+    def _plan(self) -> None:
+        """The policy of the last release; it is committed before anybody sees it."""
+        with self._durably():
+            self._planner.plan(self._source.counts, self._issued + 1)
+            self._store.keep(self._planner.changed())
+            self._tell(planned=self._about["released"])
+
+    # --- what may be shown ------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """By which clients of the local model know it."""
+        return str(self._about["session"])
+
+    @property
+    def policy(self) -> Ints:
+        """pi[h, s], the action of the last plan."""
+        return self._planner.values.pi.copy()
+
+    @property
+    def published(self) -> Publication | None:
+        """The last release; None before the first."""
+        if not self._about["released"]:
+            return None
+        counts = course.noisy_counts(self._setup, self._source.counts)
+        return Publication(self._about["released"], self._integers.copy(), self._source.grid, counts)
+
+    @property
+    def certificate(self) -> Certificate:
+        """What holds for everybody who takes one place, however far the session has come."""
+        return self._setup.certificate
+
+    @property
+    def places(self) -> int:
+        """How many places are issued."""
+        return self._issued
+
+    @property
+    def left(self) -> int:
+        """How many are not."""
+        return self._setup.problem.K - self._issued
+
+    # --- the end ----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the folder; `Session.open` goes on."""
+        if self._process == os.getpid():
+            self._store.close()
+            self._process = -1
+
+    def delete(self) -> None:
+        """Remove the folder with all that was not released; the log of the releases stays."""
+        self.close()
+        remove(self._store.folder)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_alive(self) -> None:
+        if self._process != os.getpid():
+            raise InputError("session: it is closed here; Session.open goes on with it")
+
+    @contextmanager
+    def _durably(self) -> Iterator[Any]:
+        """A transaction; if it fails, memory may be ahead of the disk, and the session is closed."""
+        try:
+            with self._store.transaction() as db:
+                yield db
+        except BaseException:
+            self.close()
+            raise
+
+
+def _log_of(folder: Path, log: str | Path | None) -> Path:
+    path = folder.with_name(f"{folder.name}.releases") if log is None else Path(log).absolute()
+    if folder in path.parents:
+        raise InputError(f"log: {path} lies in the folder of the session; it must lie outside")
+    return path
+
+
+def _check_agent(agent: Any) -> None:
+    from dpucbvi.engine.twins import has_plan
+
+    if not hasattr(agent, "algorithm") or not has_plan(agent):
+        raise InputError("agent: a session takes agents of the package and dp.planner, which survive a restart")
+    if getattr(agent, "stochastic", False):
+        raise InputError(f"agent: {type(agent).__name__} plans for every user; a session plans at releases")
+
+
+def _described(registry: Any, part: Any) -> dict[str, Any]:
+    """A part of the package by name and settings; one of one's own by name alone."""
+    names = [name for name in registry if type(part) is registry[name]]
+    settings = course.plain_fields(part) if names else None
+    if settings is None:
+        own = part.planner if isinstance(part, OwnAgent) else type(part)
+        return {"own": getattr(own, "__name__", "planner")}
+    return {"name": names[0], "settings": settings}
+
+
+def _restored(registry: Any, described: dict[str, Any], given: Any) -> Any:
+    if "own" in described:
+        if given is None:
+            raise InputError(f"agent: {described['own']} is your own; Session.open takes it as agent=")
+        return given
+    if given is not None:
+        raise InputError(f"agent: the session has {described['name']}; it takes no other")
+    return registry[described["name"]](**described["settings"])

@@ -1,0 +1,63 @@
+"""A small clinic for tests: sessions, their users, and a process that serves them until it is killed."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import dpucbvi as dp
+from dpucbvi.mdp import rollout, uniforms_per_episode
+
+H, S, A = 4, 3, 2
+MDP = dp.riverswim(S=S, H=H)
+AGENT = dp.DPUCBVI(bonus_scale=1e-4)
+PRIVATIZERS = {
+    "batches": dp.Batches(5.0, first=20, noise="exact"),
+    "gaussian batches": dp.Batches(5.0, delta=1e-6, first=20, noise="exact"),
+    "central": dp.Central(5.0, every=3, noise="exact"),
+    "kary": dp.KaryTree(5.0, every=3, noise="exact"),
+    "gaussian tree": dp.GaussianTree(5.0, every=3, noise="exact"),
+    "toeplitz": dp.Toeplitz(5.0, every=3, factorisation="square_root", noise="exact"),
+    "one question": dp.OneQuestion(3.0, first=20, noise="exact"),
+}
+
+
+def session(folder, name, K=200, **settings):
+    return dp.Session(folder, H=H, S=S, A=A, K=K, agent=AGENT, privatizer=PRIVATIZERS[name], **settings)
+
+
+def follow(visit, k):
+    """What user k does who follows the policy of her visit."""
+    return rollout(MDP, visit.policy, np.random.default_rng(k).random(uniforms_per_episode(H)))
+
+
+def message(ses, visit, k, folder):
+    """What she sends: her trajectory, or in the local model what her device says."""
+    if visit.question is None:
+        return tuple(follow(visit, k))
+    client = dp.Client(Path(folder) / f"{visit.ticket[:20]}.json", session=ses.id, epsilon=3.0, H=H, S=S, A=A)
+    return (client.answer(visit.question, *follow(visit, k)),)
+
+
+def serve(ses, folder, until):
+    while ses.places < until:
+        visit = ses.issue()
+        ses.record(visit.ticket, *message(ses, visit, visit.place, folder))
+
+
+def serve_and_tell(folder, K):
+    """Serve, and write down every ticket that was issued and every one whose record returned."""
+    ses = dp.Session.open(folder)
+    with open(f"{folder}.told", "a", buffering=1) as told:
+        print("begun", flush=True)
+        while ses.places < K:
+            visit = ses.issue()
+            told.write(json.dumps(["issued", visit.place]) + "\n")
+            ses.record(visit.ticket, *[[0] * (H + 1), visit.policy[:, 0].tolist(), [1.0] * H])
+            told.write(json.dumps(["recorded", visit.place]) + "\n")
+    ses.close()
+
+
+if __name__ == "__main__":
+    serve_and_tell(sys.argv[1], int(sys.argv[2]))

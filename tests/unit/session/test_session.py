@@ -1,0 +1,228 @@
+"""Sessions with real users: what they release is what a run releases, and nothing else depends on anyone."""
+
+import sqlite3
+import time
+
+import numpy as np
+import pytest
+from clinic import AGENT, MDP, PRIVATIZERS, A, H, S, follow, message, serve, session
+from hypothesis import HealthCheck, given, settings, strategies as st
+from strangers import MESSAGES
+
+import dpucbvi as dp
+from dpucbvi.privacy.law import GRIDS
+from dpucbvi.privacy.words import SeededWords
+from dpucbvi.simulate import episodes, set_up
+
+LOUD = {"confidence_scale": 0.01, "noise": "exact", "words": SeededWords}
+SEEDED = {
+    "batches": dp.Batches(500.0, first=10, **LOUD),
+    "central": dp.Central(500.0, **LOUD),
+    "kary": dp.KaryTree(500.0, every=3, **LOUD),
+    "toeplitz": dp.Toeplitz(500.0, every=2, factorisation="square_root", **LOUD),
+}
+
+
+class Seeded(dp.Session):
+    """With noise that can be had twice."""
+
+    _seed = 3
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled):
+    """The same words, the same users: the same policy for every user."""
+    agent, K = dp.DPUCBVI(bonus_scale=1e-3, pooled=pooled), 90
+    ses = Seeded(tmp_path / "trial", H=H, S=S, A=A, K=K, agent=agent, privatizer=SEEDED[name])
+    changes, last = 0, None
+    for episode in episodes(set_up(MDP, agent, SEEDED[name], K), seed=3):
+        visit = ses.issue()
+        np.testing.assert_array_equal(visit.policy, episode.plan.pi)
+        changes += last is not None and (visit.policy != last).any()
+        last = visit.policy
+        ses.record(visit.ticket, *episode.trajectory)
+    assert changes > 1
+    ses.close()
+
+
+@pytest.mark.parametrize("K", [120, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", PRIVATIZERS)
+def test_a_thousand_users(tmp_path, name, K):
+    with session(tmp_path / "trial", name, K=K) as ses:
+        serve(ses, tmp_path, 60)
+        policy, published = ses.policy, ses.published
+    with dp.Session.open(tmp_path / "trial") as ses:
+        np.testing.assert_array_equal(ses.policy, policy)
+        np.testing.assert_array_equal(ses.published.integers, published.integers)
+        assert ses.published.number == published.number and ses.places == 60
+        serve(ses, tmp_path, K)
+        assert ses.left == 0 and ses.published.number > published.number
+        with pytest.raises(dp.InputError, match=f"all {K} places are issued"):
+            ses.issue()
+        assert ses.certificate.replace_one > 0 and ses.certificate.noise == "release"
+
+
+def test_counts_are_those_of_the_users(tmp_path):
+    """With hardly any noise (ε = 10⁶ a batch), what is published is what was recorded."""
+    quiet = dp.Batches(1e6, first=10, growth=1.0, drop_empty=False, noise="exact")
+    with dp.Session(tmp_path / "trial", H=H, S=S, A=A, K=51, agent=AGENT, privatizer=quiet) as ses:
+        N = np.zeros((H, S, A))
+        for k in range(50):
+            visit = ses.issue()
+            user = follow(visit, k)
+            ses.record(visit.ticket, *user)
+            N[np.arange(H), user.s[:-1], user.a] += 1
+        np.testing.assert_allclose(ses.published.counts.N_sa, N, atol=0.5)
+
+
+def test_users_out_of_order_and_late_ones(tmp_path):
+    """A batch waits for its places; one whose deadline is past adds nothing; nobody learns which."""
+    with session(tmp_path / "trial", "batches", deadline=100.0) as ses:
+        visits = [ses.issue() for _ in range(25)]
+        for visit in reversed(visits[1:]):
+            ses.record(visit.ticket, *follow(visit, visit.place))
+        assert ses.published is None  # the first place is open
+        ses.close_expired(time.time() + 101.0)
+        assert ses.published.number == 1
+        late, again = ses.record(visits[0].ticket, *follow(visits[0], 0)), ses.record(visits[1].ticket, 1, 2, 3)
+        assert len(late) == len(again) == len(ses.record("a ticket that there is not")) == 64
+        assert ses.record(visits[1].ticket, *follow(visits[1], 1)) == again
+        assert ses.published.number == 1
+
+
+def batch_sums(folder):
+    """Everything that is kept of open batches."""
+    db = sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True)
+    found = [np.frombuffer(sums, np.int64) for (sums,) in db.execute("SELECT sums FROM batches ORDER BY batch")]
+    db.close()
+    return found
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sent=st.one_of(MESSAGES, st.lists(st.integers(), max_size=5).map(tuple)),
+    ticket=st.one_of(st.text(), st.none()),
+)
+def test_whatever_is_sent(strangers_session, sent, ticket):
+    """A receipt, a place that is used up, counters that move by at most 3H/2, and releases on time."""
+    ses, folder = strangers_session
+    if ses.left < 2:
+        return
+    assert len(ses.record(ticket, *sent)) == 64
+    visit, number = ses.issue(), ses.published.number if ses.published else 0
+    before = (batch_sums(folder) or [0])[0]
+    assert len(ses.record(visit.ticket, *sent)) == 64
+    ends = PRIVATIZERS["batches"].ends(dp.Problem(H, S, A, 3000, 0.05))
+    ended = visit.place in ends
+    assert (ses.published.number if ses.published else 0) == number + ended
+    if not ended and visit.batch < len(ends):
+        moved = np.abs(batch_sums(folder)[0] - before)
+        n = H * S * A
+        assert moved[: n + n * S].sum() <= H and moved[n + n * S :].sum() <= H * GRIDS[0] // 2
+
+
+@pytest.fixture(scope="module")
+def strangers_session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("strangers") / "trial"
+    with session(folder, "batches", K=3000) as ses:
+        yield ses, folder
+
+
+def test_rows_get_noise_by_the_policies_issued_and_not_by_what_is_claimed(tmp_path):
+    """Everybody claims action 1 where action 0 was issued: nothing of it is released."""
+    quiet = dp.Batches(1e6, first=10, growth=1.0, drop_empty=False, noise="exact")
+    with dp.Session(tmp_path / "trial", H=H, S=S, A=A, K=20, agent=AGENT, privatizer=quiet) as ses:
+        for _ in range(10):
+            visit = ses.issue()
+            assert not visit.policy.any()
+            ses.record(visit.ticket, [0] * (H + 1), [1] * H, [1.0] * H)
+        assert ses.published.number == 1 and np.abs(ses.published.counts.N_sas).max() == 0
+
+
+def test_raw_sums_and_tickets_are_gone_after_a_release(tmp_path):
+    with session(tmp_path / "trial", "batches") as ses:
+        serve(ses, tmp_path, 20)
+        assert ses.published.number == 1 and batch_sums(tmp_path / "trial") == []
+        assert (tmp_path / "trial/store.db-wal").stat().st_size < 40_000  # the plan alone
+    assert (tmp_path / "trial").stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "trial").iterdir()} == {0o600}
+
+
+def planner(counts):
+    return dp.Plan(np.ones((H, S), dtype=np.int64), np.zeros((H, S, A)), np.zeros((H + 1, S)))
+
+
+def test_a_planner_is_handed_over_again(tmp_path):
+    sizes = {"H": H, "S": S, "A": A, "K": 60}
+    with dp.Session(
+        tmp_path / "t", **sizes, agent=dp.planner(planner), privatizer=PRIVATIZERS["batches"]
+    ) as ses:
+        assert ses.policy.all()
+    with pytest.raises(dp.InputError, match="planner is your own"):
+        dp.Session.open(tmp_path / "t")
+    dp.Session.open(tmp_path / "t", agent=dp.planner(planner)).close()
+
+
+def generator(problem, private):
+    yield planner(None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"privatizer": dp.Batches(1.0)}, "noise: simulated noise protects nobody"),
+        ({"privatizer": SEEDED["batches"]}, "noise: simulated noise protects nobody"),
+        ({"privatizer": dp.Local(1.0)}, "privatizer: Local is not accepted; a session takes Batches"),
+        ({"privatizer": PRIVATIZERS["central"], "K": None}, "K: Central must know how many places there are"),
+        ({"K": 10}, "K: with 10 places nothing would ever be released"),
+        ({"agent": generator}, "agent: a session takes agents of the package and dp.planner"),
+        ({"agent": dp.PrivateUCBPO()}, "agent: PrivateUCBPO plans for every user"),
+        ({"deadline": 0}, "deadline: 0 is not accepted"),
+        ({"log": "trial/log"}, "lies in the folder of the session"),
+    ],
+)
+def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
+    monkeypatch.chdir(tmp_path)
+    given = {"H": H, "S": S, "A": A, "K": 100, "agent": AGENT, "privatizer": PRIVATIZERS["batches"], **settings}
+    with pytest.raises(dp.InputError, match=said) as error:
+        dp.Session("trial", **given)
+    assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["batches", "one question"])
+def test_a_session_may_stay_open(tmp_path, name):
+    with session(tmp_path / "trial", name, K=None) as ses:
+        serve(ses, tmp_path, 45)
+        assert ses.published.number == 2 and ses.certificate.replace_one > 0
+
+
+def test_deleting_leaves_the_log(tmp_path):
+    ses = session(tmp_path / "trial", "batches")
+    serve(ses, tmp_path, 30)
+    ses.delete()
+    assert [path.name for path in tmp_path.iterdir()] == ["trial.releases"]
+    with pytest.raises(dp.InputError, match="session: it is closed here"):
+        ses.issue()
+
+
+def test_the_client_answers_one_question_once(tmp_path):
+    with session(tmp_path / "trial", "one question") as ses:
+        visit, other = ses.issue(), ses.issue()
+        pins = {"session": ses.id, "epsilon": 3.0, "H": H, "S": S, "A": A}
+        client, user = dp.Client(tmp_path / "me.json", **pins), follow(visit, 1)
+        first = client.answer(visit.question, *user)
+        assert client.spent == 3.0 and len(first) == 53
+        again = dp.Client(tmp_path / "me.json", **pins).answer(visit.question, "whatever", None, 3)
+        assert again == first
+        with pytest.raises(dp.InputError, match="gets one answer"):
+            client.answer(other.question, *user)
+        for pin in ({"epsilon": 4.0}, {"S": 2}, {"pooled": True}):
+            with pytest.raises(dp.InputError, match="is not what this client takes part in"):
+                dp.Client(tmp_path / "you.json", **{**pins, **pin}).answer(visit.question, *user)
+        with pytest.raises(dp.InputError, match="epsilon: 0 is spent of 2; this answer costs 3"):
+            dp.Client(tmp_path / "you.json", **pins, limit=2.0).answer(visit.question, *user)
+        with pytest.raises(dp.InputError, match="it cannot be read"):
+            dp.Client(tmp_path / "you.json", **pins).answer(b"how are you?", *user)
+        assert len(dp.Client(tmp_path / "you.json", **pins).answer(other.question, None, [], "x")) == 53
+        assert ses.record(visit.ticket, b"x" * 53) and message(ses, other, 9, tmp_path)
