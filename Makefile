@@ -15,7 +15,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim reproduce figures verify ship page report bench notebooks test test-all lint types format lock clean
+.PHONY: help riverswim reproduce figures verify ship page report bench notebooks quick test test-all lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -47,11 +47,19 @@ bench: $(VENV) ## time the engines
 notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside them
 	$(BIN)/python experiments/notebooks.py
 
-test: lint types ## lint, types and the quick tests
-	$(BIN)/python -m pytest -m "not slow" -n 2
+# What a save can break, in every room and without a process or a compiler that is slow to start.
+QUICK := tests/contract/test_door.py tests/contract/test_imports.py tests/contract/test_deviations.py \
+  tests/claims/test_algorithm_1.py tests/claims/test_definitions_privacy.py tests/unit/core tests/unit/lab \
+  tests/unit/agents tests/unit/mechanisms tests/unit/privacy tests/unit/privatizers tests/unit/studies/test_regret.py
+
+quick: $(VENV) ## the fastest tests of every room, for every save: under a minute
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(QUICK)
+
+test: lint types ## lint, types and all tests but the slow ones
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
 
 test-all: lint types ## lint, types and every test, slow ones too
-	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --reliability=paper/results/reliability.md
 
 lint: $(VENV) ## style and formatting, nothing rewritten
 	$(BIN)/ruff check .

@@ -3,10 +3,10 @@
 Each comment `[Alg.1 Ln]` marks line n of the printed algorithm. Ñ, P̃, r̃, Q̃, Ṽ are `N_tilde`, `P_tilde`,
 `r_tilde`, `Q_tilde`, `V_tilde`; steps are 0-based, so `V_tilde[H]` is the paper's Ṽ_{H+1}.
 
-The algorithm is a generator: it yields the policy of an episode and is sent the trajectory that the
-policy met (line 16). What the paper leaves open is settled in paper/DEVIATIONS.md: D1 a bonus with no
-counts is infinite, so Q̃ = H; D2 the fourth bonus term is 0 at h = H; D3 ties go to the lowest action;
-D4 the counts after the last episode are never released.
+The algorithm is a generator: it yields the policy of an episode and is sent the user who followed it (line 16),
+a handle without data, which the privatizer opens once. What the paper leaves open is settled in
+paper/DEVIATIONS.md: D1 a bonus with no counts is infinite, so Q̃ = H; D2 the fourth bonus term is 0 at h = H; D3
+ties go to the lowest action; D4 the counts after the last episode are never released.
 """
 
 import math
@@ -57,8 +57,8 @@ def dp_ucbvi(
                 pi[h, s] = Q_tilde[h, s].argmax()  # [Alg.1 L13]
             # [Alg.1 L14] end for
         # [Alg.1 L15] end for
-        trajectory = yield Plan(pi.copy(), Q_tilde.copy(), V_tilde.copy())  # [Alg.1 L16]
-        counts = privatizer.update(trajectory)  # [Alg.1 L17]
+        user = yield Plan(pi.copy(), Q_tilde.copy(), V_tilde.copy())  # [Alg.1 L16]
+        counts = privatizer.update(user)  # [Alg.1 L17]
     # [Alg.1 L18] end for
 
 

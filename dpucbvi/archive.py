@@ -32,7 +32,7 @@ import numpy as np
 
 from dpucbvi.errors import InputError, extra
 from dpucbvi.files import replacing, write_private
-from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
+from dpucbvi.privacy.certificate import READ, RELEASE, SIMULATION, Certificate
 from dpucbvi.trace import Runs, Trace
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def _certificate(tree: dict[str, Any]) -> Certificate:
     for key in EPSILONS:
         given[key] = math.inf if given[key] is None else given[key]
     numbers = {key: value for key, value in given.items() if key not in ("model", "noise")}
-    if given["model"] not in MODELS or given["noise"] not in (SIMULATION, RELEASE):
+    if given["model"] not in MODELS or given["noise"] not in (SIMULATION, RELEASE, READ):
         raise Unreadable("the certificate is none")
     if not all(value is None or (_is_number(value) and value >= 0.0) for value in numbers.values()):
         raise Unreadable("the certificate has a number that is none")

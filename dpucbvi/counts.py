@@ -1,9 +1,10 @@
 """From a user's trajectory to the private counts that the next plan may read.
 
-    trajectory --statistics--> σ --release--> N̂, R̂ --zero, sum, LP, shift--> Ñ, R̃        [Alg.1 L17]
+    trajectory --sanitised, statistics--> σ --release--> N̂, R̂ --zero, sum, LP, shift--> Ñ, R̃        [Alg.1 L17]
 
-A release (privatizers/) turns the stream of users into noisy counts, and a post-processing (projection.py)
-makes them the counts of Assumption 3.1.
+Nothing is counted of what a user sent before it is `sanitised`: how far one user can move the counters
+(privacy/sensitivity.py) holds for whatever she sends. A release (privatizers/) turns the stream of users into
+noisy counts, and a post-processing (projection.py) makes them the counts of Assumption 3.1.
 
 `G` is the number of steps that are counted apart: H as in the paper, or 1 if counts are pooled over h, for
 an MDP whose P and r do not depend on h.
@@ -19,10 +20,12 @@ Which counters are released is the privatizer's choice (`FAMILIES`):
 """
 
 from fractions import Fraction
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Release, Shape, User
 from dpucbvi.support import Support
@@ -72,6 +75,51 @@ def as_counts(flat: np.ndarray, G: int, S: int, A: int, D: int | None = None) ->
     N_sa, N_sas, R = np.split(flat, [n, n + n * D])
     by_next_state = N_sas.reshape(D, G, S, A)
     return Counts(N_sa.reshape(G, S, A), np.moveaxis(by_next_state, 0, -1), R.reshape(G, S, A))
+
+
+# --- what a user sent -----------------------------------------------------------------------------------------
+
+
+def sanitised(s: Any, a: Any, r: Any, H: int, S: int, A: int) -> Trajectory:
+    """What can be counted of what a user sent: at most H steps, indices in range, rewards cut to [0, 1].
+
+    A trajectory of fewer than H steps has those that it has. One that cannot be read has none.
+    """
+    try:
+        states, actions = _indices(s, H + 1, S), _indices(a, H, A)
+        n = min(len(states) - 1, len(actions), len(r))
+        if n < 1:
+            return NO_STEPS
+        rewards = np.array([_reward(r[h]) for h in range(n)])
+        return Trajectory(states[: n + 1], actions[:n], rewards)
+    except Exception:  # what is sent can be wrong in more ways than can be listed
+        return NO_STEPS
+
+
+NO_STEPS = Trajectory(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
+def _indices(sent: Any, most: int, below: int) -> Ints:
+    """The first `most` integers of what was sent; ValueError if one is not an integer in range."""
+    if not isinstance(sent, list | tuple | np.ndarray):
+        raise ValueError
+    found = np.asarray(sent[:most])
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not ((found >= 0) & (found < below)).all():
+        raise ValueError
+    if not isinstance(sent, np.ndarray) and any(isinstance(one, bool | np.bool_) for one in sent[:most]):
+        raise ValueError  # numpy reads [True, 2] as integers
+    return found.astype(np.int64)
+
+
+def _reward(sent: Any) -> float:
+    """A number in [0, 1]: what is no number, and NaN, is 0."""
+    number: Any = sent if isinstance(sent, Real | np.bool_) else 0
+    if number >= 1:
+        return 1.0
+    return float(number) if number > 0 else 0.0  # nothing is above NaN or below it
+
+
+# --- what is counted of it ------------------------------------------------------------------------------------
 
 
 def statistics(
@@ -169,7 +217,8 @@ class PrivateCounts:
     `counts` are the private counts of the coming episode, `N_hat` the noisy ones behind them, `fallbacks` the
     number of infeasible LPs so far (projection.py). `zero` is the τ of `zeroed`. With `rewards`, r(s,a) is
     known and R̃ = r Ñ: what was released of R is not read [D32]. With a `support`, the release and the
-    post-processing have D next states, and what is handed on has 0 for the others [D35].
+    post-processing have D next states, and what is handed on has 0 for the others [D35]. Of a user at most `H`
+    steps count: as many as are counted apart, if it is not given.
     """
 
     def __init__(
@@ -184,8 +233,10 @@ class PrivateCounts:
         zero: float = 0.0,
         rewards: Floats | None = None,
         support: Support | None = None,
+        H: int | None = None,
     ):
         self.E, self.G, self.S, self.A = E, G, S, A
+        self._H = G if H is None else H
         self.fallbacks = 0
         self.counts = self.N_hat = zero_counts(G, S, A)
         self._release, self._postprocess = release, postprocess
@@ -198,6 +249,7 @@ class PrivateCounts:
 
     def update(self, trajectory: Trajectory) -> Counts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
+        trajectory = sanitised(*trajectory, self._H, self.S, self.A)
         place = trajectory.s[1:] if self._support is None else self._support.moves(trajectory)
         released = self._release.release(User(*trajectory, self._pi, place))
         if released is not None:
@@ -225,6 +277,48 @@ class PrivateCounts:
         if self._families.summed:
             N_sa = row_sums(N_sas)
         return Counts(N_sa, N_sas, released.R)
+
+
+class Visitor:
+    """The user of episode k as an agent meets her: a number, and no data."""
+
+    def __init__(self, k: int):
+        self.k = k
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"agent: a user has no {name} that an agent may read; one that sets reads_trajectories = True is "
+            "sent trajectories, and certifies nothing"
+        )
+
+
+class Turnstile:
+    """What an agent holds of its private counts: it may read them, and let each user through once.
+
+    The trajectory behind a visitor stays here. `counts`, `N_hat`, `fallbacks` and the sizes are those of
+    `PrivateCounts`.
+    """
+
+    def __init__(self, private: PrivateCounts):
+        self._private, self._waiting = private, (None, NO_STEPS)
+
+    def admit(self, visitor: Any, trajectory: Trajectory) -> Any:
+        """The user of this episode comes; whoever came before cannot be counted any more."""
+        self._waiting = (visitor, trajectory)
+        return visitor
+
+    def update(self, visitor: Any) -> Counts:
+        """[Alg.1 L17] Count the user of this episode."""
+        expected, trajectory = self._waiting
+        if expected is None or visitor is not expected:
+            raise InputError("agent: update takes the user of this episode, and takes her once")
+        self._waiting = (None, NO_STEPS)
+        return self._private.update(trajectory)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("counts", "N_hat", "fallbacks", "E", "G", "S", "A"):
+            raise AttributeError(f"agent: private counts have no {name} that an agent may read")
+        return getattr(self._private, name)
 
 
 def zeroed(N_sas: Floats, sd: Floats, tau: float) -> Floats:

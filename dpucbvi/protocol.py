@@ -75,7 +75,7 @@ class Plan(NamedTuple):
     V: Floats
 
 
-Algorithm = Generator[Plan, "Trajectory", None]  # yields the plan of an episode, is sent what it met
+Algorithm = Generator[Plan, Any, None]  # yields the plan of an episode, is sent its user: a handle, no data
 
 
 class Episode(NamedTuple):

@@ -21,11 +21,12 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, check_plan
 from dpucbvi.confidence import RAW_SUMMED
-from dpucbvi.counts import FAMILIES, PrivateCounts
+from dpucbvi.counts import FAMILIES, PrivateCounts, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
+from dpucbvi.privacy.certificate import READ
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers import Certificate, NonPrivate
@@ -122,7 +123,8 @@ def run(
     mdp
         The problem: `dp.riverswim()`, `dp.TabularMDP(P=P, r=r, initial=p0)`, ...
     agent
-        The algorithm, one of the package's or your own (`dp.planner`, or a generator function).
+        The algorithm, one of the package's or your own (`dp.planner`, or a generator function). It never holds
+        a trajectory; a generator function with `reads_trajectories = True` is sent them, and certifies nothing.
     privatizer
         What releases the counts; without one they are released as they are.
     K
@@ -233,7 +235,7 @@ def set_up(
         known_rewards,
         noise,
         constants,
-        _certificate(privatizer, problem, G),
+        certificate_of(chosen, privatizer, problem, G),
         trace_points,
         lp_checks,
         support,
@@ -371,7 +373,9 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     mdp, problem = setup.mdp, setup.problem
     environment = np.random.default_rng(seed_stream(seed, "environment"))
     private = private_counts(setup, seed)
-    algorithm = setup.agent.algorithm(problem, private, setup.constants)
+    turnstile: Any = Turnstile(private)
+    algorithm = setup.agent.algorithm(problem, turnstile, setup.constants)
+    reads = reads_trajectories(setup.agent)
     plan = next(algorithm)
     for k in range(1, problem.K + 1):
         check_plan(plan, k, mdp)
@@ -379,7 +383,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
         trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
         yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
         if k < problem.K:  # the counts after the last episode are never released [D4]
-            plan = algorithm.send(trajectory)
+            plan = algorithm.send(turnstile.admit(trajectory if reads else Visitor(k), trajectory))
 
 
 def private_counts(setup: Setup, seed: int) -> PrivateCounts:
@@ -393,7 +397,9 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     families = FAMILIES[setup.privatizer.families]
     known = setup.mdp.r[:G] if setup.known_rewards else None
     sizes = (G, problem.S, problem.A)
-    return PrivateCounts(release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support)
+    return PrivateCounts(
+        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H
+    )
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
@@ -412,8 +418,15 @@ def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")
 
 
-def _certificate(privatizer: Privatizer, problem: Problem, G: int) -> Certificate:
+def reads_trajectories(agent: Any) -> bool:
+    """Whether the agent says that it reads what users did; then nothing is certified."""
+    return bool(getattr(agent, "reads_trajectories", False))
+
+
+def certificate_of(agent: Agent, privatizer: Privatizer, problem: Problem, G: int) -> Certificate:
     """What the privatizer certifies; anything but a certificate of its own model is an error."""
+    if reads_trajectories(agent):
+        return Certificate("none", math.inf, math.inf, noise=READ)
     certificate = privatizer.certificate(problem, G)
     if not isinstance(certificate, Certificate) or certificate.model != privatizer.model:
         raise InputError(f"privatizer: {_name(privatizer)} says {privatizer.model}, its certificate does not")

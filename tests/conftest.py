@@ -14,7 +14,6 @@ KINDS = {
     "reliability/test_bad_input.py::test_a_bad_setting": "malformed settings",
     "reliability/test_bad_input.py::test_an_environment": "environments that cannot be made",
     "reliability/test_bad_input.py::test_arrays": "environments that cannot be made",
-    "reliability/test_bad_input.py::test_a_malformed_index": "forged indexes",
     "reliability/test_bad_input.py": "malformed MDP files",
     "contract/test_cli.py::test_what_is_finished_survives": "signals to a running job",
     "unit/lab/test_store.py::test_a_file_that_is_not_the_run": "damaged files of a run",
@@ -24,9 +23,8 @@ KINDS = {
     "unit/core/test_archive.py::test_a_file_made_up": "forged files of a run",
     "unit/core/test_archive.py::test_an_experiment_that_is_none": "forged indexes",
     "unit/lab/test_store.py::test_an_experiment_that_is_none": "forged indexes",
+    "unit/lab/test_store.py::test_a_file_that_is_no_experiment": "forged indexes",
     "unit/engine/test_checkpoints.py::test_a_checkpoint_that_cannot": "damaged checkpoints",
-    "unit/core/test_environments.py::test_a_file_that_holds_no_mdp": "malformed MDP files",
-    "reliability/test_fuzz.py::test_a_malformed": "malformed MDP files",
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
@@ -37,6 +35,22 @@ KINDS = {
     "contract/test_cli.py::test_a_folder_of_hydras": DISKS,
     "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
+
+
+# What compiles most kernels: in one process, which then has them in memory.
+KERNELS = (
+    *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
+    *("unit/core/test_least_episodes", "claims/test_appendix_b", "claims/test_appendix_c"),
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Under --dist loadgroup a file is one process's: its fixtures are made and its kernels compiled once."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        compiles = any(name in file for name in KERNELS)
+        item.add_marker(pytest.mark.xdist_group("kernels" if compiles else file))
 
 
 def pytest_addoption(parser):

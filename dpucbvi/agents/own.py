@@ -16,8 +16,9 @@ from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem
 class OwnAgent:
     """An algorithm given as a generator function of the problem and the private counts.
 
-    It yields the plan of an episode and is sent the trajectory that the plan met, as algorithm1.dp_ucbvi does.
-    `raw`: it reads the noisy counts as they are; `pooled`: counts of all steps together.
+    It yields the plan of an episode and is sent its user, a handle without data that `private.update` takes
+    once, as algorithm1.dp_ucbvi does. `raw`: it reads the noisy counts as they are; `pooled`: counts of all
+    steps together.
     """
 
     generator: Callable[[Problem, PrivateCounts], Algorithm]
@@ -25,6 +26,11 @@ class OwnAgent:
     pooled: bool = False
     models: tuple[str, ...] = ("none", "JDP", "LDP")
     planner: Callable[[Counts], Plan] | None = None  # the function, if that is all there is
+
+    @property
+    def reads_trajectories(self) -> bool:
+        """Whether the generator is sent trajectories in place of handles: then nothing is certified."""
+        return bool(getattr(self.generator, "reads_trajectories", False))
 
     def constants(self, problem: Problem, noise: Noise) -> None:
         return None
@@ -47,11 +53,11 @@ def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = Fa
 
 
 def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> Algorithm:
-    """K episodes: yields the plan, is sent the trajectory (the loop of Algorithm 1, lines 3 and 16-18)."""
+    """K episodes: yields the plan, is sent the user (the loop of Algorithm 1, lines 3 and 16-18)."""
     counts = private.counts
     for _k in range(1, K + 1):
-        trajectory = yield plan(counts)
-        counts = private.update(trajectory)
+        user = yield plan(counts)
+        counts = private.update(user)
 
 
 def check_plan(plan: Any, k: int, mdp: TabularMDP) -> None:

@@ -34,6 +34,7 @@ from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squ
 
 MARGIN = 1e-12
 SIMULATION, RELEASE = "simulation", "release"
+READ = "trajectories"  # an agent has read them: whatever noise there was hides nothing
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
@@ -75,6 +76,8 @@ class Certificate(NamedTuple):
         return zcdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else zcdp_of_gdp(self.mu(relation))
 
     def __str__(self) -> str:
+        if self.noise == READ:
+            return "none: the agent reads trajectories"
         if math.isinf(self.add_remove):
             return "no privacy is certified"
         kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"

@@ -45,14 +45,16 @@ class WordSource(ABC):
         return self
 
     def __next__(self) -> int:
-        if self.at == len(self.words):
+        words = self.words  # before `at`, which a fork sets back
+        if self.at == len(words):
             self.refill()
         self.at += 1
         return int(self.words[self.at - 1])
 
     def refill(self) -> None:
         """Drop the words that were used, keep the others, and read another block behind them."""
-        self.words = np.concatenate([self.words[self.at :], self.block()])
+        words = self.words
+        self.words = np.concatenate([words[self.at :], self.block()])
         self.at = 0
 
 
@@ -77,9 +79,22 @@ class SeededWords(WordSource):
 
 
 class SystemWords(WordSource):
-    """Words of the operating system's cryptographic generator."""
+    """Words of the operating system's cryptographic generator.
+
+    What was read ahead before a fork is the parent's: the child reads words of its own.
+    """
 
     seeded = False
+
+    @property
+    def words(self) -> HalfWords:
+        if self._owner != os.getpid():
+            self.words, self.at = np.empty(0, dtype=np.uint32), 0
+        return self._words
+
+    @words.setter
+    def words(self, words: HalfWords) -> None:
+        self._words, self._owner = words, os.getpid()
 
     @classmethod
     def start(cls, seed: np.random.SeedSequence) -> "SystemWords":

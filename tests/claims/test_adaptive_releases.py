@@ -18,6 +18,7 @@ import dpucbvi as dp
 from dpucbvi.audit.laws import noises, sums
 from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
+from dpucbvi.privacy.draws import Draws
 from dpucbvi.privacy.gaussian import GaussianStream
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.noisy_sums import by_counter
@@ -66,7 +67,7 @@ def play(setup, seed, replaced=None, moved=None):
     mdp = setup.mdp
     with ExitStack() as stack:
         if moved is not None:
-            for kind in (LaplaceStream, GaussianStream):
+            for kind in (LaplaceStream, GaussianStream, Draws):
                 stack.enter_context(patch.object(kind, "draw", moving(kind.draw, iter(moved))))
         environment = np.random.default_rng(seed_stream(seed, "environment"))
         private = private_counts(setup, seed)
@@ -86,7 +87,8 @@ def play(setup, seed, replaced=None, moved=None):
 
 
 def moving(draw, rows):
-    return lambda stream, n: draw(stream, n) + next(rows)
+    """Streams draw standard noise, Draws have its scale in them."""
+    return lambda source, n: draw(source, n) + getattr(source, "scale", 1.0) * next(rows)
 
 
 def columns(privatizer, T):

@@ -72,7 +72,7 @@ def test_a_tag_sits_on_the_statement_it_names():
     assert re.match(r"V_tilde\[h, s\] = .*max\(\)$", text[12])
     assert re.match(r"pi\[h, s\] = .*argmax\(\)$", text[13])
     assert "yield Plan(" in text[16]
-    assert text[17] == "counts = privatizer.update(trajectory)"
+    assert text[17] == "counts = privatizer.update(user)"
 
 
 # --- by hand ----------------------------------------------------------------------------------------

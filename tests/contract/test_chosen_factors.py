@@ -2,6 +2,7 @@
 
 import csv
 import math
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +21,7 @@ CHOSEN = {row["algorithm"]: row for row in ROWS if row["chosen"] == "1"}
 ARMS = {str(arm.label): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
 
 
+@cache
 def exp(name: str):
     with initialize_config_dir(str(CONF), version_base="1.3"):
         return compose("config", [f"+exp={name}"])

@@ -168,21 +168,6 @@ def test_the_setting_that_was_not_fitted_comes_first(tmp_path):
     assert all(claim.measured.startswith("certified: ") for claim in shown)
 
 
-def test_a_claim_that_stands_on_another_has_its_verdict():
-    verdicts = {claim.statement: claim.verdict for claim in CLAIMS}
-    found = {claim.statement: re.match(r"as ((?:Def|Asm|Rem|Thm|Lem|Cor)\. [\w.]+\w)", claim.measured)
-             for claim in CLAIMS}  # fmt: skip
-    as_another = {statement: other[1] for statement, other in found.items() if other}
-    assert as_another == {"Lem. 6.1": "Lem. B.6"}
-    assert [name for name, other in as_another.items() if verdicts[name] != verdicts[other]] == []
-
-
-def test_a_bound_holds_no_words():
-    """Õ(x) under JDP, Õ(y) under LDP."""
-    bounds = [bound for claim in CLAIMS for bound in re.findall(r"Õ\((?:[^()]|\([^()]*\))*\)", claim.says)]
-    assert len(bounds) > 8 and [bound for bound in bounds if "under" in bound] == []
-
-
 def test_a_claim_with_a_mistake_is_named(tmp_path):
     for changed, message in (
         ({"verdict": "true"}, "verdict: 'true' is not accepted; it must be one of holds, "),

@@ -436,8 +436,8 @@ def swim(counts: dp.Counts) -> dp.Plan:
 
 def always_right(problem: dp.Problem, private: Any) -> Any:
     for _ in range(problem.K):
-        trajectory = yield swim(private.counts)
-        private.update(trajectory)
+        user = yield swim(private.counts)
+        private.update(user)
 
 
 def same_bonus(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:

@@ -13,30 +13,6 @@ notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.ste
 SLOW = {"04_your_own_mdp"}  # its first run compiles for most of a minute
 
 
-def package_names() -> set[str]:
-    """The functions and classes of the package's modules."""
-    definitions = ast.FunctionDef | ast.ClassDef
-    modules = [ast.parse(path.read_text()) for path in (ROOT / "dpucbvi").rglob("*.py")]
-    return {node.name for module in modules for node in module.body if isinstance(node, definitions)}
-
-
-def bound_names(source: str) -> set[str]:
-    """The functions and classes that a script defines, at any depth, but for methods, and lambdas it names."""
-    tree = ast.parse(source)
-    methods = {item for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for item in node.body}
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node not in methods:
-            names.add(node.name)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return names
-
-
-def test_there_are_notebooks():
-    assert NOTEBOOKS
-
-
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in NOTEBOOKS],
@@ -107,25 +83,6 @@ def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
 
 
 @notebooks
-def test_is_a_percent_notebook_with_a_kernel(path):
-    notebook = jupytext.read(path)
-    assert notebook.metadata["jupytext"]["text_representation"]["format_name"] == "percent"
-    assert notebook.metadata["kernelspec"]["name"] == "python3"
-    assert {cell.cell_type for cell in notebook.cells} == {"markdown", "code"}
-
-
-@notebooks
-def test_nothing_is_left_to_do(path):
-    assert "TODO" not in path.read_text()
-
-
-@notebooks
-def test_shows_the_package_and_no_copy_of_it(path):
-    source = path.read_text()
-    assert bound_names(source) & package_names() == set()
-
-
-@notebooks
 def test_comes_in_by_the_public_door(path):
     """`import dpucbvi as dp`, and what the door offers is not taken from a room behind it."""
     tree = ast.parse(path.read_text())
@@ -134,10 +91,3 @@ def test_comes_in_by_the_public_door(path):
     rooms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     behind = {alias.name for node in rooms if node.module.startswith("dpucbvi") for alias in node.names}
     assert behind & set(dpucbvi.__all__) == set()
-
-
-def test_a_copy_is_recognised():
-    assert {"dp_ucbvi", "project_row", "BinaryMechanism", "PrivateCounts", "bernstein_bonus"} <= package_names()
-    copy = "def f():\n    def project_row(y): ...\nclass PrivateCounts: ...\nbernstein_bonus = lambda n: n\n"
-    assert bound_names(copy) == {"f", "project_row", "PrivateCounts", "bernstein_bonus"}
-    assert bound_names("class MyCounts:\n    def update(self): ...\n") == {"MyCounts"}

@@ -16,9 +16,7 @@ import pytest
 import dpucbvi
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted(path for path in (ROOT / "experiments").glob("*.py") if path.stem != "__init__")
 SMALL = ("K=5", "runs=2", "env.S=3", "env.H=3", "engine=reference", "runtime.workers=2")
-TO_THE_ROOT = "sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]"
 WITHOUT = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONHOME")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in WITHOUT}
 
@@ -56,25 +54,6 @@ def test_run_py_and_its_workers(python, tmp_path):
     assert not {"lab", "studies", "run", "paper"} & {name.split(".")[0] for name in imported}
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_every_script_begins_with_the_root(script):
-    """Its own folder goes: `lab` and `experiments.lab` would be two modules with two registries."""
-    (first,) = re.findall(r"^if __name__ == \"__main__\":\n(?:    #.*\n)?    (.*)\n", script.read_text(), re.M)[
-        :1
-    ]
-    assert first == "sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]"
-
-
-def test_of_what_is_on_the_path_only_the_scripts_folder_is_replaced(python, tmp_path):
-    """PYTHONPATH stays, with -P too, which leaves out the folder of the script."""
-    (tmp_path / "experiments").mkdir()
-    script = tmp_path / "experiments" / "script.py"
-    script.write_text(f"import sys\nfrom pathlib import Path\n{TO_THE_ROOT}\nprint(*sys.path[:2], sep='\\n')\n")
-    for flags in ((), ("-P",)):
-        done = ended([python, *flags, script], tmp_path, PYTHONPATH="/mine")
-        assert done.stdout.splitlines() == [str(tmp_path), "/mine"]
-
-
 KERNEL = """
 import sys, nbclient, nbformat
 cell = "import pictures, dpucbvi, experiments.lab.store; print(dpucbvi.__file__, experiments.__file__)"
@@ -103,15 +82,7 @@ def test_the_types_of_the_door_are_there_for_others(python, tmp_path):
     """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""
     names = [name for name in dpucbvi.__all__ if name != "load"]
     (tmp_path / "mine.py").write_text("import dpucbvi as dp\n\n" + "".join(f"dp.{name}\n" for name in names))
-    command = [
-        python,
-        "-m",
-        "mypy",
-        "--strict",
-        "--follow-imports=silent",
-        "--ignore-missing-imports",
-        "mine.py",
-    ]
-    done = ended(command, tmp_path, MYPYPATH=str(ROOT))
+    flags = ("--strict", "--follow-imports=silent", "--ignore-missing-imports")
+    done = ended([python, "-m", "mypy", *flags, "mine.py"], tmp_path, MYPYPATH=str(ROOT))
     assert done.returncode == 0, done.stdout
     assert (ROOT / "dpucbvi" / "py.typed").is_file()

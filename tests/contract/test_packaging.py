@@ -45,30 +45,6 @@ PYTHONS = [f"3.{minor}" for minor in range(100) if RANGE.contains(f"3.{minor}")]
 MAKEFILE = (ROOT / "Makefile").read_text()
 CODEMETA = json.loads((ROOT / "codemeta.json").read_text())
 
-CODEMETA_TERMS = {  # of CodeMeta 3.0, those that a folder of research code may want
-    *(
-        "@context",
-        "type",
-        "name",
-        "description",
-        "version",
-        "dateModified",
-        "datePublished",
-        "license",
-        "author",
-    ),
-    *(
-        "programmingLanguage",
-        "runtimePlatform",
-        "operatingSystem",
-        "keywords",
-        "referencePublication",
-        "identifier",
-    ),
-    *("buildInstructions", "readme", "softwareRequirements", "releaseNotes", "softwareHelp", "codeRepository"),
-    *("memoryRequirements", "storageRequirements", "processorRequirements", "funder", "developmentStatus"),
-}
-
 IMPORT_NAME = {"hydra-core": "hydra", "pyyaml": "yaml", "pillow": "PIL", "dp-accounting": "dp_accounting"}
 NOT_IMPORTED = {
     "ipykernel": "what Jupyter starts for a notebook",
@@ -123,14 +99,8 @@ def test_top_level_holds_the_promised_entries():
     """And nothing else: a stray file fails."""
     folders = {"paper", "experiments", "dpucbvi", "conf", "notebooks", "tests", "docs", ".ci", ".github"}
     prose = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARTIFACT-APPENDIX.md", "LICENSE", "CITATION.cff"}
-    made_of = {
-        "Makefile",
-        "Dockerfile",
-        "pyproject.toml",
-        "requirements.lock",
-        "environment.yml",
-        "codemeta.json",
-    }
+    made_of = {"Makefile", "Dockerfile", "pyproject.toml", "requirements.lock", "environment.yml"}
+    made_of |= {"codemeta.json"}
     dots = {".gitignore", ".gitattributes", ".dockerignore", ".pre-commit-config.yaml"}
     assert {path.relative_to(ROOT).parts[0] for path in tracked_files()} == folders | prose | made_of | dots
 
@@ -154,7 +124,7 @@ def test_the_library_needs_three_packages():
 
 def test_the_paper_has_what_the_experiments_import_and_dev_has_all():
     names = {requirement.name for requirement in required("paper")}
-    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "seaborn", "pandas", "joblib", "rich"} <= names
+    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "pandas", "joblib", "rich"} <= names
     assert set(map(str, required(*OPTIONAL))) == set(map(str, DEV))
 
 
@@ -204,37 +174,25 @@ def test_pre_commit_runs_make_lint_and_types():
     assert not any(hook["pass_filenames"] for hook in repository["hooks"])
 
 
-def make_with_pythons(folder: Path, found: dict[str, bool]) -> tuple[str, str]:
-    """`make lint` where each of these commands is a supported Python or only fails, as pyenv's may.
-
-    Returns which one was asked for a venv, and what make said first on stderr. Nothing is built.
-    """
+@pytest.mark.parametrize("works", [["python3.12", "python3.11", "python3"], []], ids=["some", "none"])
+def test_make_takes_the_newest_python_that_runs_or_says_that_there_is_none(works, tmp_path):
+    """Others only fail, as pyenv's may. Which one was asked for a venv; nothing is built."""
     for name in ("Makefile", "pyproject.toml", "requirements.lock"):
-        (folder / name).write_bytes((ROOT / name).read_bytes())
-    commands = folder / "bin"
-    commands.mkdir()
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / "bin").mkdir()
     for python in [*(f"python{python}" for python in PYTHONS), "python3"]:
-        works = '[ "$1" = -m ] || exit 0; echo "${0##*/}" > asked; exit 1' if found.get(python) else "exit 127"
-        (commands / python).write_text(f"#!/bin/sh\n{works}\n")
-        (commands / python).chmod(0o755)
+        found = '[ "$1" = -m ] || exit 0; echo "${0##*/}" > asked; exit 1' if python in works else "exit 127"
+        (tmp_path / "bin" / python).write_text(f"#!/bin/sh\n{found}\n")
+        (tmp_path / "bin" / python).chmod(0o755)
     # Under `make test` the variables of that make would reach this one.
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON"))}
-    environment["PATH"] = f"{commands}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(["make", "lint"], cwd=folder, env=environment, capture_output=True, text=True)
+    environment["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["make", "lint"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode != 0
-    asked = folder / "asked"
-    return asked.read_text().strip() if asked.exists() else "", done.stderr.partition("\n")[0]
-
-
-def test_make_takes_the_newest_python_that_runs(tmp_path):
-    works = {"python3.12": True, "python3.11": True, "python3": True}
-    assert make_with_pythons(tmp_path, works)[0] == "python3.12"
-
-
-def test_make_says_so_if_there_is_no_python(tmp_path):
-    asked, said = make_with_pythons(tmp_path, {})
-    assert asked == ""
-    assert said.startswith(f"Python {PYTHONS[0]} to {PYTHONS[-1]} is needed; name one with: make PYTHON=")
+    if works:
+        assert (tmp_path / "asked").read_text() == "python3.12\n"
+    else:
+        assert done.stderr.startswith(f"Python {PYTHONS[0]} to {PYTHONS[-1]} is needed; name one with: make PY")
 
 
 def test_one_version_everywhere():
@@ -247,10 +205,7 @@ def test_one_version_everywhere():
 def test_citation_names_the_paper():
     paper = yaml.safe_load((ROOT / "CITATION.cff").read_text())["preferred-citation"]
     assert paper["title"] == "Near-Optimal Differentially Private Reinforcement Learning"
-    assert [author["family-names"] for author in paper["authors"]] == ["Qiao", "Wang"]
-    assert (paper["year"], paper["volume"]) == (2023, 206)
-    assert "AISTATS" in paper["conference"]["name"] and paper["conference"]["date-start"].year == 2023
-    assert paper["url"].endswith(paper["identifiers"][0]["value"].removeprefix("arXiv:"))
+    assert [author["family-names"] for author in paper["authors"]] == ["Qiao", "Wang"] and paper["year"] == 2023
     assert paper["identifiers"][0]["value"] == CODEMETA["referencePublication"]["identifier"]
 
 
@@ -259,7 +214,6 @@ def test_codemeta_says_what_the_other_files_say():
     assert CODEMETA["referencePublication"]["name"] == citation["preferred-citation"]["title"]
     assert CODEMETA["dateModified"] == str(citation["date-released"])
     assert CODEMETA["runtimePlatform"] == [f"Python {python}" for python in PYTHONS]
-    assert set(CODEMETA) <= CODEMETA_TERMS
     for key in ("softwareRequirements", "releaseNotes", "softwareHelp", "buildInstructions", "readme"):
         assert (ROOT / CODEMETA[key]).is_file()
     assert CODEMETA["license"].endswith(f"/{citation['license']}") and citation["license"] == PROJECT["license"]
@@ -267,19 +221,13 @@ def test_codemeta_says_what_the_other_files_say():
 
 def test_the_dockerfile_builds_the_locked_environment_as_make_does():
     """It cannot be built where the tests run: its base is a supported Python, its commands are make's own."""
-    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
-    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
-    assert steps[0][0] == "FROM" and re.fullmatch(r"python:(3\.\d+)-slim-bookworm", steps[0][1])[1] in PYTHONS
-    runs = [rest for word, rest in steps if word == "RUN"]
-    assert runs[-1] == "make .venv/.stamp" and "VENV := .venv/.stamp" in MAKEFILE
-    assert [rest for word, rest in steps if word == "USER"] == ["1000"] and "--uid 1000" in runs[1]  # not root
-    order = [word for word, _ in steps]
-    assert order.index("USER") < order.index("COPY") < len(order) - 1 - order[::-1].index("RUN")
-    assert {"git", "make"} <= set(re.findall(r"(\w+)=\S+", runs[0]))  # what the targets need beside Python
-    assert json.loads(steps[-1][1]) == ["make", "help"] and steps[-1][0] == "CMD"
-    advised = re.findall(r"docker run --rm dpucbvi make (\w+)", (ROOT / "Dockerfile").read_text())
+    text = (ROOT / "Dockerfile").read_text()
+    assert re.search(r"^FROM python:(3\.\d+)-slim-bookworm$", text, re.MULTILINE)[1] in PYTHONS
+    assert (
+        "\nRUN make .venv/.stamp\n" in text and "VENV := .venv/.stamp" in MAKEFILE and "\nUSER 1000\n" in text
+    )
+    advised = re.findall(r"docker run --rm dpucbvi make (\w+)", text)
     assert advised and all(f"\n{target}: $(VENV)" in MAKEFILE for target in advised)
-    assert "--no-install-recommends" in runs[0] and "rm -rf /var/lib/apt/lists" in runs[0]
     assert {".venv", "results"} <= set((ROOT / ".dockerignore").read_text().split())
 
 
@@ -313,10 +261,6 @@ def test_lock_pins_with_hashes(requirement):
     version, hashes = locked()[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version)
     assert hashes > 0
-
-
-def test_every_lock_entry_has_hashes():
-    assert [name for name, (_, hashes) in locked().items() if hashes == 0] == []
 
 
 def test_no_package_host_is_named():

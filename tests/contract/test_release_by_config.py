@@ -10,7 +10,7 @@ from experiments.lab.assemble import assemble
 from experiments.lab.compose import config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
-from experiments.lab.settings import canonical, run_settings, to_dict
+from experiments.lab.settings import canonical, run_settings
 from experiments.lab.store import Store, identity, run_id
 from experiments.studies import draw
 from experiments.studies.shared.arms import noise_of
@@ -79,22 +79,6 @@ def test_exact_noise_is_never_dropped_silently(name):
     ):
         canonical(settings)
     canonical(run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "simulation"}}))
-
-
-def test_a_blt_has_no_exact_noise_and_says_what_has():
-    tree = {
-        "privatizer": {"name": "toeplitz", "epsilon": 1.0, "noise": "exact"},
-        "engine": {"name": "reference"},
-    }
-    with pytest.raises(
-        InputError, match=r"^privatizer\.factorisation: blt has no exact noise; it must be square"
-    ):
-        assemble(run_settings(tree))
-
-
-def test_without_privacy_there_is_no_noise_to_choose():
-    tree = {"privatizer": {"name": "non_private", "noise": "exact"}, "postprocess": {"name": "none"}}
-    assert to_dict(canonical(run_settings(tree)))["privatizer"] == {"name": "non_private"}
 
 
 def test_the_name_of_a_simulation_does_not_say_so():

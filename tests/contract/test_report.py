@@ -3,12 +3,8 @@
 import importlib.util
 import json
 import re
-import subprocess
 from pathlib import Path
 
-import pytest
-
-from dpucbvi.errors import InputError
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
@@ -103,17 +99,3 @@ def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):
         path.name for path in tmp_path.iterdir()
     }
     assert "latexmk or tectonic must be on PATH" in report.build(tmp_path)
-
-
-@pytest.mark.parametrize("builder", ["latexmk", "tectonic"])
-def test_a_failing_build_is_told(monkeypatch, tmp_path, capsys, builder):
-    monkeypatch.setattr(report.shutil, "which", lambda name: name if name == builder else None)
-    failed = subprocess.CompletedProcess([], 1, "", "".join(f"line {i}\n" for i in range(30)))
-    monkeypatch.setattr(report.subprocess, "run", lambda *a, **k: failed)
-    with pytest.raises(InputError, match=rf"{builder} failed; its log is .*report\.log"):
-        report.build(tmp_path)
-    assert capsys.readouterr().err.splitlines() == [f"line {i}" for i in range(20, 30)]
-
-
-def test_tectonic_keeps_the_log_that_is_named():
-    assert "--keep-logs" in report.BUILDERS["tectonic"]

@@ -2,7 +2,6 @@
 
 import io
 import tempfile
-import zipfile
 from dataclasses import fields
 from pathlib import Path
 
@@ -73,30 +72,3 @@ def test_any_mdp_file_is_an_mdp_or_one_line(faults):
                 assert str(error) and "\n" not in str(error)
 
     check()
-
-
-def zipped(**members: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(f"{name}.npy", data)
-    return buffer.getvalue()
-
-
-FILES = {
-    "empty members": zipped(P=b"", r=b"", initial=b""),
-    "no arrays": zipped(P=b"x" * 50, r=b"x" * 50, initial=b"x" * 50),
-    "header cut off": zipped(P=b"\x93NUMPY\x01\x00", r=b"", initial=b""),
-    "a header that is code": zipped(
-        P=b"\x93NUMPY\x01\x00\x20\x00" + b"__import__('os')".ljust(32), r=b"", initial=b""
-    ),
-    "text": b"P r initial",
-}
-
-
-@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
-def test_a_malformed_mdp_file_is_one_line(content, tmp_path):
-    path = tmp_path / "mdp.npz"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"path: .* is not an \.npz with P, r and initial"):
-        from_file(str(path))

@@ -31,7 +31,7 @@ USERS = [
 def non_private(H=2, S=2, A=2, G=None):
     """The true counts of the users that are fed."""
     G = G or H
-    return PrivateCounts(true_counts(H, S, A, G), no_postprocess, 0.0, G, S, A)
+    return PrivateCounts(true_counts(H, S, A, G), no_postprocess, 0.0, G, S, A, H=H)
 
 
 def plans(algorithm, trajectories):

@@ -66,7 +66,7 @@ def test_pooled_counts_serve_every_step(name):
     """G = 1 against G = 2 with the pooled table at both steps: the same plans, unlike with counts apart."""
     agent = AGENTS[name](bonus_scale=0.001)
     constants = agent.constants(HAND, TRUTH._replace(E=4.0))
-    repeated = Repeated(true_counts(2, 2, 2, 1), no_postprocess, 0.0, 1, 2, 2)
+    repeated = Repeated(true_counts(2, 2, 2, 1), no_postprocess, 0.0, 1, 2, 2, H=2)
     pooled, again, apart = (
         plans(agent.algorithm(HAND, private, constants), USERS)
         for private in (non_private(G=1), repeated, non_private(G=2))

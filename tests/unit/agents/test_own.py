@@ -37,7 +37,8 @@ def test_a_planner_says_which_counts_it_reads(raw, postprocess, pooled, G):
     assert (last.counts.N_sas.min() < 0) == raw  # noisy counts of unvisited states are negative somewhere
 
 
-def test_a_generator_of_ones_own_is_sent_what_its_plans_met():
+def sends(reads):
+    """A generator function that keeps what it is sent, and where it keeps it."""
     sent = []
 
     def algorithm(problem, private):
@@ -45,11 +46,58 @@ def test_a_generator_of_ones_own_is_sent_what_its_plans_met():
             sent.append((yield swim(private.counts)))
             private.update(sent[-1])
 
+    algorithm.reads_trajectories = reads
+    return algorithm, sent
+
+
+def test_a_generator_of_ones_own_is_sent_users_without_data():
+    algorithm, sent = sends(reads=False)
+    setup = set_up(RIVER, algorithm, dp.Local(1.0), 8)
+    met = list(episodes(setup, seed=2))
+    assert len(met) == 8 and [user.k for user in sent] == list(range(1, 8))  # nobody plans on the last user
+    assert all(list(vars(user)) == ["k"] for user in sent)
+    assert setup.certificate.model == "LDP"
+
+
+def test_one_that_reads_trajectories_is_sent_them_and_certifies_nothing():
+    algorithm, sent = sends(reads=True)
     setup = set_up(RIVER, algorithm, dp.Local(1.0), 8)
     met = [episode.trajectory for episode in episodes(setup, seed=2)]
-    assert len(met) == 8 and len(sent) == 7  # nobody plans on what the last user met
+    assert len(met) == 8 and len(sent) == 7
     for one, other in zip(met, sent, strict=False):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    assert str(setup.certificate) == "none: the agent reads trajectories"
+    assert setup.certificate.model == "none" and np.isinf(setup.certificate.replace_one)
+
+
+def test_a_policy_that_is_the_last_users_states_cannot_be_made():
+    """What the certificate would have called ε = 1."""
+
+    def leaking(problem, private):
+        user = yield swim(private.counts)
+        while True:
+            private.update(user)
+            pi = np.repeat(user.s[:5, None] % 2, 4, axis=1)
+            user = yield dp.Plan(pi, np.zeros((5, 4, 2)), np.zeros((6, 4)))
+
+    with pytest.raises(AttributeError, match="no s that an agent may read; one that sets reads_trajectories"):
+        dp.run(RIVER, leaking, dp.Central(1.0), K=10)
+
+
+@pytest.mark.parametrize("what", ["again", "earlier", "a trajectory"])
+def test_a_user_is_counted_once(what):
+    def greedy(problem, private):
+        first = yield swim(private.counts)
+        private.update(first)
+        second = yield swim(private.counts)
+        if what == "again":
+            private.update(second)
+        private.update(
+            {"again": second, "earlier": first, "a trajectory": (np.zeros(6), np.zeros(5), np.ones(5))}[what]
+        )
+
+    with pytest.raises(dp.InputError, match="update takes the user of this episode, and takes her once"):
+        dp.run(RIVER, greedy, dp.Batches(1.0), K=10)
 
 
 def test_a_policy_of_probabilities_is_drawn_from():

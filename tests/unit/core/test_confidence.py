@@ -1,7 +1,6 @@
 """E_{ε,β}: Chernoff's bound lies above the exact tail of a sum of Laplace variates, and not far above."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -111,16 +110,6 @@ def test_the_bound_fails_with_the_probability_asked_for(n, failure):
         assert exact_tail(y / 4, n) > failure
 
 
-def test_the_bound_grows_with_n_and_with_confidence():
-    failures = [0.5, 0.1, 1e-2, 1e-4, 1e-8, 1e-16]
-    for n in (1, 2, 3, 16, 1000):
-        bounds = [laplace_sum_bound(n, failure) for failure in failures]
-        assert all(a < b for a, b in pairwise(bounds))
-    for failure in failures:
-        bounds = [laplace_sum_bound(n, failure) for n in (0, 1, 2, 3, 4, 16, 17, 1000)]
-        assert bounds[0] == 0.0 and all(a < b for a, b in pairwise(bounds))
-
-
 def test_proven_central_at_the_size_of_the_figure():
     """K = 50,000, S = 6, A = 2, H = 20, β = .05: every release within E/4 = 48.4 noise scales."""
     assert counters(20, 6, 2) == 1920
@@ -140,26 +129,12 @@ def test_proven_local_at_the_size_of_the_figure():
     assert E / 4 == pytest.approx(math.sqrt(2 * 2 * 49_999 * math.log(2 / failure)), rel=1e-3)
 
 
-def test_pooling_has_fewer_counters_and_a_smaller_bound():
-    assert counters(1, 6, 2) == 96
-    assert proven_central(FIGURE, G=1, scale=1.0) < proven_central(FIGURE, G=20, scale=1.0)
-    assert proven_local(FIGURE, G=1, scale=1.0) < proven_local(FIGURE, G=20, scale=1.0)
-
-
 def test_one_episode_releases_nothing_and_needs_no_bound():
     one = FIGURE._replace(K=1)
     assert proven_central(one, 20, 1.0) == proven_local(one, 20, 1.0) == 0.0
     two = FIGURE._replace(K=2)  # one release with one noise per counter, in both models
     once = 4 * laplace_sum_bound(1, 0.05 / 3 / 1920)
     assert proven_central(two, 20, 1.0) == proven_local(two, 20, 1.0) == pytest.approx(once, rel=1e-12)
-
-
-@pytest.mark.parametrize("bound", [proven_central, proven_local])
-def test_the_proven_bound_grows_with_k_and_confidence(bound):
-    sizes = [bound(FIGURE._replace(K=K), 20, 1.0) for K in (1, 2, 3, 5, 100, 1000)]
-    assert all(a < b for a, b in pairwise(sizes))
-    surer = [bound(FIGURE._replace(beta=beta), 20, 1.0) for beta in (0.5, 0.05, 1e-6)]
-    assert all(a < b for a, b in pairwise(surer))
 
 
 def test_partial_sums_stay_within_the_bound_for_one_endpoint():

@@ -1,7 +1,5 @@
 """Environments of gymnasium: their tables, what ends an episode, and how rewards are mapped."""
 
-import sys
-
 import gymnasium
 import numpy as np
 import pytest
@@ -67,28 +65,6 @@ def test_a_state_in_which_all_episodes_end_is_absorbing_whatever_its_row_says():
     assert optimal_values(mdp)[0][0, 0] == 0.75
 
 
-@pytest.mark.parametrize(
-    ("id", "message"),
-    [
-        ("Blackjack-v1", "id: Blackjack-v1 has no transition table; FrozenLake, Taxi and CliffWalking have"),
-        ("FrozenRiver-v1", "id: 'FrozenRiver-v1' is no environment of gymnasium"),
-        (
-            "no_such_module:Bar-v0",
-            "id: 'no_such_module:Bar-v0' is no environment of gymnasium (No module named",
-        ),
-        (7, "id: int is not accepted; it must be an id or an environment of gymnasium"),
-        (Table({0: {0: [(1.0, 0, 0.0, False)]}}, np.ones(1)), "id: Table pays nothing"),
-    ],
-)
-def test_what_cannot_be_made_is_told(id, message):
-    with pytest.raises(InputError) as error:
-        from_gymnasium(id, 5)
-    assert str(error.value).startswith(message) and "\n" not in str(error.value)
-
-
-def test_gymnasium_is_optional(monkeypatch):
-    monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(
-        InputError, match=r"^from_gymnasium needs gymnasium: pip install 'dpucbvi\[gymnasium\]'$"
-    ):
-        from_gymnasium("FrozenLake-v1", 5)
+def test_an_environment_that_pays_nothing_is_refused():
+    with pytest.raises(InputError, match=r"^id: Table pays nothing"):
+        ended(5, {0: {0: [(1.0, 0, 0.0, False)]}}, np.ones(1))

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import chi2
 
 from dpucbvi import InputError, TabularMDP, random_mdp
 from dpucbvi.mdp import draw, rollout, uniforms_per_episode
@@ -31,22 +31,16 @@ ROW = (1, 2, 0)  # one row of P
 
 BAD = {
     "P negative": (altered("P", ROW, [-0.25, 1.0, 0.25]), "P[1, 2, 0, 0] = -0.25"),
-    "P NaN": (altered("P", (1, 2, 0, 1), NAN), "P[1, 2, 0, 1] = nan"),
     "P infinite": (altered("P", (1, 2, 0, 1), INF), "P[1, 2, 0] sums to inf"),
     "P above 1": (altered("P", ROW, [0.5, 0.5, 0.25]), "P[1, 2, 0] sums to 1.25"),
-    "P below 1": (altered("P", ROW, [0.5, 0.25, 0.0]), "P[1, 2, 0] sums to 0.75"),
     "initial sum": ({"initial": [0.5, 0.25, 0.0]}, "initial sums to 0.75"),
     "initial negative": ({"initial": [0.5, -0.5, 1.0]}, "initial[1] = -0.5"),
-    "initial NaN": ({"initial": [0.5, 0.5, NAN]}, "initial[2] = nan"),
     "r negative": (altered("r", (0, 1, 1), -1e-12), "r[0, 1, 1] = -1e-12"),
     "r above 1": (altered("r", (0, 1, 1), 1.5), "r[0, 1, 1] = 1.5"),
-    "r NaN": (altered("r", (1, 0, 0), NAN), "r[1, 0, 0] = nan"),
     "P three axes": ({"P": np.full((3, 2, 3), 1 / 3)}, "P: shape (3, 2, 3) is not (H, S, A, S)"),
     "P not square": ({"P": np.full((2, 3, 2, 4), 1 / 4)}, "P: shape (2, 3, 2, 4) is not (H, S, A, S)"),
     "P no steps": ({"P": np.zeros((0, 3, 2, 3))}, "P: shape (0, 3, 2, 3) is not (H, S, A, S)"),
-    "P no actions": ({"P": np.zeros((2, 3, 0, 3))}, "P: shape (2, 3, 0, 3) is not (H, S, A, S)"),
     "r shape": ({"r": np.zeros((2, 3))}, "r: shape (2, 3) is not (H, S, A) = (2, 3, 2)"),
-    "r swapped axes": ({"r": np.zeros((2, 2, 3))}, "r: shape (2, 2, 3) is not (H, S, A) = (2, 3, 2)"),
     "initial shape": ({"initial": [0.5, 0.5]}, "initial: shape (2,) is not (S,) = (3,)"),
     "rewards": ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of deterministic, bernoulli"),
 }
@@ -73,17 +67,6 @@ def test_rounding_of_a_row_is_accepted_and_more_is_not():
     TabularMDP(**parts(**altered("P", ROW, row + 1e-10)))
     with pytest.raises(InputError, match="sums to 1"):
         TabularMDP(**parts(**altered("P", ROW, row + 1e-9)))
-
-
-def test_rewards_may_touch_0_and_1():
-    TabularMDP(**parts(r=np.zeros((H, S, A))))
-    TabularMDP(**parts(r=np.ones((H, S, A))))
-
-
-def test_sizes_come_from_the_arrays():
-    mdp = TabularMDP(**parts())
-    assert (mdp.H, mdp.S, mdp.A) == (H, S, A)
-    assert (mdp.rewards, mdp.name) == ("deterministic", "mdp")
 
 
 def test_arrays_are_read_only_copies():
@@ -219,20 +202,3 @@ def test_trajectories_have_the_probabilities_of_the_mdp():
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(richer, pi), 20_000, seed=6) < 1e-6
     reversed_steps = TabularMDP(mdp.P[::-1], mdp.r[::-1], mdp.initial, "bernoulli")
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(reversed_steps, pi), 20_000, seed=6) < 1e-6
-
-
-def test_bernoulli_and_deterministic_rewards_have_the_same_mean():
-    """A binomial test at 1e-6 (two-sided); a coin of mean 0.6 in place of 0.5 is refused."""
-    P, r = np.ones((1, 1, 1, 1)), np.full((1, 1, 1), 0.5)
-    coin = TabularMDP(P, r, np.ones(1), "bernoulli")
-    pi = np.zeros((1, 1), dtype=int)
-    u = np.random.default_rng(7).random((4000, uniforms_per_episode(1)))
-    heads = int(sum(rollout(coin, pi, row).r[0] for row in u))
-
-    def p_value(mean):
-        return 2 * min(binom.cdf(heads, len(u), mean), binom.sf(heads - 1, len(u), mean))
-
-    assert p_value(0.5) > 1e-6
-    assert p_value(0.6) < 1e-6
-    paid = {float(rollout(TabularMDP(P, r, np.ones(1)), pi, row).r[0]) for row in u}
-    assert paid == {0.5}

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from dpucbvi import TabularMDP, optimal_values, policy_values, random_mdp
-from dpucbvi.mdp import rollout, uniforms_per_episode
+from dpucbvi import TabularMDP, optimal_values, policy_values
 
 CHECKED = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -62,21 +61,6 @@ def test_optimal_values_are_the_best_of_all_policies(mdp):
     assert np.abs(V_star - greedy).max() < 1e-12
 
 
-@CHECKED
-@given(small_mdps(), st.integers(0, 2**32 - 1))
-def test_regret_is_never_negative(mdp, seed):
-    rng = np.random.default_rng(seed)
-    V_star = optimal_values(mdp)[0]
-    for pi in (rng.integers(mdp.A, size=(mdp.H, mdp.S)), rng.dirichlet(np.ones(mdp.A), size=(mdp.H, mdp.S))):
-        assert (V_star - policy_values(mdp, pi)).min() >= -1e-12
-
-
-def test_a_deterministic_policy_is_a_stochastic_one_with_all_its_mass_on_one_action():
-    mdp = random_mdp(S=4, A=3, H=5, seed=8)
-    pi = np.random.default_rng(8).integers(3, size=(5, 4))
-    assert np.array_equal(policy_values(mdp, pi), policy_values(mdp, np.eye(3)[pi]))
-
-
 def test_values_by_hand():
     """One state, two steps: action 0 pays (.5, .25), action 1 pays (.2, .8)."""
     mdp = TabularMDP(np.ones((2, 1, 2, 1)), np.array([[[0.5, 0.2]], [[0.25, 0.8]]]), np.ones(1))
@@ -86,15 +70,3 @@ def test_values_by_hand():
     assert np.allclose(policy_values(mdp, np.array([[1], [0]]))[:, 0], [0.45, 0.25, 0.0])
     half = np.full((2, 1, 2), 0.5)
     assert np.allclose(policy_values(mdp, half)[:, 0], [0.875, 0.525, 0.0])
-
-
-def test_rollouts_pay_the_policy_value_on_average():
-    """Mean of 20,000 episodes within 5 standard errors (false alarms below 1e-6); a value 2% off is refused."""
-    mdp = random_mdp(S=3, A=2, H=4, seed=9)
-    pi = np.random.default_rng(9).integers(2, size=(4, 3))
-    u = np.random.default_rng(10).random((20_000, uniforms_per_episode(4)))
-    paid = np.array([rollout(mdp, pi, row).r.sum() for row in u])
-    error = 5 * paid.std() / np.sqrt(len(paid))
-    V = policy_values(mdp, pi)[0, 0]
-    assert abs(paid.mean() - V) < error
-    assert abs(paid.mean() - 1.02 * V) > error

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dpucbvi import sources
 from dpucbvi.sources import PACKAGE, code, hash_of
 
 MODULE = '''"""What it is."""
@@ -83,12 +82,6 @@ def test_the_name_of_a_file_is_part_of_it(tmp_path):
     assert len({hashed(tmp_path, MODULE, name) for name in ("a.py", "b.py", "a/b.py")}) == 3
 
 
-def test_only_modules_count(tmp_path):
-    before = hashed(tmp_path, MODULE)
-    (tmp_path / "notes.txt").write_text("anything")
-    assert hash_of(tmp_path) == before
-
-
 def test_the_hash_is_the_same_in_every_supported_python(tmp_path):
     """The trees of Python 3.11 to 3.14 differ in fields that are empty here; this one was written by 3.11."""
     assert hashed(tmp_path, MODULE) == "ae9f4b04796b16c6"
@@ -104,9 +97,3 @@ def test_code_is_the_whole_library_wherever_it_lies(tmp_path):
         assert hash_of(copy) != before
         (copy / name).write_text(f"{text}\n# another line\n")
         assert hash_of(copy) == before
-
-
-def test_it_is_worked_out_once(monkeypatch):
-    code()
-    monkeypatch.setattr(sources, "hash_of", lambda folder: pytest.fail("again"))
-    code()

@@ -21,13 +21,6 @@ from dpucbvi.stats import (
 )
 
 
-def test_worked_by_hand():
-    # x = 1, 2, 3: mean 2, s = 1, t_{0.975, 2} = 4.302653, half width 4.302653/√3.
-    summary = summarise(np.array([1.0, 2.0, 3.0]))
-    assert summary.mean == 2.0
-    assert summary.half_width == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)
-
-
 @pytest.mark.parametrize("n", [2, 5, 30])
 def test_agrees_with_scipy_on_a_grid(n):
     values = np.random.default_rng(n).gamma(2.0, 100.0, size=(n, 7))
@@ -35,24 +28,6 @@ def test_agrees_with_scipy_on_a_grid(n):
     low, high = stats.t.interval(0.95, n - 1, values.mean(axis=0), stats.sem(values, axis=0))
     np.testing.assert_allclose(mean - half_width, low, rtol=1e-12)
     np.testing.assert_allclose(mean + half_width, high, rtol=1e-12)
-
-
-def covered(quantile_of_normal: bool) -> float:
-    """How often the interval of 5 normal runs holds the true mean, over 40,000 repetitions."""
-    values = np.random.default_rng(0).normal(size=(5, 40_000))
-    mean, half_width = summarise(values)
-    if quantile_of_normal:
-        half_width = half_width * stats.norm.ppf(0.975) / stats.t.ppf(0.975, 4)
-    return float(np.mean(np.abs(mean) <= half_width))
-
-
-def test_coverage():
-    # Standard deviation 0.0011: a right interval fails with probability below 1e-5.
-    assert covered(quantile_of_normal=False) == pytest.approx(0.95, abs=0.005)
-
-
-def test_a_normal_quantile_would_cover_too_little():
-    assert covered(quantile_of_normal=True) < 0.90
 
 
 def test_one_run_has_no_interval():
@@ -111,21 +86,6 @@ def test_bootstrap_resamples_runs_whole():
     assert (low[2], high[2]) == pytest.approx((3.0 * low[0] + 1.0, 3.0 * high[0] + 1.0), rel=1e-12)
     alone = bootstrap(x[:, None])
     assert (alone.low[0], alone.high[0]) == pytest.approx((low[0], high[0]), rel=1e-12)
-
-
-def test_bootstrap_coverage():
-    """Of 20 normal runs it is about x̄ ± 1.96 s/√n with n in the denominator of s: 0.929, not 0.95."""
-    wanted = 2.0 * stats.t.cdf(stats.norm.ppf(0.975) * np.sqrt(19 / 20), 19) - 1.0
-    held = []
-    for seed in range(20):
-        _, low, high = bootstrap(np.random.default_rng(100 + seed).normal(size=(20, 100)), seed)
-        held.append((low <= 0.0) & (high >= 0.0))
-    assert wanted == pytest.approx(0.929, abs=5e-4)
-    assert np.mean(held) == pytest.approx(wanted, abs=0.018)  # standard deviation 0.006
-
-
-def test_bootstrap_of_one_run_is_that_run():
-    assert [part.tolist() for part in bootstrap(np.array([[1.0, 2.0]]))] == [[1.0, 2.0]] * 3
 
 
 @pytest.mark.parametrize("n", [10, 50])
@@ -197,15 +157,6 @@ def test_the_least_p_is_two_in_all_sign_flips():
     assert permutation_p([1.0, 2.0], [1.0, 2.0]) == 1.0
 
 
-def test_permutation_p_rejects_as_often_as_it_says():
-    """Exchangeable pairs with a heavy tail: p <= 0.05 in 5% of 2,000; 0.07 is 4 standard deviations off."""
-    a, b = np.random.default_rng(3).standard_t(2, size=(2, 2000, 8))
-    rate = np.mean([permutation_p(x, y) <= 0.05 for x, y in zip(a, b, strict=True)])
-    assert 0.03 < rate < 0.07
-    shifted = np.mean([permutation_p(x, y + 4.0) <= 0.05 for x, y in zip(a[:200], b[:200], strict=True)])
-    assert shifted > 0.5
-
-
 def test_permutation_p_of_many_pairs_is_sampled():
     a, b = np.random.default_rng(4).normal(size=(2, 20))
     b += 0.4
@@ -254,13 +205,6 @@ def test_the_interval_is_over_runs():
     assert fit.mean == pytest.approx(wanted.mean) and fit.half_width == pytest.approx(wanted.half_width)
 
 
-def test_the_interval_covers():
-    """500 repetitions of 5 runs whose exponents vary: at 95% a count below 455 has probability < 1e-4."""
-    rng = np.random.default_rng(1)
-    fits = [exponent(X, X ** rng.normal(0.5, 0.1, size=(5, 1))) for _ in range(500)]
-    assert sum(abs(fit.mean - 0.5) <= fit.half_width for fit in fits) >= 455
-
-
 def test_no_exponent_without_two_positive_points():
     assert np.isnan(exponents(X[:1], X[None, :1])).all()
     np.testing.assert_array_equal(np.isnan(exponents(X, np.array([X, X - X[3]]))), [False, True])
@@ -271,11 +215,6 @@ def test_the_tail_is_the_last_factor():
     x, y = tail(K, np.array([[1.0, 2.0, 3.0]]), 10.0)
     np.testing.assert_array_equal(x, [1e4, 1e5])
     np.testing.assert_array_equal(y, [[2.0, 3.0]])
-
-
-def test_a_local_exponent_sees_a_curve_bend():
-    flattening = (X / (1.0 + X / 100.0))[None]
-    assert exponents(X, flattening)[0] > 0.1 > 0.01 > exponents(*tail(X, flattening, 4.0))[0] > 0
 
 
 def test_what_is_written():

@@ -68,12 +68,3 @@ class Mine(dp.NonPrivate):
 def test_a_privatizer_that_counts_all_next_states_refuses(privatizer):
     with pytest.raises(dp.InputError, match=r"known_support: .* counts all next states"):
         set_up(RIVER, dp.DPUCBVI(), privatizer, 9, known_support=True)
-
-
-def test_where_all_next_states_are_possible_nothing_changes():
-    mdp = dp.random_mdp(3, 2, 2, seed=1)
-    one, other = (
-        dp.run(mdp, dp.DPUCBVI(0.01), dp.Central(50.0), K=20, engine="reference", known_support=known)
-        for known in (False, True)
-    )
-    np.testing.assert_array_equal(one.Q, other.Q)

@@ -1,13 +1,9 @@
 """What a run leaves behind, as a person reads it."""
 
-import inspect
-import typing
-
 import numpy as np
 import pytest
 
 import dpucbvi as dp
-from dpucbvi import simulate
 from dpucbvi.planning import uniform_loss
 from dpucbvi.stats import summarise
 
@@ -66,11 +62,6 @@ def test_the_summary_of_one_run(public):
     assert "1 run, mean regret" in repr(public[:1]) and "±" not in repr(public[:1])
 
 
-def test_without_cvxpy_the_summary_says_so(private):
-    unchecked = {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
-    assert "\nLPs checked: 0 (cvxpy is not installed)\n" in repr(private[0]._replace(checks=unchecked))
-
-
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
     [(50.0, "50"), (np.nextafter(50.0, 51.0), "50"), (1 / 3, "0.3334"), (4.9964, "4.997"), (12_344.0, "12350")],
@@ -90,16 +81,3 @@ def test_an_agent_and_a_privatizer_of_ones_own_are_named():
     assert first.startswith("never(), Mine(), ")
     bonus = dp.DPUCBVI(bonus=lambda *_: 0.0)
     assert "DPUCBVI(bonus='<lambda>')" in repr(dp.run(RIVER, bonus, dp.Central(epsilon=1), K=2))
-
-
-def test_every_keyword_of_a_run_is_spelt_out_with_its_type():
-    """The overloads take them from Settings; the function and set_up spell them out, with the same defaults."""
-    run, setup = (inspect.signature(f).parameters for f in (simulate.run, simulate.set_up))
-    settings = typing.get_type_hints(simulate.Settings)
-    own = {"mdp", "agent", "privatizer", "K", "seed", "engine", "watch"}
-    assert set(run) - own == set(settings) == set(setup) - own
-    for name in settings:
-        assert run[name].default == setup[name].default
-        assert run[name].annotation == setup[name].annotation == simulate.Settings.__annotations__[name]
-    for overload in typing.get_overloads(simulate.run):
-        assert {*inspect.signature(overload).parameters} == {*own, "settings"}

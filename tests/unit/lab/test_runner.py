@@ -1,10 +1,8 @@
 """Arms × seeds: nothing twice, nothing half, and the same files whoever computes them."""
 
 import errno
-import fcntl
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -77,14 +75,6 @@ def test_a_complete_run_is_loaded_not_run_again(tmp_path, monkeypatch):
         runner.run_experiment(experiment(tmp_path, seeds=(0, 1, 2)))
 
 
-def test_runs_made_by_other_code_are_loaded_and_counted(tmp_path, monkeypatch):
-    runner.run_experiment(experiment(tmp_path))
-    monkeypatch.setattr(runner, "code", lambda: "other")
-    tally = runner.run_experiment(experiment(tmp_path))
-    assert tally == (0, 4, 4)
-    assert str(tally) == "0 runs computed, 4 loaded (4 made by other code)"
-
-
 def task_of(made: Experiment) -> runner.Task:
     """Its only run."""
     (id,), (arm,), (seed,) = runner.run_ids(made), made.arms, made.seeds
@@ -130,22 +120,6 @@ def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
     assert files(tmp_path) == before
 
 
-def test_true_counts_of_a_run_that_another_process_finishes_go_when_it_has_ended(tmp_path, monkeypatch):
-    """It wants them and stores them while we wait for its claim."""
-    made, lock = without_counts(tmp_path, seeds=[0], a=BASE), ExitStack()
-    task = task_of(made)
-    runner.run_experiment(made)
-    assert lock.enter_context(claim(Store(tmp_path).claim(task.id)))
-
-    def other_process_finishes(_):
-        lock.close()
-        assert runner.run_one(task, tmp_path, {}) == (task.id, "computed")
-
-    monkeypatch.setattr(runner.time, "sleep", other_process_finishes)
-    assert runner.run_experiment(made) == (0, 1, 0)
-    assert not Store(tmp_path).load(task.id).true_counts
-
-
 def runs_in(folder):
     return [run for arm in Store(folder).load_experiment("small").arms for run in arm.runs]
 
@@ -165,15 +139,6 @@ def test_arms_with_equal_settings_share_their_runs(tmp_path):
     assert runner.run_experiment(experiment(tmp_path, a=BASE, b=replace(BASE))) == (2, 0, 0)
     a, b = Store(tmp_path).load_experiment("small").arms
     assert [run.config for run in a.runs] == [run.config for run in b.runs]
-
-
-def test_an_arm_may_have_fewer_runs(tmp_path):
-    few = experiment(tmp_path, seeds=(4, 5, 6))
-    few.arms[0].runs, few.arms[1].runs = 2, 9  # more than there are seeds: all of them
-    assert len(runner.run_ids(few)) == 5
-    assert runner.run_experiment(few) == (5, 0, 0)
-    stored = Store(tmp_path).load_experiment("small")
-    assert [[run.config["seed"] for run in arm.runs] for arm in stored.arms] == [[4, 5], [4, 5, 6]]
 
 
 def test_arms_meet_the_same_environment(tmp_path):
@@ -206,30 +171,6 @@ def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypat
     assert Store(tmp_path).experiments() == []
 
 
-def test_the_seconds_before_a_checkpoint_are_stored_too(tmp_path, monkeypatch):
-    engine = runner.run_setup
-    monkeypatch.setattr(runner, "run_setup", lambda *a, **b: engine(*a, **b)._replace(earlier_seconds=5_000.0))
-    runner.run_experiment(experiment(tmp_path, seeds=[0], a=BASE))
-    (run,) = runs_in(tmp_path)
-    assert 5_000.0 < run.provenance["seconds"] < 5_100.0
-
-
-def test_the_engine_gets_a_checkpoint_and_it_goes_when_the_run_is_stored(tmp_path, monkeypatch):
-    engine, seen = runner.run_setup, []
-
-    def with_checkpoint(*arguments, checkpoint, **named):
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        checkpoint.write_text("")
-        seen.append(checkpoint)
-        return engine(*arguments, checkpoint=checkpoint, **named)
-
-    monkeypatch.setattr(runner, "run_setup", with_checkpoint)
-    runner.run_experiment(experiment(tmp_path))
-    assert len(set(seen)) == 4
-    assert {path.parent for path in seen} == {tmp_path / "checkpoints"}
-    assert not any(path.exists() for path in seen)
-
-
 def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
     """Nothing is left to compute, so nothing is written anew in its place."""
     runner.run_experiment(experiment(tmp_path))
@@ -243,22 +184,6 @@ def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
         path.touch()
     assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
     assert [path for path in left if path.exists()] == []
-
-
-@pytest.mark.parametrize("name", ["reference", "fast"])
-def test_a_run_is_computed_by_the_engine_of_its_settings(tmp_path, monkeypatch, name):
-    """The compiled engine checks LPs and says so; the reference has nothing to check."""
-    engine, seen = runner.run_setup, []
-
-    def told(setup, seed, engine_name, **named):
-        seen.append(engine_name)
-        return engine(setup, seed, engine_name, **named)
-
-    monkeypatch.setattr(runner, "run_setup", told)
-    runner.run_experiment(experiment(tmp_path, seeds=[0], a=replace(BASE, engine=EngineSettings(name, 20))))
-    (arm,) = Store(tmp_path).load_experiment("small").arms
-    assert seen == [name] and arm.runs[0].config["engine"]["name"] == name
-    assert bool(arm.runs[0].trace.checks) == (name == "fast")
 
 
 def test_results_that_cannot_be_written_are_refused_first(tmp_path, monkeypatch):
@@ -315,15 +240,6 @@ with claim(Path(sys.argv[1])) as granted:
 """
 
 
-def test_where_nothing_can_be_locked_every_claim_is_granted(tmp_path, monkeypatch):
-    def no_locks(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    with claim(tmp_path / "a") as one, claim(tmp_path / "a") as other:
-        assert one and other
-
-
 def killed_at(monkeypatch, moments):
     """As if one worker computed, and was killed before the outcome of these jobs, counted over all tries."""
     seen = []
@@ -373,16 +289,6 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 # --- progress -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("terminal", "shown", "bar"), [("1", True, True), ("1", False, False), ("0", True, False)]
-)
-def test_the_bar_shows_on_a_terminal_only(monkeypatch, capsys, terminal, shown, bar):
-    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    with progress("title", 50, shown) as finished:
-        finished()
-    assert ("1/50" in capsys.readouterr().out) == bar
-
-
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
     clock = iter([0.0, 10.0, 30.0, 40.0, 60.0])
     monkeypatch.setattr(workers.time, "monotonic", lambda: next(clock))
@@ -392,26 +298,3 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "title: 2/10 runs, 2.0 min left\ntitle: 4/10 runs, 1.5 min left\n"
-
-
-def test_a_plan_is_about_what_a_run_takes(tmp_path):
-    """Within a factor of twenty, on a busy machine; the run is longer than the part of it that is timed."""
-    made = experiment(tmp_path, seeds=[0], a=replace(BASE, K=400))
-    rows = dict(runner.planned(made))
-    start = time.perf_counter()
-    runner.run_experiment(made)
-    took = (time.perf_counter() - start) / 3600
-    assert rows["runs to compute"] == "1" and float(rows["core hours"]) < 20 * took + 0.01
-    assert dict(runner.planned(made))["runs to compute"] == "0"
-
-
-def test_workers_leave_ctrl_c_and_the_end_of_a_terminal_to_who_started_them():
-    """In a fresh process, whose first worker makes Python start a helper that would unblock SIGINT."""
-    asked = "set(__import__('signal').pthread_sigmask(0, ()))"  # SIG_BLOCK nothing: the mask as it is
-    code = (
-        "from experiments.lab.workers import DEAF_TO, Job, processes\n"
-        f'masks = list(processes([Job(eval, ("{asked}",))] * 2, 2))\n'
-        "print(masks == [DEAF_TO] * 2, masks)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("True"), done.stdout

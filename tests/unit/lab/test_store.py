@@ -22,7 +22,7 @@ from experiments.lab.settings import (
     canonical,
     run_settings,
 )
-from experiments.lab.store import YOUNGER, Store, identity, run_id, settings_of
+from experiments.lab.store import Store, identity, run_id, settings_of
 
 ENV = {"name": "random", "S": 2, "A": 2, "H": 2}
 CENTRAL = {"name": "central", "epsilon": 1.0}
@@ -79,65 +79,32 @@ def test_a_run_comes_back_with_its_settings_and_origin(store, settings):
     assert run.provenance == {**ORIGIN, "seconds": 1.5, "true_counts": True} and run.true_counts
 
 
-DIFFERENT = {
-    "K": replace(SETTINGS, K=4),
-    "beta": replace(SETTINGS, beta=0.1),
-    "trace_points": replace(SETTINGS, trace_points=10),
-    "env": replace(SETTINGS, env={**ENV, "seed": 1}),
-    "pooled": replace(
-        SETTINGS, env={"name": "riverswim", "S": 2, "H": 2}, agent={"name": "dp_ucbvi", "pooled": True}
-    ),
-    "epsilon": replace(SETTINGS, privatizer={**CENTRAL, "epsilon": 2.0}),
-    "model": replace(SETTINGS, privatizer={**CENTRAL, "name": "local"}),
-    "sensitivity": replace(SETTINGS, privatizer={**CENTRAL, "sensitivity": "replace_one"}),
-    "postprocess": replace(SETTINGS, postprocess=PostprocessSettings("cvxpy")),
-    "bonus": replace(SETTINGS, bonus=BonusSettings(0.5)),
-    "confidence": replace(SETTINGS, confidence=ConfidenceSettings("printed")),
-    "confidence.scale": replace(SETTINGS, confidence=ConfidenceSettings(scale=0.5)),
-    "engine": replace(SETTINGS, engine=EngineSettings("fast")),
-}
-
-
-def test_the_name_tells_settings_and_seeds_apart():
-    names = {run_id(named(settings, 0)) for settings in [SETTINGS, *DIFFERENT.values()]}
-    names.add(run_id(named(SETTINGS, 1)))
-    assert len(names) == len(DIFFERENT) + 2
-
-
 def test_the_name_of_a_run_is_the_one_it_always_had():
     """Results outlive the code that made them. These were stored before the settings moved into the lab."""
     assert run_id(named(RunSettings(), 0)) == "2a448f114edc38d3"
     assert run_id(named(PUBLIC, 4)) == "7b9ac939f8bf3627"
 
 
-YOUNGER_SETTINGS = {
-    "cap": replace(SETTINGS, agent={"name": "dp_ucbvi", "cap": "steps_left"}),
-    "families": replace(SETTINGS, privatizer={**CENTRAL, "families": "tuned"}),
-    "every": replace(SETTINGS, privatizer={**CENTRAL, "every": 2}),
-    "noise": replace(SETTINGS, privatizer={**CENTRAL, "noise": "exact"}),
-    "zero": replace(SETTINGS, postprocess=PostprocessSettings("closed_form", 2.0)),
-    "known_support": replace(SETTINGS, postprocess=PostprocessSettings(known_support=True)),
-}
-
-
-def test_settings_younger_than_the_first_results_name_a_run_where_they_differ():
-    """At the value that all runs had before, they are left out; any other value is part of the name."""
-    assert {(group, key) for group, before in YOUNGER.items() for key in before} == {
-        ("agent", "cap"),
-        ("agent", "minimum"),
-        ("privatizer", "families"),
-        ("privatizer", "every"),
-        ("privatizer", "noise"),
-        ("privatizer", "factorisation"),
-        ("postprocess", "zero"),
-        ("postprocess", "known_rewards"),
-        ("postprocess", "known_support"),
-    }
+def test_settings_younger_than_the_first_results_are_left_out_at_the_value_that_all_runs_had():
     assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
     assert named()["privatizer"] == {**CENTRAL, "sensitivity": "paper"}
     assert named()["postprocess"] == {"name": "closed_form"}
-    names = {run_id(named(settings)) for settings in (SETTINGS, *YOUNGER_SETTINGS.values())}
-    assert len(names) == 1 + len(YOUNGER_SETTINGS)
+
+
+OTHERS = [
+    *({"K": 4}, {"beta": 0.1}, {"trace_points": 10}, {"env": {**ENV, "seed": 1}}),
+    {"agent": {"name": "dp_ucbvi", "cap": "steps_left"}},
+    *({"privatizer": {**CENTRAL, "epsilon": 2.0}}, {"privatizer": {**CENTRAL, "name": "local"}}),
+    *({"privatizer": {**CENTRAL, "families": "tuned"}}, {"privatizer": {**CENTRAL, "noise": "exact"}}),
+    *({"postprocess": PostprocessSettings("cvxpy")}, {"postprocess": PostprocessSettings(known_support=True)}),
+    *({"bonus": BonusSettings(0.5)}, {"confidence": ConfidenceSettings(scale=0.5)}),
+    {"engine": EngineSettings("fast")},
+]
+
+
+def test_any_other_value_and_seed_is_another_name():
+    names = {run_id(named(replace(SETTINGS, **other))) for other in [{}, *OTHERS]} | {run_id(named(seed=5))}
+    assert len(names) == len(OTHERS) + 2
 
 
 def test_a_privatizer_whose_own_default_is_another_says_so():
@@ -267,6 +234,14 @@ def test_an_experiment_that_is_none_is_refused(store, change, message):
     change(about)
     write(store.file("one"), about, [])
     with pytest.raises(InputError, match=rf"^one: .*run it again \(.*{message}"):
+        store.load_experiment("one")
+
+
+@pytest.mark.parametrize("content", [b"", b'{"name": "one", "arms": {}}', b"PK" + bytes(100)])
+def test_a_file_that_is_no_experiment_is_one_line(store, content):
+    store.folder.mkdir()
+    store.file("one").write_bytes(content)
+    with pytest.raises(InputError, match=r"^one: not \(completely\) stored[^\n]*$"):
         store.load_experiment("one")
 
 
