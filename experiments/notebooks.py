@@ -10,7 +10,6 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
 import os
 
 import jupytext
@@ -18,7 +17,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).resolve().parents[1]
+from experiments.lab.command import ROOT, parser
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 SECONDS = 600  # that a cell may take, on a machine that is busy with other things
 
@@ -34,11 +34,7 @@ def executed(path: Path, folder: Path) -> NotebookNode:
         coalesce_streams=True,  # else a slow machine prints in more pieces
         resources={"metadata": {"path": str(folder)}},
     )
-    found = [
-        str(path.parent),
-        str(ROOT),
-        os.environ.get("PYTHONPATH", ""),
-    ]  # pictures/ lies beside the notebook
+    found = [str(path.parent), str(ROOT), os.environ.get("PYTHONPATH", "")]  # pictures/ lies beside it
     client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, found))})
     for number, cell in enumerate(notebook.cells, 1):
         cell.id = f"cell-{number}"
@@ -48,11 +44,10 @@ def executed(path: Path, folder: Path) -> NotebookNode:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help="a notebook; all, if none is named")
-    names = parser.parse_args().names
+    made = parser(__doc__, "notebooks")
+    names = made.parse_args().names
     if unknown := set(names) - {path.stem for path in NOTEBOOKS}:
-        parser.error(f"{', '.join(sorted(unknown))}: no such notebook")
+        made.error(f"{', '.join(sorted(unknown))}: no such notebook")
     for path in NOTEBOOKS:
         if not names or path.stem in names:
             nbformat.write(executed(path, path.parent), path.with_suffix(".ipynb"))

@@ -12,10 +12,8 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
 import json
 import multiprocessing
-import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
@@ -23,16 +21,13 @@ from functools import cache, partial
 from graphlib import TopologicalSorter
 
 from dpucbvi.errors import InputError
-from experiments.lab.compose import composed, experiments, fingerprint, is_bad_input, named
+from experiments.lab.command import parser, print_errors, take
+from experiments.lab.compose import composed, experiments, fingerprint
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import Study, caption, draw, keeps_figure, names, study
 from experiments.studies.artifact.conf import check_index
 from experiments.studies.artifact.figures import keep_figure, write_captions
-
-ROOT = Path(__file__).resolve().parents[1]
-
-Step = Callable[[], list[Path]]  # gives the files that it has written
 
 
 class Publisher:
@@ -46,7 +41,7 @@ class Publisher:
         self.store, self.shipped = Store(results), Shipped(paper / "results")
         self.paper, self.figures = paper, results / "figures"
         self.load = cache(self.shipped.load_experiment)
-        self.drawers, self.drawings = drawers, dict[str, Step]()
+        self.drawers, self.drawings = drawers, dict[str, Callable[[], list[Path]]]()
         self.captions: dict[str, str] = {}
 
     def all_names(self) -> list[str]:
@@ -137,41 +132,21 @@ def _needs(name: str) -> tuple[str, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="shipped or stored experiments; all, if none is named")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="relative to the repository")
-    parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
-    parser.add_argument("--workers", type=int, default=2, help="processes that draw; 0: this one draws")
-    arguments = parser.parse_args()
+    made = parser(__doc__, "shipped or stored experiments", results="results", paper="paper")
+    made.add_argument("--workers", type=int, default=2, help="processes that draw; 0: this one draws")
+    arguments = made.parse_args()
     with ExitStack() as open_:
         drawers = open_.enter_context(_drawers(arguments.workers)) if arguments.workers > 0 else None
-        publisher = Publisher(ROOT / arguments.results, ROOT / arguments.paper, drawers)
-        steps: dict[str, Step] = {}
-        for name in in_order(arguments.names or publisher.all_names()):
-            steps[name] = partial(publisher.publish, name)
-        failed = {**take(steps), **take(publisher.drawings)}
+        publisher = Publisher(arguments.results, arguments.paper, drawers)
+        names = in_order(arguments.names or publisher.all_names())
+        failed = take({name: partial(publisher.publish, name) for name in names}) | take(publisher.drawings)
     if publisher.captions:
         failed |= take({"captions": publisher.write_captions})
     if not arguments.names:  # last: the appendix has links to the files that are there
         failed |= take({"claims": publisher.write_claims})
-    for name in failed:
-        print(f"error: {named(name, failed[name])}", file=sys.stderr)
+    print_errors(failed.values())
     unknown = set(arguments.names) - set(publisher.all_names())
     sys.exit(2 if unknown else min(len(failed), 1))
-
-
-def take(steps: dict[str, Step]) -> dict[str, Exception]:
-    """Take every step and print its files; what went wrong, by the step's name."""
-    failed: dict[str, Exception] = {}
-    for name, step in steps.items():
-        try:
-            for path in step():
-                print(path, flush=True)
-        except Exception as error:  # a mistake in one study must not cost the others
-            if not is_bad_input(error):
-                traceback.print_exc()
-            failed[name] = error
-    return failed
 
 
 def _drawers(workers: int) -> Executor:

@@ -7,11 +7,11 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
 import shutil
 import subprocess
 
 from dpucbvi.errors import InputError
+from experiments.lab.command import parser, told
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
@@ -24,7 +24,6 @@ from experiments.studies.artifact.report import (
     sentences_table,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
 BUILDERS = {
     "latexmk": ["-pdf", "-interaction=nonstopmode", "-halt-on-error", "-quiet"],
     "tectonic": ["--chatter", "minimal", "--keep-logs"],
@@ -74,19 +73,10 @@ def build(folder: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
-    parser.add_argument(
-        "--output", type=Path, default=Path("results/report"), help="relative to the repository"
-    )
-    arguments = parser.parse_args()
-    folder = ROOT / arguments.output
-    try:
-        write(ROOT / arguments.paper, folder)
-        print(build(folder))
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+    arguments = parser(__doc__, paper="paper", output="results/report").parse_args()
+    with told():
+        write(arguments.paper, arguments.output)
+        print(build(arguments.output))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
 import resource
 import signal
 import subprocess
@@ -24,6 +23,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
+from experiments.lab.command import ROOT, parser, print_errors
 from experiments.lab.compose import composed, experiments, named
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_ids
@@ -32,7 +32,6 @@ from experiments.studies import names
 from experiments.studies.artifact.conf import FIRST, stated
 from experiments.studies.shared.printed import printed_curves
 
-ROOT = Path(__file__).resolve().parents[1]
 TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = {code for number in TO_END for code in (128 + number, -number)}  # exit codes of a step
 
@@ -82,15 +81,8 @@ def clock() -> Floats:
     return np.array([time.monotonic(), used.ru_utime + used.ru_stime])
 
 
-def account(took: list[tuple[str, Floats]]) -> str:
-    """What every step took. Half its processor time is what two cores with nothing else to do would take."""
-    total = ("in all", sum((seconds for _, seconds in took), np.zeros(2)))
-    lines = [f"{wall / 60:7.1f} {used / 120:9.1f}  {name}" for name, (wall, used) in [*took, total]]
-    return "\n".join(["minutes  of 2 cores", *lines])
-
-
 def ended(name: str, code: int, seconds: Floats) -> str:
-    """The same of one step that has ended."""
+    """What a step took. Half its processor time is what two cores with nothing else to do would take."""
     wall, used = seconds
     how = f"failed (exit code {code})" if code else "done"
     return f"{name}: {how}, {wall / 60:.1f} minutes, {used / 120:.1f} of 2 cores"
@@ -114,34 +106,29 @@ def run(script: str, *arguments: str) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="relative to the repository")
-    arguments = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--results", default="results", help="relative to the repository")
+    made.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
+    arguments = made.parse_args()
     todo, wrong = steps(ROOT / arguments.results)
     print(plan(todo), flush=True)
-    for reason in wrong:
-        print(f"error: cannot be run: {reason}", file=sys.stderr, flush=True)
+    print_errors(f"cannot be run: {reason}" for reason in wrong)
     if arguments.dry_run:
         sys.exit(min(len(wrong), 1))
     runs = [("run.py", f"+exp={step.name}", f"runtime.results={arguments.results}") for step in todo]
     commands = [*runs, ("ship.py", f"--results={arguments.results}"), ("paper.py",)]
-    failed, took = [], []
+    failed = []
     for command in commands:
         name, before = " ".join(command[:2]), clock()
         code = run(*command)
-        seconds = clock() - before
-        print(ended(name, code, seconds), flush=True)
+        print(ended(name, code, clock() - before), flush=True)
         if code in INTERRUPTED:
             sys.exit(code if code > 0 else 128 - code)
-        took.append((name, seconds))
         if code:
             failed.append(name)
-    print(f"\n{account(took)}", flush=True)
     if failed:
-        print(f"error: {len(failed)} of {len(commands)} steps failed: {', '.join(failed)}", file=sys.stderr)
-    for reason in wrong:
-        print(f"error: was not run: {reason}", file=sys.stderr)
+        print_errors([f"{len(failed)} of {len(commands)} steps failed: {', '.join(failed)}"])
+    print_errors(f"was not run: {reason}" for reason in wrong)
     sys.exit(min(len(failed) + len(wrong), 1))
 
 

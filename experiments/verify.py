@@ -36,18 +36,18 @@ from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
+from experiments.lab.command import parser, told
 from experiments.lab.compose import any_line, named
+from experiments.lab.process import few
 from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
 
-ROOT = Path(__file__).resolve().parents[1]
 NUMBERS = tuple(key for key in PER_EPISODE if key != "episodes")
 POINTS = 2  # stored episodes after the first: a run of which fewer are compared counts as not compared
 # Seconds of one core.
 WORKER = 10.0  # a worker takes to import the package and to load what is compiled
 RUN = 0.02  # a run takes besides its episodes: it is assembled, started, handed over
-CHEAP = 0.2  # a run may take in any case, if this brings it to as many points
 WHOLE = 0.01  # of all the time may go to a run that has no parts
 
 
@@ -95,31 +95,22 @@ def seconds_for_episodes(minutes: float, workers: int, runs: int) -> float:
 def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
     """The last stored episode that each run is computed to; all take about so many seconds of one core."""
     took = np.array([max(run.provenance["seconds"], 1e-9) for run in runs])
-    bounds = np.array([_bounds(run, t, seconds) for run, t in zip(runs, took, strict=True)]).reshape(-1, 2)
-    least, most = bounds.T
-    given = np.clip(share(least, most, seconds), least, most)
-    parts = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
+    parts = np.array([run.config["engine"]["name"] == "fast" for run in runs], dtype=bool)
+    most = np.where(parts | (took <= WHOLE * seconds), took, 0.0)
+    given = np.where(parts, np.minimum(most, share(most, seconds)), most)
+    ends = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
     stored = [run.trace.episodes for run in runs]
-    return [int(max(at[at <= part + 0.5], default=0)) for at, part in zip(stored, parts, strict=True)]
+    return [int(max(at[at <= end + 0.5], default=0)) for at, end in zip(stored, ends, strict=True)]
 
 
-def _bounds(run: StoredRun, took: float, seconds: float) -> tuple[float, float]:
-    """The least and the most time that a run is given."""
-    if run.config["engine"]["name"] != "fast":
-        whole = took if took <= WHOLE * seconds else 0.0
-        return whole, whole
-    to_enough = took * run.trace.episodes[: POINTS + 1][-1] / run.config["K"]
-    return (to_enough if to_enough <= CHEAP else 0.0), took
-
-
-def share(least: Floats, most: Floats, seconds: float) -> float:
-    """The time of a run for all to take `seconds`, each between its least and its most."""
+def share(most: Floats, seconds: float) -> float:
+    """The time of a run for all to take `seconds`, none more than its most."""
     low, high = 0.0, float(most.max(initial=0.0))
     if most.sum() <= seconds:
         return high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.clip(middle, least, most).sum() <= seconds else (low, middle)
+        low, high = (middle, high) if np.minimum(middle, most).sum() <= seconds else (low, middle)
     return low
 
 
@@ -185,22 +176,14 @@ def _start_of(setup: Setup, seed: int, episodes: int) -> Trace:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="shipped experiments; all, if none is named")
-    parser.add_argument("--paper", type=Path, default=Path("paper"), help="relative to the repository")
-    parser.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
-    parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
+    made = parser(__doc__, "shipped experiments", paper="paper")
+    made.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
+    made.add_argument("--workers", type=int, default=2)
+    arguments = made.parse_args()
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        different = verify(Shipped(ROOT / arguments.paper / "results"), arguments)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
-        sys.exit(130)
+    with told():
+        different = verify(Shipped(arguments.paper / "results"), arguments)
     sys.exit(min(different, 1))
 
 
@@ -211,9 +194,8 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
     there = shipped.experiments()
     if not there:
         raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
-    for name in arguments.names:
-        if name not in there:
-            raise InputError(f"{name}: has not shipped; it must be one of {', '.join(there)}")
+    if unknown := [name for name in arguments.names if name not in there]:
+        raise InputError(f"{few(unknown)}: has not shipped; it must be one of {', '.join(there)}")
     todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
     print("compiling first, if it was not done before (up to 2 minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared

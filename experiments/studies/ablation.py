@@ -12,25 +12,11 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, runs_text
 from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
-from experiments.studies.shared.tables import WRITTEN, as_regret, markdown, write_csv
+from experiments.studies.shared.tables import WRITTEN, as_regret, bootstrapped, markdown, write_csv
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
 HEADER = ("variant", "mean regret (95%)", "median", "largest", "× the whole (95%)", "p")
-CSV = (
-    "panel",
-    "variant",
-    "runs",
-    "mean",
-    "low",
-    "high",
-    "median",
-    "largest",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "p",
-)
 NOTES = """\
 Ratio: the variant's mean regret over that of the whole algorithm on the same seeds, with the percentile
 bootstrap over pairs; p: sign-flip test of the difference, Holm's correction over all variants of all panels.
@@ -90,16 +76,13 @@ def table(experiment: StoredExperiment) -> Rows:
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     found = variants(experiment)
-    parts = [
-        WRITTEN,
-        verdict(found) + "\n",
-    ]
+    parts = [WRITTEN, verdict(found) + "\n"]
     for panel in dict.fromkeys(one.panel for one in found):
         rows = [_row(one) for one in found if one.panel == panel]
         parts += [f"### {panel}\n", markdown(HEADER, rows) + "\n"]
     path = folder / "ablation.md"
     path.write_text("\n".join([*parts, NOTES.format(runs=runs_text(experiment))]))
-    return [path, write_csv(folder / "ablation.csv", CSV, [_record(one) for one in found])]
+    return [path, write_csv(folder / "ablation.csv", map(_record, found))]
 
 
 def verdict(found: list[Variant]) -> str:
@@ -154,8 +137,7 @@ def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
 
 
 def _row(one: Variant) -> tuple[str, ...]:
-    mean = bootstrap(one.finals[:, None])
-    numbers = [as_regret(float(value[0])) for value in mean]
+    numbers = [as_regret(value) for value in bootstrapped(one.finals)]
     whole = one.ratio == one.low == one.high == 1.0
     return (
         one.label,
@@ -167,14 +149,21 @@ def _row(one: Variant) -> tuple[str, ...]:
     )
 
 
-def _record(one: Variant) -> tuple[object, ...]:
-    mean = (float(value[0]) for value in bootstrap(one.finals[:, None]))
-    regrets = (*mean, float(np.median(one.finals)), float(one.finals.max()))
-    return (
-        *(one.panel, one.label, len(one.finals)),
-        *(f"{value:.1f}" for value in regrets),
-        *(f"{value:.4f}" for value in (one.ratio, one.low, one.high, one.p)),
-    )
+def _record(one: Variant) -> dict[str, object]:
+    mean, low, high = bootstrapped(one.finals)
+    regrets = {
+        "mean": mean,
+        "low": low,
+        "high": high,
+        "median": np.median(one.finals),
+        "largest": one.finals.max(),
+    }
+    ratios = {"ratio": one.ratio, "ratio_low": one.low, "ratio_high": one.high, "p": one.p}
+    return {
+        **{"panel": one.panel, "variant": one.label, "runs": len(one.finals)},
+        **{key: f"{value:.1f}" for key, value in regrets.items()},
+        **{key: f"{value:.4f}" for key, value in ratios.items()},
+    }
 
 
 def caption(experiment: StoredExperiment) -> str:

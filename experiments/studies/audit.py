@@ -1,18 +1,15 @@
 """The audit: of every mechanism the ε that it claims, that it certifies, and that an attack has found."""
 
-import re
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
+from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, SMALL, legend_below, new_panels
 from experiments.studies.shared.tables import markdown, write_csv
 
 TITLES = {
@@ -20,9 +17,12 @@ TITLES = {
     "broken": "Broken on purpose",
     "actions": "What the other users are shown",
 }
-LOGARITHMIC = " (log axis)"
-A_LINE, AROUND = 0.145, 0.5  # inches: a line of names; title and axis of a panel
-LETTERS = 30  # of a name: then it has two lines
+SHOWN = ("central_paper", "local_paper", "batches", "one_question")  # the others are in audit.md
+MARKS: dict[str, dict[str, Any]] = {
+    "claimed": {**MARKER, "marker": "o", "color": BLACK, "markerfacecolor": "white", "markeredgecolor": BLACK},
+    "certified": {"marker": "|", "color": BLACK, "markersize": 11, "markeredgewidth": 1.6},
+}
+AUDITED = {"none": "audited, broken", "JDP": "audited, JDP", "LDP": "audited, LDP"}
 WORDS = {  # of labels, as other studies have them
     "tuned split": "tuned families",
     "KaryTree": "k-ary tree",
@@ -33,28 +33,6 @@ WORDS = {  # of labels, as other studies have them
 }
 ADDED = " · user added or not"
 HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
-COLUMNS = (
-    "arm",
-    "panel",
-    "label",
-    "broken",
-    "attack",
-    "score",
-    "relation",
-    "delta",
-    "claimed",
-    "certified_add_remove",
-    "certified",
-    "audited",
-    "hits",
-    "false",
-    "trials",
-    "certified_mu",
-    "audited_mu",
-    "audited_by_mu",
-    "alpha",
-    "caught",
-)
 
 
 class Row(NamedTuple):
@@ -119,92 +97,52 @@ def false_alarms(made: list[Row]) -> float:
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """A row for every arm: honest mechanisms, broken ones, the attack on actions."""
+    """A row for each of the mechanisms that are shown, or for all if these are not there."""
     check_same_grid(experiment)
-    made = rows(experiment)
-    panels = {panel: [row for row in made if row.arm.panel == panel] for panel in TITLES}
-    heights = [AROUND + A_LINE * _places(_names(panels[panel]))[1] for panel in TITLES]
-    figure, axes = new_panels(heights)
-    legend_below(figure, _handles(), 3)
-    for one, panel in zip(axes, TITLES, strict=True):
-        _draw_panel(one, TITLES[panel], panels[panel])
-        one.set_xlabel(f"ε, a user replaced{LOGARITHMIC * (panel == 'broken')}", labelpad=2)
-    axes[1].set_xscale("log")
+    made = shown(experiment)
+    figure, (axes,) = new_panels([0.7 + 0.25 * len(made)])
+    for y, row in enumerate(made):
+        hue = PRIVACY[row.arm.certificate.model]
+        audited = max(row.audited, row.by_mu or 0.0)
+        axes.plot([0.0, audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
+        axes.plot(row.certified, y, **MARKS["certified"])
+        axes.plot(row.claimed, y, **MARKS["claimed"])
+        axes.plot(audited, y, marker="o", color=hue, zorder=5, **MARKER)
+    axes.set_yticks(range(len(made)), [row.name for row in made])
+    axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
+    axes.invert_yaxis()
+    axes.margins(y=0.5 / len(made))
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("ε, a user replaced")
+    marks = [Line2D([], [], linestyle="", label=name, **mark) for name, mark in MARKS.items()]
+    models = sorted({row.arm.certificate.model for row in made})
+    marks += [
+        Line2D([], [], linestyle="", marker="o", color=PRIVACY[model], label=AUDITED[model], **MARKER)
+        for model in models
+    ]
+    legend_below(figure, marks, 2)
     return figure
 
 
-def _names(made: list[Row]) -> list[str]:
-    """What stands beside the rows, in lines: of a broken release its words alone, if no other has them."""
-    words = [row.found["words"] if row.broken else row.name for row in made]
-    names = [row.name if words.count(word) > 1 else word for row, word in zip(made, words, strict=True)]
-    return [_in_lines(name) for name in names]
-
-
-def _in_lines(name: str) -> str:
-    """A long name in two, broken after a comma or a dot if there is one."""
-    if len(name) <= LETTERS:
-        return name
-    stops = [found.end() for found in re.finditer(r"[,·](?= )", name[: LETTERS + 1])]
-    at = stops[-1] if stops else name.rfind(" ", 0, LETTERS + 1)
-    return f"{name[:at]}\n{name[at + 1 :]}" if at > 0 else name
-
-
-def _places(names: list[str]) -> tuple[list[float], int]:
-    """The middle of every name, and the end of the last, counted in lines."""
-    lines = [name.count("\n") + 1 for name in names]
-    ends = list(accumulate(lines))
-    return [end - (count + 1) / 2 for end, count in zip(ends, lines, strict=True)], ends[-1] if ends else 1
-
-
-def _draw_panel(axes: Axes, title: str, made: list[Row]) -> None:
-    names = _names(made)
-    places, end = _places(names)
-    for y, row in zip(places, made, strict=True):
-        hue = PRIVACY[row.arm.certificate.model]
-        axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
-        axes.plot(row.certified, y, marker="|", color=BLACK, markersize=11, markeredgewidth=1.6, zorder=3)
-        axes.plot(row.claimed, y, marker="o", color=BLACK, markerfacecolor="white", markersize=5.5, zorder=3)
-        axes.plot(row.audited, y, marker="o", color=hue, zorder=5, **MARKER)
-        if row.by_mu is not None:
-            axes.plot(row.by_mu, y, marker="D", color=hue, zorder=4, **{**MARKER, "markersize": 4.5})
-        if row.broken:
-            said = "caught" if row.caught else "missed"
-            axes.text(
-                1.01, y, said, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL, color=QUIET
-            )
-    axes.set_yticks(places, names)
-    axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
-    axes.set_ylim(end - 0.4, -0.6)
-    axes.grid(False, axis="y")
-    axes.spines["left"].set_visible(False)
-    axes.set_title(title)
-
-
-def _handles() -> list[Line2D]:
-    bare: dict[str, Any] = {"linestyle": ""}
-    return [
-        Line2D([], [], marker="o", color=BLACK, markerfacecolor="white", label="claimed", **bare),
-        Line2D([], [], marker="|", color=BLACK, markersize=10, label="certified", **bare),
-        Line2D([], [], marker="o", color=PRIVACY["JDP"], label="audited, JDP", **bare),
-        Line2D([], [], marker="o", color=PRIVACY["LDP"], label="audited, LDP", **bare),
-        Line2D([], [], marker="o", color=PRIVACY["none"], label="audited, broken", **bare),
-        Line2D([], [], marker="D", color=QUIET, markersize=4.5, label="through μ", **bare),
-    ]
+def shown(experiment: StoredExperiment) -> list[Row]:
+    """The rows of the figure."""
+    made = rows(experiment)
+    return [row for row in made if row.arm.key in SHOWN] or made
 
 
 def caption(experiment: StoredExperiment) -> str:
-    made = rows(experiment)
+    made = shown(experiment)
     deltas = sorted({row.found["delta"] for row in made if row.found["delta"] > 0.0})
     gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
+    others = len(experiment.arms) - len(made)
     return (
         "What is claimed, certified, and shown by an attack on the compiled engine. "
         f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
         "calibrated for a user who is added or removed, all others for one who is replaced; certified and "
-        "audited: if she is replaced, or as the name says. Broken on purpose: what it would certify if it were "
-        "not broken. "
-        f"Audited: ε is at least this, through μ if the noise is Gaussian, with probability "
+        "audited: if she is replaced, or as the name says. Audited: ε is at least this, with probability "
         f"{_confidence(made)} each. The bound is that of one attack: what an attack does not find may still "
-        "be there."
+        f"be there.{f' audit.md has {others} more attacks.' * bool(others)}"
     )
 
 
@@ -238,7 +176,7 @@ def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[
     made = rows(experiment)
     text = folder / "audit.md"
     text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n")
-    return [text, write_csv(folder / "audit.csv", COLUMNS, (_record(row) for row in made))]
+    return [text, write_csv(folder / "audit.csv", map(_record, made))]
 
 
 def _verdict(made: list[Row]) -> str:
@@ -298,30 +236,23 @@ def _tables(made: list[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _record(row: Row) -> tuple[object, ...]:
-    found = row.found
-    return (
-        row.arm.key,
-        row.arm.panel,
-        row.arm.label,
-        found["broken"] or "",
-        found["attack"],
-        found["counts"]["score"],
-        found["relation"],
-        found["delta"],
-        found["claimed"],
-        found["pretended_add_remove"],
-        found["pretended"],
-        found["audited"],
-        found["counts"]["hits"],
-        found["counts"]["false"],
-        found["counts"]["trials"],
-        "" if found["pretended_mu"] is None else found["pretended_mu"],
-        "" if found["audited_mu"] is None else found["audited_mu"],
-        "" if found["audited_by_mu"] is None else found["audited_by_mu"],
-        found["alpha"],
-        row.caught,
-    )
+def _record(row: Row) -> dict[str, object]:
+    found, counts = row.found, row.found["counts"]
+    through_mu = {
+        "certified_mu": found["pretended_mu"],
+        "audited_mu": found["audited_mu"],
+        "audited_by_mu": found["audited_by_mu"],
+    }
+    return {
+        **{"arm": row.arm.key, "panel": row.arm.panel, "label": row.arm.label, "broken": found["broken"] or ""},
+        **{"attack": found["attack"], "score": counts["score"], "relation": found["relation"]},
+        **{"delta": found["delta"], "claimed": found["claimed"]},
+        "certified_add_remove": found["pretended_add_remove"],
+        **{"certified": found["pretended"], "audited": found["audited"]},
+        **{key: counts[key] for key in ("hits", "false", "trials")},
+        **{key: "" if value is None else value for key, value in through_mu.items()},
+        **{"alpha": found["alpha"], "caught": row.caught},
+    }
 
 
 STUDY = Study(draw, caption, table, report)

@@ -28,11 +28,11 @@ from experiments.studies.shared.printed import DIGITISATION, final_regrets
 from experiments.studies.shared.style import (
     ALGORITHMS,
     BLACK,
-    DOTTED,
     MARKER,
     PRIVACY,
     QUIET,
     SMALL,
+    band,
     legend_below,
     new_panels,
 )
@@ -123,6 +123,7 @@ def series(arms: Sequence[StoredArm], of: str, setting: str) -> tuple[Floats, Fl
 
 
 REFERENCE = "ucbvi"
+REPLACED = 2.0  # the ε of a user who is replaced, in those of one added or removed
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how the keys of its arms and curves have it
 CURVES = {  # the arms are <curve>_<model>
     "dp_ucbvi": "DP-UCBVI",
@@ -131,20 +132,6 @@ CURVES = {  # the arms are <curve>_<model>
 }
 CROSS: dict[str, Any] = {"marker": "x", "markersize": 4.5, "markeredgewidth": 1.2, "color": BLACK, "zorder": 6}
 ABOVE_BELOW = {"jdp_eps1": ("bottom", 1), "jdp_eps2": ("top", -1)}  # two names that would touch: points between
-
-
-class Threshold(NamedTuple):
-    """The ε above which privacy is no longer the larger term of the paper's bound."""
-
-    epsilon: float
-    formula: str
-
-
-def threshold(model: str, S: int, A: int, H: int, K: int) -> Threshold:
-    """Where √(SAH²T) equals S²AH³/ε (Theorem 5.2) or S²A√(H⁵T)/ε (Theorem 5.7), constants and logs left out."""
-    if model == "JDP":
-        return Threshold(S**1.5 * A**0.5 * H**2 / np.sqrt(K * H), "$S^{3/2}A^{1/2}H^2/\\sqrt{T}$")
-    return Threshold(S**1.5 * A**0.5 * H**1.5, "$S^{3/2}A^{1/2}H^{3/2}$")
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -163,12 +150,14 @@ def draw(experiment: StoredExperiment) -> Figure:
 
 
 def check_certified(experiment: StoredExperiment) -> None:
-    """The two horizontal axes are what the runs certify: ε if a user is added or removed, 2ε if replaced."""
+    """The horizontal axis is what the runs certify if a user is replaced: twice the ε of the settings."""
     for arm in experiment.arms:
         if EPSILON in arm.point:
             _, add_remove, replace_one = arm.certificate[:3]
             assert np.isclose(add_remove, arm.point[EPSILON]), f"{arm.key}: certifies {add_remove}"
-            assert np.isclose(replace_one, 2.0 * add_remove), f"{arm.key}: certifies {replace_one} if replaced"
+            assert np.isclose(replace_one, REPLACED * add_remove), (
+                f"{arm.key}: certifies {replace_one} if replaced"
+            )
 
 
 def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
@@ -176,13 +165,11 @@ def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
     axes.set_yscale("log")
     for curve, name in CURVES.items():
         x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
-        _draw_series(axes, x, regret, name, PRIVACY[model])
+        mean, half_width = summarise(regret.T)
+        band(axes, REPLACED * x, mean, half_width, **_look(name, PRIVACY[model]))
     _draw_reference(axes, experiment)
-    _draw_threshold(axes, experiment, model)
     _draw_printed(axes, experiment, model)
-    axes.set_xlabel(f"certified {model} ε, a user added or removed", labelpad=2)
-    above = axes.secondary_xaxis("top", functions=(_doubled, _halved))
-    above.set_xlabel(f"certified {model} ε, a user replaced", color=QUIET)
+    axes.set_xlabel(f"certified {model} ε, a user replaced", labelpad=2)
 
 
 def _look(name: str, hue: str) -> dict[str, Any]:
@@ -194,13 +181,6 @@ def _look(name: str, hue: str) -> dict[str, Any]:
 
 def _legend() -> list[Line2D]:
     return [Line2D([], [], label=name, **_look(name, QUIET)) for name in CURVES.values()]
-
-
-def _draw_series(axes: Axes, x: Floats, regret: Floats, name: str, hue: str) -> None:
-    mean, half_width = summarise(regret.T)
-    axes.plot(x, mean, zorder=4, **_look(name, hue))
-    low = np.maximum(mean - half_width, 1e-3 * mean)
-    axes.fill_between(x, low, mean + half_width, color=hue, alpha=0.18, linewidth=0)
 
 
 def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
@@ -216,24 +196,6 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
         textcoords="offset points",
         fontsize=SMALL,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.0},
-    )
-
-
-def _draw_threshold(axes: Axes, experiment: StoredExperiment, model: str) -> None:
-    arm = _reference(experiment)
-    H, S, A = arm.sizes
-    at = threshold(model, S, A, H, arm.K)
-    axes.axvline(at.epsilon, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
-    axes.annotate(
-        f"{at.formula} = {_number(at.epsilon)}",
-        (at.epsilon, 0.97),
-        (3 if model == "JDP" else -3, 0),
-        xycoords=("data", "axes fraction"),
-        textcoords="offset points",
-        ha="left" if model == "JDP" else "right",
-        va="top",
-        fontsize=SMALL,
-        color=QUIET,
     )
 
 
@@ -260,19 +222,7 @@ def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
             x, runs = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
             at = crossing(x, runs.mean(axis=1), regret)
             if at is not None:
-                axes.plot(at, regret, **CROSS)
-
-
-def _doubled(x: Any) -> Any:
-    return 2.0 * x
-
-
-def _halved(x: Any) -> Any:
-    return x / 2.0
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+                axes.plot(REPLACED * at, regret, **CROSS)
 
 
 def _reference(experiment: StoredExperiment) -> StoredArm:
@@ -284,13 +234,11 @@ def caption(experiment: StoredExperiment) -> str:
         "Regret against the certified ε. "
         f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
         "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: "
-        "not private, and with counts per step, so that pooled counts may get below it. Dotted: "
-        "above this ε the bound's term without ε is the larger one."
+        "not private, and with counts per step, so that pooled counts may get below it."
     )
 
 
 SETTINGS = {EPSILON: "ε (a user added or removed)", FACTOR: "factor on the bonus"}
-HEADER = ("curve", "printed_regret", "algorithm", "setting", "value", "low", "high")
 
 
 def matches(experiment: StoredExperiment) -> Rows:
@@ -313,11 +261,12 @@ def matches(experiment: StoredExperiment) -> Rows:
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     """epsilon.csv; an algorithm that never has the printed regret has no value there."""
-    rows = []
+    records = []
     for curve, label, setting, regret, at in printed_matches(experiment):
-        numbers = [f"{value:.6g}" for value in at] if at else ["", "", ""]
-        rows.append((curve, f"{regret:g}", label, setting, *numbers))
-    return [write_csv(folder / "epsilon.csv", HEADER, rows)]
+        value, low, high = (f"{x:.6g}" for x in at) if at else ("", "", "")
+        found = {"curve": curve, "printed_regret": f"{regret:g}", "algorithm": label, "setting": setting}
+        records.append({**found, "value": value, "low": low, "high": high})
+    return [write_csv(folder / "epsilon.csv", records)]
 
 
 STUDY = Study(draw, caption, matches, write)

@@ -5,18 +5,16 @@ The non-private curve has the hypothesis' factor on the bonus too; E is 0 there.
 
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.explain.findings import at_printed, counting, distance, hypotheses
 from experiments.studies.shared.printed import at_printed_size
-from experiments.studies.shared.style import BLACK, DOTTED, QUIET, new_figure
+from experiments.studies.shared.style import BLACK, DOTTED, QUIET, dots
 from experiments.studies.shared.tables import finals, write_csv
 
 Factors = tuple[float, float]
-HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
 
 
 def distances(experiment: StoredExperiment) -> dict[str, dict[Factors, float]]:
@@ -59,7 +57,7 @@ def draw(experiment: StoredExperiment) -> Figure:
         return _draw_regrets(experiment)
     found = {name: list(points.values()) for name, points in distances(experiment).items()}
     words = "distance to the printed curves (0.1: about 10%); filled: the chosen factors"
-    figure, axes = _draw_dots(found, words)
+    figure, axes = dots(found, words)
     for y, points in enumerate(found.values()):
         axes.plot(min(points), y, "o", color=BLACK, markersize=5)
     axes.axvline(0.1, color=QUIET, linestyle=DOTTED)
@@ -70,29 +68,23 @@ def _draw_regrets(experiment: StoredExperiment) -> Figure:
     found: dict[str, list[float]] = {}
     for arm in experiment.arms:
         found.setdefault(str(arm.panel), []).append(arm.mean)
-    figure, _ = _draw_dots(found, "regret after the last episode; not the printed size: there is no distance")
+    figure, _ = dots(found, "regret after the last episode; not the printed size: there is no distance")
     return figure
 
 
-def _draw_dots(rows: dict[str, list[float]], words: str) -> tuple[Figure, Axes]:
-    figure, axes = new_figure(6.4, 0.6 + 0.28 * len(rows))
-    for y, values in enumerate(rows.values()):
-        axes.plot(values, [y] * len(values), "o", color=QUIET, markersize=3, fillstyle="none")
-    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel(words)
-    figure.tight_layout()
-    return figure, axes
-
-
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    rows = [
-        (name, *factors, f"{value:.4f}", int(factors == chosen(points)))
+    records = [
+        {
+            "hypothesis": name,
+            "bonus_factor": bonus,
+            "confidence_factor": confidence,
+            "distance": f"{value:.4f}",
+            "chosen": int((bonus, confidence) == chosen(points)),
+        }
         for name, points in distances(experiment).items()
-        for factors, value in points.items()
+        for (bonus, confidence), value in points.items()
     ]
-    return [write_csv(folder / "explain_fit.csv", HEADER, rows)]
+    return [write_csv(folder / "explain_fit.csv", records)]
 
 
 def caption(experiment: StoredExperiment) -> str:

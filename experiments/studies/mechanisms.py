@@ -30,7 +30,7 @@ from experiments.studies.shared.style import (
     new_panels,
     thousands,
 )
-from experiments.studies.shared.tables import WRITTEN, as_regret, finals, markdown, write_csv
+from experiments.studies.shared.tables import WRITTEN, as_regret, bootstrapped, finals, markdown, write_csv
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
@@ -176,10 +176,6 @@ def caption(experiment: StoredExperiment) -> str:
 
 
 EARLIER = {"pooled": "DP-UCBVI, pooled", "step": "DP-UCBVI"}  # the paper's mechanism in epsilon.csv
-HEADER = (
-    *("arm", "panel", "mechanism", "env", "model", "epsilon_replace_one", "delta", "bonus_factor"),
-    *("confidence_factor", "runs", "mean", "low", "high", "median", "max"),
-)
 NOTES = """\
 ε is certified for a user who is replaced, pure or at δ = 1e-6 where the mechanism says so. Intervals: 95%,
 percentile bootstrap over runs. All factors on bonus and E are calibrated on other seeds of RiverSwim, far below
@@ -239,7 +235,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     parts += ["### Elsewhere, with the factors chosen on RiverSwim\n", _elsewhere(experiment), NOTES]
     text = folder / "mechanisms.md"
     text.write_text("\n".join(f"{part}\n" if part.startswith("|") else part for part in parts))
-    return [text, write_csv(folder / "mechanisms.csv", HEADER, [_record(arm) for arm in experiment.arms])]
+    return [text, write_csv(folder / "mechanisms.csv", map(_record, experiment.arms))]
 
 
 def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
@@ -296,15 +292,11 @@ def _elsewhere(experiment: StoredExperiment) -> str:
         [_env(arm), arm.label, _certified(arm), _cell(arm), _interval(arm), f"{uniform_regret(arm):,.0f}"]
         for arm in arms
     ]
-    head = (
-        "environment",
-        "mechanism",
-        "certified",
-        "mean regret (median; largest)",
-        "95% interval",
-        "uniform policy",
+    certified, regret = (
+        ("environment", "mechanism", "certified"),
+        ("mean regret (median; largest)", "95% interval"),
     )
-    return markdown(head, rows)
+    return markdown((*certified, *regret, "uniform policy"), rows)
 
 
 def _env(arm: StoredArm) -> str:
@@ -319,18 +311,29 @@ def _certified(arm: StoredArm) -> str:
 
 
 def _interval(arm: StoredArm) -> str:
-    _, low, high = bootstrap(arm.finals[:, None])
-    return f"{low[0]:,.0f} to {high[0]:,.0f}"
+    _, low, high = bootstrapped(arm.finals)
+    return f"{low:,.0f} to {high:,.0f}"
 
 
-def _record(arm: StoredArm) -> tuple[object, ...]:
-    config, certificate, values = arm.config, arm.certificate, arm.finals
-    _, (low,), (high,) = bootstrap(values[:, None])
-    who = (arm.key, arm.panel, arm.label, _env(arm), certificate.model)
-    privacy = (f"{certificate.replace_one:.4g}", f"{certificate.delta:g}")
-    factors = (config["bonus"]["scale"], config["confidence"]["scale"], len(values))
-    numbers = (values.mean(), low, high, np.median(values), values.max())
-    return (*who, *privacy, *factors, *(f"{value:.1f}" for value in numbers))
+def _record(arm: StoredArm) -> dict[str, object]:
+    certificate, values = arm.certificate, arm.finals
+    mean, low, high = bootstrapped(values)
+    numbers = {"mean": mean, "low": low, "high": high, "median": np.median(values), "max": values.max()}
+    return {
+        **{
+            "arm": arm.key,
+            "panel": arm.panel,
+            "mechanism": arm.label,
+            "env": _env(arm),
+            "model": certificate.model,
+        },
+        "epsilon_replace_one": f"{certificate.replace_one:.4g}",
+        "delta": f"{certificate.delta:g}",
+        "bonus_factor": arm.config["bonus"]["scale"],
+        "confidence_factor": arm.config["confidence"]["scale"],
+        "runs": len(values),
+        **{key: f"{value:.1f}" for key, value in numbers.items()},
+    }
 
 
 STUDY = Study(draw, caption, matched, write, needs=("epsilon",), points=60)

@@ -5,7 +5,7 @@ every K: E and the noise of Algorithm 1 depend on it, so the bound's S²AH³/ε 
 of the regret at the end of such a run, and not of a curve within one, along which E is fixed.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.protocol import Floats, Ints
+from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
@@ -24,6 +24,7 @@ from experiments.studies.shared.style import (
     PRIVACY,
     QUIET,
     SMALL,
+    band,
     marker,
     new_panels,
     thousands,
@@ -31,8 +32,6 @@ from experiments.studies.shared.style import (
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
-ROOM = 2.0  # above the curves, as a factor in regret, for the words at each threshold
-GUIDE: dict[str, Any] = {"color": QUIET, "linewidth": 0.8, "linestyle": DOTTED, "zorder": 1}
 
 
 class Cost(NamedTuple):
@@ -49,13 +48,12 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_certified(experiment)
     rows = panels_of(experiment)
     figure, panels = new_panels([1.8, 2.2] * len(rows))
-    for above, below, row in zip(panels[::2], panels[1::2], rows, strict=True):
+    for above, below, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
         above.set(title=f"Regret, {row}", xlabel="episode", ylabel="cumulative regret")
         below.set(
             title=f"At the end, {row}", xlabel="$K$, the episodes of a run", ylabel="regret beyond UCBVI's"
         )
-    for above, below, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
-        _draw_longest(above, arms, thresholds=row == next(iter(rows)))
+        _draw_longest(above, arms)
         _draw_costs(below, costs(arms))
     return figure
 
@@ -92,20 +90,17 @@ def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
     return baseline
 
 
-def _draw_longest(axes: Axes, arms: list[StoredArm], thresholds: bool) -> None:
+def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
     K = max(arm.K for arm in arms)
     labels = []
     for arm in arms:
         if arm.K < K:
             continue
-        episodes = arm.episodes
         mean, half_width = summarise(arm.regret)
-        _band(axes, episodes, mean, half_width, _hue(arm))
+        band(axes, arm.episodes, mean, half_width, color=_hue(arm))
         labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
-    if thresholds:
-        _draw_thresholds(axes, arms)
     draw_end_labels(axes, labels, 11.5)
 
 
@@ -116,7 +111,8 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
         mean, half_width = summarise(cost.excess)
         first = cost.arms[0]
         shown = mean > 0
-        _band(axes, cost.episodes[shown], mean[shown], half_width[shown], _hue(first), _mark(first))
+        look = {"color": _hue(first), "marker": _mark(first), **MARKER}
+        band(axes, cost.episodes[shown], mean[shown], half_width[shown], **look)
         if shown[-1]:
             slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
             labels.append(
@@ -134,40 +130,11 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
 def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
     """A line of slope 1/2, above the curves, to compare them with."""
     y = 3.0 * top * np.sqrt(K / K[-1])
-    axes.plot(K, y, **GUIDE)
+    axes.plot(K, y, color=QUIET, linewidth=0.8, linestyle=DOTTED, zorder=1)
     axes.annotate(
         r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), textcoords="offset points", color=QUIET, fontsize=SMALL
     )
     axes.set_ylim(top=6.0 * y[-1])
-
-
-def _draw_thresholds(axes: Axes, arms: list[StoredArm]) -> None:
-    """Where T makes the threshold equal to each ε."""
-    H, S, A = arms[0].sizes
-    epsilons = {arm.certificate.add_remove for arm in arms if _model(arm) == "JDP"}
-    for epsilon in epsilons:
-        K = episodes_until_free(epsilon, S, A, H)
-        if not axes.get_xlim()[0] < K < axes.get_xlim()[1]:
-            continue
-        axes.axvline(K, **GUIDE)
-        at = (K, 0.98)
-        style: dict[str, Any] = {
-            "rotation": 90,
-            "ha": "right",
-            "va": "top",
-            "fontsize": SMALL,
-            "color": QUIET,
-        }
-        text = f"free if\nε = {epsilon:g}"
-        axes.annotate(text, at, (-1, 0), ("data", "axes fraction"), "offset points", **style)
-        axes.set_ylim(top=axes.get_ylim()[1] * ROOM)
-
-
-def _band(axes: Axes, x: Floats | Ints, mean: Floats, half_width: Floats, hue: str, mark: str = "") -> None:
-    axes.plot(x, mean, color=hue, linewidth=1.3, zorder=4, marker=mark, **MARKER)
-    if not np.isnan(half_width).any():
-        low = np.maximum(mean - half_width, 0.02 * mean)  # a log axis has no 0
-        axes.fill_between(x, low, mean + half_width, color=hue, alpha=0.15, linewidth=0)
 
 
 def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
@@ -201,8 +168,7 @@ def caption(experiment: StoredExperiment) -> str:
         "Regret of the longest runs, and what privacy has cost at the end of runs of every length. "
         f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)} at every K "
         f"({_values_text(experiment)}); JDP and LDP: "
-        "DP-UCBVI. Upright dotted lines: the episode from which privacy is free by the bound, for ε exceeds "
-        "√(S³A)·H²/√T (proven for counts per step). At the end: seeds paired with UCBVI's; "
+        "DP-UCBVI. At the end: seeds paired with UCBVI's; "
         f"slope of log regret against log K over the last factor of {LAST:g}, at most. "
         "ε: if a user is added or removed."
     )

@@ -47,8 +47,8 @@ FOLDERS = {
 # can be missing, elsewhere because they are slow to import.
 SCIENCE = {"numpy", "scipy"}
 LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
-STUDIES = SCIENCE | {"matplotlib", "yaml"}
-NOTEBOOKS = {"nbconvert", "nbformat", "pygments", "jupytext", "nbclient"}
+STUDIES = SCIENCE | {"matplotlib", "seaborn", "yaml"}
+NOTEBOOKS = {"nbformat", "jupytext", "nbclient"}
 PACKAGES = {
     "door": set(),
     "core": SCIENCE,

@@ -25,7 +25,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 OPTIONAL = PROJECT["optional-dependencies"]
 LIBRARY = ("cvxpy", "gymnasium", "pandas", "plot")  # what parts of the library ask for
-EXPERIMENTS = ("paper", "dask", "gymnasium", "notebooks", "page")
+EXPERIMENTS = ("paper", "dask", "gymnasium", "notebooks")
 
 
 def required(*extras: str) -> list[Requirement]:

@@ -12,14 +12,12 @@ from pathlib import Path
 import pytest
 
 from experiments.lab.shipped import Shipped
-from experiments.studies.artifact.formulas import with_formulas
 from experiments.studies.shared.style import PALETTE, PRIVACY, PRIVATIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")
 page = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(page)
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # Appended to the page: works it as a reader would, and leaves what it saw in the document.
@@ -84,7 +82,7 @@ document.body.append(Object.assign(document.createElement("pre"), note));
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return page.page(ROOT / "paper", NOTEBOOKS)
+    return page.page(ROOT / "paper")
 
 
 @pytest.fixture(scope="module")
@@ -139,25 +137,6 @@ def test_every_deviation_and_experiment_is_on_it(data):
     assert [deviation["id"] for deviation in data["deviations"]] == headings
     names = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
     assert sorted(experiment["name"] for experiment in data["experiments"]) == names
-
-
-@pytest.fixture(scope="module")
-def notebook() -> str:
-    return page.notebook_page(NOTEBOOKS[0])
-
-
-def test_the_notebooks_are_linked_and_load_nothing(text, notebook):
-    linked = re.findall(r'<a href="notebooks/([^"]+)\.html">', text)
-    assert linked == [path.stem for path in NOTEBOOKS] and len(linked) == 4
-    assert "default-src 'none'; img-src data:" in notebook
-    assert "<script" not in notebook and not re.search(r'(?:src|href)="https?:', notebook)
-    assert set(re.findall(r'src="([^:"]*)', notebook)) == {"data"}
-
-
-def test_a_formula_is_a_picture_and_code_stays():
-    assert with_formulas("`a $b$`") == "`a $b$`"
-    made = with_formulas(r"so $\widetilde N \ge E/2$, or $\underbrace{x}_{y}$")
-    assert made.count("<img") == 1 and r'alt="\widetilde N \ge E/2"' in made and "<code>" in made
 
 
 def requested_by_pages(log: str) -> list[str]:

@@ -9,7 +9,7 @@
     privacy_for_free.slope.<counts>.JDP exponents of the cost of privacy in K, for every ε; pooled_counts, ...
     privacy_for_free.E.<counts>.JDP     the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for every ε
-    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as the figure has it
+    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as literal_learns.md has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     table1.environments                 their names, in that order
     audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
@@ -126,9 +126,8 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
 
 def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        episodes = arm.episodes.astype(np.float64)
-        _, rate = literal_learns.per_episode(episodes, arm.regret, literal_learns.FIRST)
-        yield f"literal_learns.rate.{arm.key}", f"{rate.mean(axis=0)[-1]:.1g}"
+        _, rate = literal_learns.per_episode(arm)
+        yield f"literal_learns.rate.{arm.key}", f"{rate[-1]:.1g}"
 
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.lab.compose import CONF, experiments
 from experiments.lab.shipped import Shipped, thinned
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import ablation, horizon, study
+from experiments.studies import ablation, study
 from experiments.studies.artifact.claims import read
 from experiments.studies.artifact.conf import FIRST, stated
 from experiments.studies.artifact.numbers import numbers
@@ -81,8 +81,6 @@ def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
         return ablation.panel_hues(experiment)[str(arm.panel)]
     if experiment.study == "mechanisms":
         return PRIVATIZERS.get(config["privatizer"]["name"], PRIVACY[model])
-    if experiment.study == "horizon":
-        return horizon.LOOK[config["agent"]["name"], config["bonus"].get("without")][0]
     return HUES.get(str(arm.printed), PRIVACY[model])
 
 

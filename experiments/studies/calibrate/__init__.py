@@ -5,9 +5,7 @@ and +exp=calibrate_table1 choose those of the studies `mechanisms` and `table1`.
 every point of the grid, the choice marked, its sensitivity to be read.
 """
 
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -51,27 +49,32 @@ def draw(experiment: StoredExperiment) -> Figure:
 
 
 def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm) -> None:
-    bonuses = sorted({factors[0] for factors in calibration.objective})
-    confidences = sorted({factors[1] for factors in calibration.objective})
-    for (i, b), (j, c) in product(enumerate(bonuses), enumerate(confidences)):
-        value = calibration.objective[b, c]
-        shade = norm(max(value, norm.vmin or 1.0))
-        style: Any = {"ha": "center", "va": "center", "fontsize": SMALL}
-        axes.text(j + 0.5, i + 0.5, _short(value), color="white" if shade > 0.5 else BLACK, **style)
+    import seaborn  # slow to import
+
+    bonuses, confidences = (sorted(set(factors)) for factors in zip(*calibration.objective, strict=True))
     values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
-    shown = np.maximum(values, norm.vmin or 1.0)
-    axes.pcolormesh(shown, cmap=COLOURS, norm=norm, edgecolor="white", linewidth=0.5)
+    seaborn.heatmap(
+        np.maximum(values, norm.vmin or 1.0),
+        norm=norm,
+        cmap=COLOURS,
+        cbar=False,
+        linewidths=0.5,
+        annot=np.vectorize(_short)(values),
+        fmt="",
+        annot_kws={"fontsize": SMALL},
+        xticklabels=[thousands(value, None) for value in confidences],
+        yticklabels=[thousands(value, None) for value in bonuses],
+        ax=axes,
+    )
+    axes.invert_yaxis()
     for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
         at = confidences.index(factors[1]), bonuses.index(factors[0])
         axes.add_patch(
             Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
         )
-    axes.set_xticks(np.arange(len(confidences)) + 0.5, [thousands(value, None) for value in confidences])
-    axes.set_yticks(np.arange(len(bonuses)) + 0.5, [thousands(value, None) for value in bonuses])
     axes.set(xlabel="factor on $E$", ylabel="factor on the bonus")
     axes.grid(False)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, rotation=0)
 
 
 def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
@@ -148,8 +151,7 @@ def _short(value: float) -> str:
     return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"
 
 
-HEADER = ("algorithm", "bonus_factor", "confidence_factor", "objective", "chosen")
-HEADER_OF_CHOICES = (
+HEADER = (
     "algorithm",
     "factor on the bonus",
     "factor on E",
@@ -166,7 +168,7 @@ def choices(experiment: StoredExperiment) -> Rows:
     That is how many times larger the objective is a step beside them, how many points are within 10% of the
     least, and whether a better one may lie outside the grid.
     """
-    rows: Rows = [HEADER_OF_CHOICES]
+    rows: Rows = [HEADER]
     for made in calibrations(experiment):
         bonus, confidence, *_ = (*(f"{factor:g}" for factor in made.choice), "-")
         beside = ", ".join(f"× {ratio:.3g}" for ratio in sorted(around(made).values()))
@@ -178,18 +180,18 @@ def choices(experiment: StoredExperiment) -> Rows:
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     """Every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
-    rows = [
-        (
-            made.label,
-            factors[0],
-            factors[1] if len(factors) == 2 else "",
-            f"{value:.1f}",
-            int(factors == made.choice),
-        )
+    records = [
+        {
+            "algorithm": made.label,
+            "bonus_factor": factors[0],
+            "confidence_factor": factors[1] if len(factors) == 2 else "",
+            "objective": f"{value:.1f}",
+            "chosen": int(factors == made.choice),
+        }
         for made in calibrations(experiment)
         for factors, value in made.objective.items()
     ]
-    return [write_csv(folder / f"{experiment.name}.csv", HEADER, rows)]
+    return [write_csv(folder / f"{experiment.name}.csv", records)]
 
 
 STUDY = Study(draw, caption, choices, write, points=2)

@@ -25,17 +25,9 @@ from experiments.studies.shared.printed import at_printed_size, printed_curves
 from experiments.studies.shared.tables import WRITTEN, finals, markdown, write_csv
 
 HEADER = (
-    "noise",
-    "counts",
-    "ε certified",
-    "bonus ×",
-    "E ×",
-    "distance",
-    "by chance",
-    "p",
-    "printed figure",
+    *("noise", "counts", "ε certified", "bonus ×", "E ×"),
+    *("distance", "by chance", "p", "printed figure"),
 )
-CSV = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "by_chance_95", "p", "p_holm", "verdict")
 NEAR = 0.2  # a distance that we call near
 NOTES = """\
 A hypothesis has one factor on the bonus and one on E for three curves: without privacy, and JDP where the
@@ -72,7 +64,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     ]
     path = folder / "explain.md"
     path.write_text("\n".join(parts))
-    return [path, write_csv(folder / "explain.csv", CSV, [_record(one) for one in found])]
+    return [path, write_csv(folder / "explain.csv", map(_record, found))]
 
 
 def verdict(found: list[Finding]) -> str:
@@ -120,10 +112,18 @@ def _row(found: Finding) -> tuple[str, ...]:
     )
 
 
-def _record(found: Finding) -> tuple[object, ...]:
-    chance = f"{np.quantile(found.fit.by_chance, 0.95):.4f}"
-    numbers = (f"{found.fit.distance:.4f}", chance, f"{found.fit.p:.4f}", f"{found.p:.4f}")
-    return (found.hypothesis, *found.factors, *numbers, found.verdict)
+def _record(found: Finding) -> dict[str, object]:
+    bonus, confidence = found.factors
+    return {
+        "hypothesis": found.hypothesis,
+        "bonus_factor": bonus,
+        "confidence_factor": confidence,
+        "distance": f"{found.fit.distance:.4f}",
+        "by_chance_95": f"{np.quantile(found.fit.by_chance, 0.95):.4f}",
+        "p": f"{found.fit.p:.4f}",
+        "p_holm": f"{found.p:.4f}",
+        "verdict": found.verdict,
+    }
 
 
 def _epsilon(value: float) -> str:

@@ -1,7 +1,7 @@
 """The comparisons that the README quotes, with enough runs for their tails.
 
-Every run is a dot; beside the mean stand the median and the interquartile mean, intervals are bootstrapped, and
-every private arm is compared with UCBVI and with itself without privacy.
+Every run is a dot; intervals are bootstrapped, and every private arm is compared with UCBVI and with itself
+without privacy.
 """
 
 from typing import Any
@@ -41,13 +41,13 @@ BELOW = 0.3  # the printed regret, below the arm's own numbers: it often is the 
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """Every run of every arm as a dot, with mean and its interval, median and interquartile mean."""
+    """Every run of every arm as a dot, with the median and the mean and its interval."""
     check_same_grid(experiment)
     panels = [(name, [arm for arm in experiment.arms if arm.panel == name]) for name in PANELS]
     panels = [(name, arms) for name, arms in panels if arms]
     heights = [AROUND + ROW * (len(arms) + (i == 0)) for i, (_, arms) in enumerate(panels)]  # a heading first
     figure, grid = new_panels(heights, sharex=True)
-    legend_below(figure, _legend(), 2)
+    legend_below(figure, _legend(), 3)
     for axes, (name, arms) in zip(grid, panels, strict=True):
         axes.set_title(TITLES[name].format(users=_users(experiment)), loc="right")  # longer than the axes
         for y, arm in enumerate(arms):
@@ -87,7 +87,6 @@ def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
     axes.plot([found.mean.low, found.mean.high], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
     axes.plot(found.mean.mean, y, "o", color=hue, markersize=4.5, markeredgecolor="white", markeredgewidth=0.6)
     axes.plot(found.median, y, "|", color=hue, markersize=9, markeredgewidth=1.3)
-    axes.plot(found.middle.mean, y, "d", color=hue, markerfacecolor="white", markersize=4, markeredgewidth=0.9)
     printed = final_regrets(arm.config).get(str(arm.printed))
     if printed is not None:
         axes.plot(printed, y + BELOW, "x", color=BLACK, markersize=3.2, markeredgewidth=1.0)
@@ -126,7 +125,6 @@ def _legend() -> list[Line2D]:
     return [
         Line2D([], [], marker="o", markersize=4.5, color=QUIET, linewidth=2.2, label="mean, 95%"),
         Line2D([], [], marker="|", markersize=9, markeredgewidth=1.3, label="median", **dot),
-        Line2D([], [], marker="d", markersize=4, markerfacecolor="white", label="interquartile mean", **dot),
         Line2D([], [], marker="x", markersize=3.2, color=BLACK, linestyle="", label="printed"),
     ]
 

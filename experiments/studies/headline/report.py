@@ -91,18 +91,7 @@ def compared(experiment: StoredExperiment, panel: str, baseline: str) -> dict[st
 
 FITTED = ("matched", "pooled", "explained")  # panels whose ε or factors were fitted to the printed curves
 NUMBERS = ("arm", "certified", "mean (95%)", "median", "interquartile mean (95%)", "largest", "never settle")
-PAIRS = (
-    "private arm",
-    "baseline",
-    "cost: mean difference (95%)",
-    "P(private run better)",
-    "p",
-)
-CSV = (
-    *("arm", "panel", "printed_curve", "algorithm", "bonus_factor", "confidence_factor", "model"),
-    *("epsilon_add_remove", "epsilon_replace_one", "delta", "runs", "mean", "low", "high", "median"),
-    *("interquartile_mean", "largest", "unsettled"),
-)
+PAIRS = ("private arm", "baseline", "cost: mean difference (95%)", "P(private run better)", "p")
 TESTED = """\
 Each part is a contrast between runs with the same seed, tested by flipping signs; Holm's correction is over all
 {contrasts} contrasts. All parts positive: reproduces; one negative: does not; otherwise it cannot be told.
@@ -148,7 +137,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         parts[-1] += CHANGED.format(levers=levers)
     path = folder / "headline.md"
     path.write_text("\n".join(parts))
-    return [path, write_csv(folder / "headline.csv", CSV, [_record(arm) for arm in experiment.arms])]
+    return [path, write_csv(folder / "headline.csv", map(_record, experiment.arms))]
 
 
 def columns(experiment: StoredExperiment) -> dict[str, Curves]:
@@ -236,15 +225,22 @@ def _interval(found: Bootstrap) -> str:
     return f"{as_regret(float(found.mean))} ({as_regret(float(found.low))} to {as_regret(float(found.high))})"
 
 
-def _record(arm: StoredArm) -> tuple[object, ...]:
+def _record(arm: StoredArm) -> dict[str, object]:
     config, found, certificate = arm.config, numbers(arm), arm.certificate
     private = certificate.model != "none"
-    regrets = (*found.mean, found.median, found.middle.mean, found.largest)
-    return (
-        *(arm.key, arm.panel, arm.printed or "", arm.label, config["bonus"]["scale"]),
-        *(config["confidence"]["scale"] if private else "", certificate.model),
-        *((f"{e:.4g}" if private else "") for e in (certificate.add_remove, certificate.replace_one)),
-        *(certificate.delta if private else "", found.tail.runs),
-        *(f"{float(value):.1f}" for value in regrets),
-        found.tail.unsettled,
-    )
+    mean, low, high = map(float, found.mean)
+    middle = float(found.middle.mean)
+    regrets = {"mean": mean, "low": low, "high": high, "median": found.median, "interquartile_mean": middle}
+    return {
+        **{"arm": arm.key, "panel": arm.panel, "printed_curve": arm.printed or "", "algorithm": arm.label},
+        "bonus_factor": config["bonus"]["scale"],
+        "confidence_factor": config["confidence"]["scale"] if private else "",
+        "model": certificate.model,
+        "epsilon_add_remove": f"{certificate.add_remove:.4g}" if private else "",
+        "epsilon_replace_one": f"{certificate.replace_one:.4g}" if private else "",
+        "delta": certificate.delta if private else "",
+        "runs": found.tail.runs,
+        **{key: f"{value:.1f}" for key, value in regrets.items()},
+        "largest": f"{found.largest:.1f}",
+        "unsettled": found.tail.unsettled,
+    }

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import laplace_of
 from experiments.studies.shared.printed import printed_beside
-from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, set_ticks
+from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, set_ticks
 from experiments.studies.shared.tables import as_regret
 
 
@@ -46,8 +45,6 @@ LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
 LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}  # as printed
 LOCAL = "ldp_eps2"
 BARE = {"jdp_eps1": 1.0, "jdp_eps2": 0.5}  # b of Lap(b) in a node, if it is 1/ε for the printed ε
-COLUMNS = {"jdp_eps1": 0.56, "jdp_eps2": 0.76, "ldp_eps2": 0.96}  # of the table in panel a, their right ends
-TOP, A_LINE = 0.985, 0.088  # of that table, as parts of the axes' height
 BELOW_LABELS: dict[str, float] = {"b": 27.0, "c": 36.0}  # points from label to label: two and three lines
 
 
@@ -97,16 +94,11 @@ def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
     axes.set_title("(a) noise as proven" + ", ε as printed" * as_printed(experiment, "a"))
     for variant in (LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI):
         _draw_means(axes, experiment, "a", variant)
-    low, high = _set_log_axes(axes, [arm for arm in experiment.arms if arm.panel == "a"], 500)
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
-    axes.set_ylim(low, high * (high / low) ** 1.1)  # room for the table
-    _write_finals(axes, experiment)
+    _set_log_axes(axes, [arm for arm in experiment.arms if arm.panel == "a"], 500)
     _name_those_apart(axes, experiment)
     if nothing_learnt(experiment):
         text = "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI"
-        at = (0.03, TOP - 5.4 * A_LINE)
-        axes.text(*at, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
+        axes.text(0.03, 0.97, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
 
 
 def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
@@ -177,10 +169,9 @@ def _draw_means(axes: Axes, experiment: StoredExperiment, panel: str, variant: V
         if arm is None:
             continue
         mean, half_width = summarise(arm.regret)
-        axes.plot(arm.episodes, mean, color=hue, linewidth=width, linestyle=dashes, zorder=4)
-        if variant in (PER_STEP, OTHERS) and not np.isnan(half_width).any():
-            low = np.maximum(mean - half_width, 1e-3 * mean)
-            axes.fill_between(arm.episodes, low, mean + half_width, color=hue, alpha=0.13, linewidth=0)
+        if variant not in (PER_STEP, OTHERS):
+            half_width = np.full_like(mean, np.nan)
+        band(axes, arm.episodes, mean, half_width, color=hue, linewidth=width, linestyle=dashes)
 
 
 def _set_log_axes(axes: Axes, arms: list[StoredArm], shown: float) -> tuple[float, float]:
@@ -213,23 +204,6 @@ def _factors(experiment: StoredExperiment) -> str:
         )
     )
     return f"bonus × {bonus}, $E$ × {confidence}"
-
-
-def _write_finals(axes: Axes, experiment: StoredExperiment) -> None:
-    """Curves that lie on top of each other are told apart by a table: their last values, in thousands."""
-    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": SMALL, "va": "top"}
-    axes.text(0.03, TOP, "regret in 1000", color=QUIET, **style)
-    for curve, x in COLUMNS.items():
-        arm = find(experiment, "a", PER_STEP, curve)
-        head = certified(arm).replace(" = ", "=") if arm is not None else ""
-        axes.text(x, TOP, head, color=HUES[curve], ha="right", **style)
-    for i, variant in enumerate((PER_STEP, POOLED, PRIVATE_UCB_VI, LITERAL)):
-        y = TOP - A_LINE * (i + 1)
-        axes.text(0.03, y, variant.private, **style)
-        for curve, x in COLUMNS.items():
-            arm = find(experiment, "a", variant, curve)
-            if arm is not None:
-                axes.text(x, y, three_digits(arm.mean / 1000), color=HUES[curve], ha="right", **style)
 
 
 def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:

@@ -38,10 +38,6 @@ COLUMNS = {
     "matched, pooled": ("matched", POOLED),
     "matched, Private-UCB-VI": ("matched", PRIVATE_UCB_VI),
 }
-HEADER = (
-    *("arm", "panel", "printed_curve", "algorithm", "bonus_factor", "confidence_factor", "model"),
-    *("epsilon_add_remove", "epsilon_replace_one", "runs", "regret", "half_width"),
-)
 NOTES = """\
 (a): noise as proven at the ε of the printed legend, pure, certified if a user is added or removed (twice if
 replaced). (b): one factor on the bonus and one on E for all four curves, and the noise, fitted to the printed
@@ -70,7 +66,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     ]
     text = folder / "riverswim.md"
     text.write_text("\n".join(parts))
-    return [text, write_csv(folder / "riverswim.csv", HEADER, [_record(arm) for arm in experiment.arms])]
+    return [text, write_csv(folder / "riverswim.csv", map(_record, experiment.arms))]
 
 
 def _regrets(experiment: StoredExperiment) -> str:
@@ -111,10 +107,14 @@ def _with_interval(x: float, low: float, high: float) -> str:
     return f"{three_digits(x)} ({three_digits(low)} to {three_digits(high)})"
 
 
-def _record(arm: StoredArm) -> tuple[object, ...]:
+def _record(arm: StoredArm) -> dict[str, object]:
     config, (model, *epsilons) = arm.config, arm.certificate[:3]
-    confidence = config["confidence"]["scale"] if model != "none" else ""
-    certified = ["" if math.isinf(value) else f"{value:.4g}" for value in epsilons]
-    numbers = [f"{value:.1f}" for value in arm.interval]
-    who = (arm.key, arm.panel, arm.printed, arm.label, config["bonus"]["scale"], confidence, model)
-    return (*who, *certified, len(arm.runs), *numbers)
+    add_remove, replace_one = ("" if math.isinf(value) else f"{value:.4g}" for value in epsilons)
+    regret, half_width = (f"{value:.1f}" for value in arm.interval)
+    return {
+        **{"arm": arm.key, "panel": arm.panel, "printed_curve": arm.printed, "algorithm": arm.label},
+        "bonus_factor": config["bonus"]["scale"],
+        "confidence_factor": config["confidence"]["scale"] if model != "none" else "",
+        **{"model": model, "epsilon_add_remove": add_remove, "epsilon_replace_one": replace_one},
+        **{"runs": len(arm.runs), "regret": regret, "half_width": half_width},
+    }

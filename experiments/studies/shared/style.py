@@ -7,14 +7,15 @@ A colour says one thing in every figure: the privacy of what is drawn. Line and 
     green         JDP at the second ε of a figure
     vermillion    LDP
 
-Where all curves have the same privacy, what tells them apart has a colour that stands for nothing else: the
-terms of a bonus (TERMS, the study `horizon`) and privatizers that are not the paper's (PRIVATIZERS, the study
-`mechanisms`). Grey is for guides and words. The study `regret` draws anything, and has colours in their order.
+Where all curves have the same privacy, privatizers that are not the paper's have a colour that stands for
+nothing else (PRIVATIZERS, the study `mechanisms`). Grey is for guides and words. The study `regret` draws
+anything, and has colours in their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,13 +31,10 @@ from dpucbvi.drawing.style import (
     LEADER as LEADER,
     LINES as LINES,
     MARKER as MARKER,
-    ORANGE as ORANGE,
     PALETTE as PALETTE,
-    PURPLE as PURPLE,
     QUIET as QUIET,
     RC as RC,
     SEABORN as SEABORN,
-    SKY as SKY,
     SMALL as SMALL,
     VERMILLION as VERMILLION,
     Line as Line,
@@ -47,13 +45,12 @@ from dpucbvi.drawing.style import (
     new_figure as new_figure,
     thousands as thousands,
 )
+from dpucbvi.protocol import Floats
 
 # The privacy that a certificate names, and that of the printed curves.
 PRIVACY = {"none": BLACK, "JDP": BLUE, "LDP": VERMILLION}
 SECOND = GREEN  # JDP, at the second ε of a figure
 HUES = {"non_private": BLACK, "jdp_eps2": SECOND, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
-# A term of UCBVI's bonus that is left out.
-TERMS = {"variance": SKY, "correction": PURPLE, "next_value": ORANGE}
 # Colours of Tol (2021) that are far from those above; what has Gaussian noise is dashed.
 PRIVATIZERS = {
     "honaker": "#999933",
@@ -101,6 +98,26 @@ def new_panels(
         axes.grid(True)
         axes.spines[["top", "right"]].set_visible(False)
     return figure, panels
+
+
+def band(axes: Axes, x: Any, mean: Floats, half_width: Floats, **look: Any) -> None:
+    """A curve and its interval, unless a single run has none; a log axis has no 0."""
+    axes.plot(x, mean, zorder=4, **{"linewidth": 1.4, **look})
+    if not np.isnan(half_width).any():
+        low = np.maximum(mean - half_width, 1e-3 * mean)
+        axes.fill_between(x, low, mean + half_width, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def dots(rows: Mapping[str, Sequence[float]], words: str) -> tuple[Figure, Axes]:
+    """A row of dots for every name; `words` say what they are."""
+    figure, (axes,) = new_panels([0.6 + 0.28 * len(rows)])
+    for y, values in enumerate(rows.values()):
+        axes.plot(values, [y] * len(values), "o", color=QUIET, markersize=3, fillstyle="none")
+    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows], fontsize=SMALL)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(words, fontsize=SMALL)
+    return figure, axes
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:

@@ -3,9 +3,11 @@ formats of any table: CSV for programs, Markdown for readers, aligned text for a
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dpucbvi.protocol import Floats
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.labels import as_written
 
@@ -49,11 +51,18 @@ def _epsilon(value: float) -> str:
     return "∞" if value == math.inf else f"{float(f'{value:.4g}'):,.10g}"
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """A file for programs."""
+def bootstrapped(values: Floats) -> tuple[float, float, float]:
+    """The mean of a number that every run has, and its 95% interval by the percentile bootstrap."""
+    mean, low, high = (float(part[0]) for part in bootstrap(values[:, None]))
+    return mean, low, high
+
+
+def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
+    """A file for programs: a line for each record, whose keys are the header."""
+    rows = list(records)
     with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
+        writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
+        writer.writeheader()
         writer.writerows(rows)
     return path
 

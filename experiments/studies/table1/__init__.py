@@ -13,18 +13,9 @@ from matplotlib.lines import Line2D
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, Study
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
-from experiments.studies.shared.style import (
-    DASHED,
-    DOTTED,
-    MARKER,
-    PRIVACY,
-    QUIET,
-    SMALL,
-    legend_below,
-    new_panels,
-)
+from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
 from experiments.studies.shared.tables import write_csv
-from experiments.studies.table1.bounds import LOWER_BOUND, ROWS, Row
+from experiments.studies.table1.bounds import ROWS, Row
 from experiments.studies.table1.cells import as_latex, as_markdown, own_noise_text
 from experiments.studies.table1.measurements import Measurement, Table, chosen, tabulate
 
@@ -54,8 +45,6 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
         if m.env == env:
             _draw_dot(axes, m)
     at = table.sizes(env)
-    assert LOWER_BOUND.jdp is not None
-    axes.axvline(LOWER_BOUND.jdp.value(at), color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
     axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=DASHED, zorder=1)
     axes.set_xscale("log")
     axes.grid(False, axis="y")
@@ -88,11 +77,10 @@ def _legend(table: Table) -> list[Line2D]:
         Line2D([], [], color=PRIVACY[model], marker=mark, linestyle="", label=names[model], **MARKER)
         for model, mark in MARKS.items()
     ]
-    lines = [
-        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DOTTED, label=r"$\sqrt{SAH^2T}$"),
+    return [
+        *dots,
         Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DASHED, label="uniformly random policy"),
     ]
-    return [*dots, *lines]
 
 
 def caption(experiment: StoredExperiment) -> str:
@@ -106,13 +94,6 @@ def caption(experiment: StoredExperiment) -> str:
     )
 
 
-HEADER = (
-    *("agent", "name", "model", "bonus", "reconstructed", "bound", "environment"),
-    *("S", "A", "H", "T", "epsilon_add_remove"),
-    *("regret", "low_95", "high_95", "bound_value", "rank_bound", "rank_measured", "regret_over_sqrt_SAH2T"),
-)
-
-
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
     """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
     table = tabulate(experiment)
@@ -121,18 +102,22 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
     md, tex = folder / "table1.md", folder / "table1.tex"
     md.write_text(as_markdown(table, factors))
     tex.write_text(as_latex(table, factors))
-    return [md, tex, write_csv(folder / "table1.csv", HEADER, map(_record, table.measurements))]
+    return [md, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 
-def _record(m: Measurement) -> tuple[object, ...]:
-    bound = m.row.bound(m.model)
+def _record(m: Measurement) -> dict[str, object]:
+    bound, (S, A, H, T, epsilon) = m.row.bound(m.model), m.at
     assert bound is not None
-    ranks = ("", "") if m.row.own_noise else (m.rank_bound, m.rank_measured)  # that row is in no ranking
-    return (
-        *(m.row.agent, m.row.name, m.model, m.row.bonus, int(m.row.reconstructed), bound.text(), m.env, *m.at),
-        *(f"{m.regret:.1f}", f"{m.low:.1f}", f"{m.high:.1f}", f"{m.bound:.1f}", *ranks),
-        f"{m.over_lower_bound:.4f}",
-    )
+    numbers = {"regret": m.regret, "low_95": m.low, "high_95": m.high, "bound_value": m.bound}
+    ranks = {"rank_bound": m.rank_bound, "rank_measured": m.rank_measured}
+    return {
+        **{"agent": m.row.agent, "name": m.row.name, "model": m.model, "bonus": m.row.bonus},
+        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text(), "environment": m.env},
+        **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
+        **{key: f"{value:.1f}" for key, value in numbers.items()},
+        **{key: "" if m.row.own_noise else rank for key, rank in ranks.items()},  # that row is in no ranking
+        "regret_over_sqrt_SAH2T": f"{m.over_lower_bound:.4f}",
+    }
 
 
 STUDY = Study(draw, caption, report=write, folder="tables", needs=("calibrate_table1",))

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.calibrate import Calibration
-from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate.rule import objectives
 from experiments.studies.shared.arms import uniform_regret
+from experiments.studies.shared.tables import bootstrapped
 from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
 
 MODELS = ("JDP", "LDP", "none")
@@ -151,7 +151,7 @@ def measure(arm: StoredArm) -> Measurement:
     H, S, A = arm.sizes
     at = Sizes(S, A, H, H * arm.K, arm.certificate.add_remove)
     finals = arm.finals
-    mean, low, high = (float(value[0]) for value in bootstrap(finals[:, None]))
+    mean, low, high = bootstrapped(finals)
     replaced = arm.certificate.replace_one
     return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)), replaced=replaced)
 

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
-from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
@@ -91,25 +90,11 @@ def _half_at_data(axes: Axes) -> list[tuple[str, np.ndarray, np.ndarray, str]]:
 def bands(axes: Axes) -> list[Band]:
     made = []
     for collection in axes.collections:
-        if len(collection.get_facecolor()) == 0:  # error bars are lines
-            continue
         (path,) = collection.get_paths()
         x = np.unique(path.vertices[:, 0])
         heights = [path.vertices[path.vertices[:, 0] == value, 1] for value in x]
         low, high = np.array([h.min() for h in heights]), np.array([h.max() for h in heights])
         made.append(Band(x, low, high, to_hex(collection.get_facecolor()[0][:3])))
-    return made
-
-
-def error_bars(axes: Axes) -> list[Band]:
-    """The upright bars of errorbar(), by x."""
-    made = []
-    for container in axes.containers:
-        if isinstance(container, ErrorbarContainer) and container.has_yerr:
-            _, _, (collection,) = container.lines
-            segments = np.array(collection.get_segments())
-            colour = to_hex(collection.get_color()[0][:3])
-            made.append(Band(segments[:, 0, 0], segments[:, 0, 1], segments[:, 1, 1], colour))
     return made
 
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from drawn import is_log, legend, lines, texts, ticks
+from drawn import is_log, legend, lines, ticks
 from made_up import stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
@@ -13,11 +13,11 @@ from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredRun
 from experiments.studies.audit import STUDY, false_alarms, rows
-from experiments.studies.shared.style import PRIVACY, QUIET
+from experiments.studies.shared.style import PRIVACY
 
 # Key, panel, broken, claimed, certified, audited, by μ, caught.
 ARMS = [
-    ("local_paper", "released", None, 1.0, 2.0, 1.83, None, False),
+    ("noise_paper", "released", None, 1.0, 2.0, 1.83, None, False),
     ("central", "released", None, 1.1, 1.2, 0.54, None, False),
     ("tree", "released", None, 1.3, 1.4, 0.49, 0.93, False),
     ("half", "broken", "half_scale", 0.9, 1.05, 1.77, None, True),
@@ -65,62 +65,45 @@ def experiment(arms=ARMS):
     return stored_experiment("audit", [stored(*arm) for arm in arms])
 
 
-def name_of(arm):
-    key, _, broken = arm[:3]
-    return f"label of {key}" if broken is None else f"words of {broken}"
-
-
 @pytest.fixture(scope="module")
 def figure():
     return STUDY.draw(experiment())
 
 
-@pytest.mark.parametrize(("index", "panel"), [(0, "released"), (1, "broken"), (2, "actions")])
-def test_every_arm_has_its_three_numbers(figure, index, panel):
-    axes, arms = figure.axes[index], [arm for arm in ARMS if arm[1] == panel]
-    _, names = ticks(axes)
-    assert [" ".join(name.split()) for name in names.values()] == [name_of(arm) for arm in arms]
-    points = [line for line in lines(axes) if len(line.x) == 1]
-    for y, (_, _, _, claimed, certified, audited, by_mu, _) in enumerate(arms):
-        here = {(line.marker, line.filled): float(line.x[0]) for line in points if line.y[0] == y}
-        assert here.pop(("|", True)) == certified
-        assert here.pop(("o", False)) == claimed
-        assert here.pop(("o", True)) == audited
-        assert here == ({} if by_mu is None else {("D", True): by_mu})
-        (bar,) = [line for line in lines(axes, 2) if line.y[0] == y]
-        hue = PRIVACY["none" if panel == "broken" else "JDP"].lower()
-        assert tuple(bar.x) == (0.0, audited) and set(bar.y) == {y} and bar.colour == hue
-        assert {line.colour for line in points if line.y[0] == y} == {hue, "#000000"}
-    titles = {
-        "released": "What is released",
-        "broken": "Broken on purpose",
-        "actions": "What the other users are shown",
-    }
-    assert axes.get_title("left") == titles[panel]
-    assert len(lines(axes)) == sum(4 + (by_mu is not None) for *_, by_mu, _ in arms)
-
-
-def test_the_legend(figure):
+def test_every_arm_has_its_three_numbers(figure):
+    """All of them, for none is one of the paper's audit that are shown."""
+    (axes,) = figure.axes
+    names = [
+        f"label of {key}" if broken is None else f"words of {broken} · label of {key}"
+        for key, _, broken, *_ in ARMS
+    ]
+    assert list(ticks(axes)[1].values()) == names and is_log(axes) == (False, False)
+    for y, (_, _, broken, claimed, certified, audited, by_mu, _) in enumerate(ARMS):
+        bound = max(audited, by_mu or 0.0)
+        hue = PRIVACY["JDP" if broken is None else "none"].lower()
+        bar, *marks = [line for line in lines(axes) if line.y[0] == y]
+        assert tuple(bar.x) == (0.0, bound) and set(bar.y) == {y} and bar.colour == hue
+        assert {(line.marker, line.filled): (*line.x, line.colour) for line in marks} == {
+            ("|", True): (certified, "#000000"),
+            ("o", False): (claimed, "#000000"),
+            ("o", True): (bound, hue),
+        }
     looks = {label: (entry.marker, entry.filled, entry.colour) for label, entry in legend(figure).items()}
     assert looks == {
         "claimed": ("o", False, "#000000"),
         "certified": ("|", True, "#000000"),
-        **{f"audited, {model}": ("o", True, PRIVACY[model].lower()) for model in ("JDP", "LDP")},
+        "audited, JDP": ("o", True, PRIVACY["JDP"].lower()),
         "audited, broken": ("o", True, PRIVACY["none"].lower()),
-        "through μ": ("D", True, QUIET.lower()),
     }
 
 
-def test_what_was_caught_and_what_was_missed(figure):
-    assert texts(figure.axes[1]) == ["caught", "missed"]
-    assert is_log(figure.axes[1]) == (True, False) and is_log(figure.axes[0]) == (False, False)
-
-
-def test_the_axes_and_the_caption_name_relation_delta_and_confidence(figure):
-    labels = [axes.get_xlabel() for axes in figure.axes]
-    assert labels == ["ε, a user replaced", "ε, a user replaced (log axis)", "ε, a user replaced"]
-    words = STUDY.caption(experiment())
-    assert "δ = 1e-06" in words and "1 - 1e-09" in words
+def test_the_papers_figure_has_four_rows_and_says_how_many_there_are():
+    made = experiment([*ARMS, ("central_paper", *ARMS[1][1:]), ("one_question", *ARMS[0][1:])])
+    drawn = [line.x[0] for line in lines(STUDY.draw(made).axes[0]) if line.marker == "|"]
+    assert drawn == [1.2, 2.0]
+    words = STUDY.caption(made)
+    assert "audit.md has 6 more attacks." in words and "1 - 1e-09" in words and "δ" not in words
+    assert "at δ = 1e-06 where it is Gaussian" in STUDY.caption(experiment())
 
 
 def test_several_runs_show_the_largest_bound_and_all_count():
@@ -130,43 +113,25 @@ def test_several_runs_show_the_largest_bound_and_all_count():
     assert false_alarms(made) == pytest.approx(14e-9)
 
 
-def test_mechanisms_are_called_as_in_other_studies(tmp_path):
-    """The stored labels are older; the names in figure and report are those of mechanisms.md."""
+def test_mechanisms_are_called_as_in_other_studies():
+    """The stored labels are older; the names are those of mechanisms.md."""
+    labels = {
+        "Central, tuned split": "Central, tuned families",
+        "KaryTree, k = 3": "k-ary tree, k = 3",
+        "GaussianTree": "Gaussian tree",
+        "OneStep": "words of half_scale · one step",
+        "LocalGaussian": "words of level_short · Gaussian user noise",
+        "OneQuestion": "one question",
+    }
     made = experiment()
-    labels = (
-        "Central, tuned split",
-        "KaryTree, k = 3",
-        "GaussianTree",
-        "OneStep",
-        "LocalGaussian",
-        "OneQuestion",
-    )
-    wanted = (
-        "Central, tuned families",
-        "k-ary tree, k = 3",
-        "Gaussian tree",
-        "one step",
-        "Gaussian user noise",
-    )
     named = [arm._replace(label=label) for arm, label in zip(made.arms, labels, strict=True)]
-    other = made._replace(arms=named)
-    names = [row.name for row in rows(other)]
-    assert names == [
-        *wanted[:3],
-        f"words of half_scale · {wanted[3]}",
-        f"words of level_short · {wanted[4]}",
-        "one question",
-    ]
-    drawn = [" ".join(name.split()) for axes in STUDY.draw(other).axes for name in ticks(axes)[1].values()]
-    assert set(drawn) >= {*wanted[:3], "one question"}
-    text, _ = STUDY.report(other, tmp_path, lambda _: None)
-    assert "| k-ary tree, k = 3 |" in text.read_text() and "OneQuestion" not in text.read_text()
+    assert [row.name for row in rows(made._replace(arms=named))] == list(labels.values())
 
 
 def test_table():
     header, *body = STUDY.table(experiment())
     assert [row[0] for row in body] == [arm[0] for arm in ARMS]
-    assert body[0] == ("local_paper", "replaced", "released", "1", "2.000", "1.830", "-", "0", "no")
+    assert body[0] == ("noise_paper", "replaced", "released", "1", "2.000", "1.830", "-", "0", "no")
     assert body[2][6:8] == ("0.930", "1e-06")
     assert body[3][2:5] == ("released (broken)", "0.9", "pretends 1.050") and body[3][-1] == "yes"
     assert len(header) == len(body[0])
@@ -178,7 +143,7 @@ def test_report(tmp_path):
     assert "- 4 of 4 attacks on honest mechanisms stay below the certificate." in words
     assert "- 1 of 2 releases that are broken on purpose are caught; missed: words of level_short" in words
     assert (
-        "label of local_paper: claims ε = 1 (a user added or removed), certifies 2 if she is replaced" in words
+        "label of noise_paper: claims ε = 1 (a user added or removed), certifies 2 if she is replaced" in words
     )
     assert (
         "shows at least 1.83 there" in words

@@ -183,6 +183,7 @@ def test_every_hypothesis_has_its_distance_and_what_chance_makes(figure, experim
     right = figure.axes[1]
     names = ["without all three,\nLap(1/ε), per step", "as proven,\nLap(3HL/ε), pooled"]
     assert ticks(right)[1] == dict(enumerate(names)) and len(lines(right)) == 4
+    assert right.get_title("right") == "(b) distance from the printed curves"
     for y, one in enumerate(findings(experiment)):
         bar, dot = [line for line in lines(right) if abs(line.y[0] - y) < 0.5]
         np.testing.assert_allclose(bar.x, np.quantile(one.fit.by_chance, [0.025, 0.975]))

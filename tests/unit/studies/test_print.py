@@ -29,7 +29,6 @@ from experiments.studies.shared.style import (
     RC,
     SEABORN,
     SECOND,
-    TERMS,
     WIDTH,
     house_style,
     new_figure,
@@ -46,20 +45,16 @@ MEANS = {
     PRIVACY["JDP"]: "JDP",
     SECOND: "JDP, the second ε",
     PRIVACY["LDP"]: "LDP",
-    **{hue: f"without {term}" for term, hue in TERMS.items()},
     **{hue: privatizer for privatizer, hue in PRIVATIZERS.items()},
     QUIET: "guides and words",
     LEADER: "from a curve to its label",
 }
 SAYS = {  # words in a label, and the colours that it may have; the first that fits decides
-    "without": set(TERMS.values()),
     "UCBVI-CH": {BLACK},
     "not private": {BLACK},
     "no privacy": {BLACK},
     "JDP": {PRIVACY["JDP"], SECOND},
     "LDP": {PRIVACY["LDP"]},
-    "P.-UCB-VI": {PRIVACY["JDP"]},
-    "DP-UCBVI, Bernstein": {PRIVACY["JDP"]},
     "UCBVI, ": {BLACK},
 }
 
@@ -162,7 +157,7 @@ def _touching(texts: list[Text]) -> list[tuple[str, str]]:
 
 
 def test_no_two_meanings_share_a_colour():
-    assert len(MEANS) == 4 + len(TERMS) + len(PRIVATIZERS) + 2
+    assert len(MEANS) == 4 + len(PRIVATIZERS) + 2
     assert set(HUES.values()) == {BLACK, SECOND, PRIVACY["JDP"], PRIVACY["LDP"]}
 
 

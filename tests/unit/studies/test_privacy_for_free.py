@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import across, bands, end_labels, is_log, labelled, lines
+from drawn import bands, end_labels, is_log, labelled, lines
 from made_up import grid, half_width, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
@@ -82,7 +82,7 @@ def test_the_costs_are_on_the_right(figure, row):
         wanted, half = cost.mean(axis=0), 4.302652729911275 * cost.std(axis=0, ddof=1) / np.sqrt(3)
         np.testing.assert_array_equal(line.x, sorted(STEPS[panel]))
         np.testing.assert_allclose(line.y, wanted, rtol=1e-9)
-        np.testing.assert_allclose(band.low, np.maximum(wanted - half, 0.02 * wanted), rtol=1e-9)
+        np.testing.assert_allclose(band.low, np.maximum(wanted - half, 1e-3 * wanted), rtol=1e-9)
         np.testing.assert_allclose(band.high, wanted + half, rtol=1e-9)
         assert line.marker == labels[NAMES[which]].marker != ""
         K = np.array(sorted(STEPS[panel]), dtype=float)
@@ -107,15 +107,6 @@ def test_models_have_colours_and_epsilons_have_markers(figure):
     labels = end_labels(figure.axes[1])
     assert labels["JDP ε = 10"].colour == labels["JDP ε = 100"].colour != labels["LDP ε = 10"].colour
     assert labels["JDP ε = 10"].marker == labels["LDP ε = 10"].marker != labels["JDP ε = 100"].marker
-
-
-def test_thresholds_stand_where_the_bound_has_them(figure):
-    wanted = {epsilon: episodes_until_free(epsilon, S=6, A=2, H=20) for epsilon in (10.0, 100.0)}
-    shown = [K for K in wanted.values() if 100 < K < 16_000]
-    assert across(figure.axes[0])["x"] == pytest.approx(shown) and len(shown) == 1
-    assert across(figure.axes[2])["x"] == []
-    beside = {text.get_text(): text.xy[0] for text in figure.axes[0].texts if text.get_rotation() == 90}
-    assert beside == {"free if\nε = 100": pytest.approx(wanted[100.0])}
 
 
 def test_fewer_arms_of_other_epsilons_in_one_row_can_be_drawn():

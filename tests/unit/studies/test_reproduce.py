@@ -88,19 +88,6 @@ def test_a_failed_step_is_named_and_does_not_cost_the_others(commands, capsys):
     assert capsys.readouterr().err == "error: 1 of 4 steps failed: run.py +exp=a\n"
 
 
-def test_every_step_says_what_it_took(reproduce, commands, capsys):
-    commands({"+exp=b": 1})
-    head, *rows, total = capsys.readouterr().out.splitlines()[-6:]
-    assert head.split() == ["minutes", "of", "2", "cores"] and total.split()[2:] == ["in", "all"]
-    assert [row.split()[2:] for row in rows] == [list(command) for command in ALL]
-    made = reproduce.account([("a", np.array([60.0, 120.0])), ("b", np.array([30.0, 600.0]))])
-    assert [row.split()[:2] for row in made.splitlines()[1:]] == [
-        ["1.0", "1.0"],
-        ["0.5", "5.0"],
-        ["1.5", "6.0"],
-    ]
-
-
 def test_ctrl_c_ends_it_and_what_has_ended_was_told(commands, capsys):
     assert commands({"+exp=b": 130}) == (ALL[:2], 130)
     told = [line.rpartition(", 0.")[0] for line in capsys.readouterr().out.splitlines()[-2:]]

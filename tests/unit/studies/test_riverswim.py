@@ -2,16 +2,15 @@
 
 import csv
 import math
+from functools import cache
 
 import numpy as np
 import pytest
 from drawn import Line, bands, end_labels, is_log, labelled, legend, lines, said, texts
 from made_up import ADD_REMOVE, RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
-from matplotlib.colors import to_hex
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi.errors import InputError
-from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.riverswim import STUDY
 from experiments.studies.riverswim.panels import (
@@ -124,9 +123,14 @@ def experiment(**changes) -> StoredExperiment:
     return stored_experiment("riverswim", arms)
 
 
+@cache
+def whole() -> StoredExperiment:
+    return experiment()
+
+
 @pytest.fixture(scope="module")
 def figure():
-    return STUDY.draw(experiment())
+    return STUDY.draw(whole())
 
 
 def hues(figure) -> dict[str, str]:
@@ -168,9 +172,9 @@ def test_every_arm_of_a_panel_has_its_curve(figure, panel, letter):
         (label, curve): arm
         for label, variant in VARIANTS.items()
         for curve in CURVES
-        if (arm := find(experiment(), letter, variant, curve)) is not None
+        if (arm := find(whole(), letter, variant, curve)) is not None
     }
-    assert {arm.key for arm in arms.values()} == {arm.key for arm in experiment().arms if arm.panel == letter}
+    assert {arm.key for arm in arms.values()} == {arm.key for arm in whole().arms if arm.panel == letter}
     found = drawn(figure, panel)
     for key, arm in arms.items():
         np.testing.assert_array_equal(found[key].x, EPISODES)
@@ -184,7 +188,7 @@ def test_the_papers_own_algorithm_and_other_privatizers_have_their_intervals(fig
     filled = {band.colour: band for band in bands(figure.axes[panel])}
     assert set(filled) == set(hues(figure).values()) and len(bands(figure.axes[panel])) == len(filled)
     for curve, colour in hues(figure).items():
-        arm = find(experiment(), letter, OTHERS if letter == "c" else PER_STEP, curve)
+        arm = find(whole(), letter, OTHERS if letter == "c" else PER_STEP, curve)
         np.testing.assert_array_equal(filled[colour].x, EPISODES)
         low = np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm))
         np.testing.assert_allclose(filled[colour].low, low, rtol=1e-9)
@@ -212,11 +216,11 @@ def test_the_labels_of_panel_b_say_what_is_certified_and_what_was_printed(figure
     ends = labelled(figure.axes[1], len(EPISODES))
     for name, curve in zip(labels, CURVES, strict=True):
         assert ends[name].colour == hues(figure)[curve]
-        np.testing.assert_allclose(ends[name].y, mean(find(experiment(), "b", PER_STEP, curve)))
+        np.testing.assert_allclose(ends[name].y, mean(find(whole(), "b", PER_STEP, curve)))
 
 
 def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figure):
-    arms = {curve: find(experiment(), "c", OTHERS, curve) for curve in CURVES}
+    arms = {curve: find(whole(), "c", OTHERS, curve) for curve in CURVES}
     ended = {curve: f"{end(arm)[0]:,.0f}" for curve, arm in arms.items()}
     named = {
         "JDP ε = 2": ("jdp_eps2", "batches"),
@@ -235,35 +239,11 @@ def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figur
     assert below in texts(figure.axes[2])
 
 
-def test_the_table_inside_panel_a_has_the_final_regrets(figure):
-    axes = figure.axes[0]
-    places = {
-        (round(t.get_position()[0], 3), round(t.get_position()[1], 3)): t
-        for t in axes.texts
-        if t.get_transform() == axes.transAxes
-    }
-    left = {y: t.get_text() for (x, y), t in places.items() if x == 0.03}
-    heads = {x: t for (x, y), t in places.items() if y == 0.985 and x != 0.03}
-    assert {t.get_text(): to_hex(t.get_color()) for t in heads.values()} == {
-        "JDP ε=1": hues(figure)["jdp_eps1"],
-        "JDP ε=2": hues(figure)["jdp_eps2"],
-        "LDP ε=2": hues(figure)["ldp_eps2"],
-    }
-    curves = {"JDP ε=1": "jdp_eps1", "JDP ε=2": "jdp_eps2", "LDP ε=2": "ldp_eps2"}
-    found = {
-        (left[y], curves[heads[x].get_text()]): t.get_text()
-        for (x, y), t in places.items()
-        if x != 0.03 and y != 0.985
-    }
-    assert found == {key: three_digits(slope * 1.01 * 50) for key, slope in SLOPES.items()}
-    assert left[0.985] == "regret in 1000"
-
-
 def test_curves_that_lie_apart_are_named(figure):
     found = {t.get_text(): t.xy[1] for t in figure.axes[0].texts if hasattr(t, "xy")}
     assert found == {
-        "UCBVI, calibrated": pytest.approx(end(find(experiment(), "a", PER_STEP, "non_private"))[0]),
-        "pooled\nJDP ε = 2": pytest.approx(end(find(experiment(), "a", POOLED, "jdp_eps2"))[0]),
+        "UCBVI, calibrated": pytest.approx(end(find(whole(), "a", PER_STEP, "non_private"))[0]),
+        "pooled\nJDP ε = 2": pytest.approx(end(find(whole(), "a", POOLED, "jdp_eps2"))[0]),
     }
 
 
@@ -276,7 +256,7 @@ def test_the_words(figure):
     ]
     assert "bonus × 0.0105, $E$ × 0.0001" in said(figure)
     assert "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI" in texts(figure.axes[0])
-    words = STUDY.caption(experiment())
+    words = STUDY.caption(whole())
     for part in (
         "Means of 3 runs, band: 95% interval",
         "ε in (c): certified if a user is replaced; pure.",
@@ -374,7 +354,7 @@ ldp_eps2,15120,Private-UCB-VI,privatizer.epsilon,,,
 def report(tmp_path_factory) -> list:
     folder = tmp_path_factory.mktemp("report")
     (folder / "epsilon.csv").write_text(MATCHING)
-    return STUDY.report(experiment(), folder, {}.get)
+    return STUDY.report(whole(), folder, {}.get)
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -401,7 +381,7 @@ def test_the_report_has_every_final_regret(report):
     (header, *rows), _ = tables(report[0].read_text())
     assert header == ["printed curve", "printed", *COLUMNS]
     assert [row[0] for row in rows] == ["non-private", "JDP, ε = 2", "JDP, ε = 1", "LDP, ε = 2"]
-    by_key = {arm.key: arm for arm in experiment().arms}
+    by_key = {arm.key: arm for arm in whole().arms}
     for row, curve in zip(rows, CURVES, strict=True):
         wanted = []
         for panel, private, reference in COLUMNS.values():
@@ -429,9 +409,9 @@ def test_the_report_quotes_the_matches(report):
 
 def test_without_panel_c_its_columns_are_empty(tmp_path):
     (tmp_path / "epsilon.csv").write_text(MATCHING)
-    whole = experiment()
+    every = whole()
     text, _ = STUDY.report(
-        whole._replace(arms=[arm for arm in whole.arms if arm.panel != "c"]), tmp_path, {}.get
+        every._replace(arms=[arm for arm in every.arms if arm.panel != "c"]), tmp_path, {}.get
     )
     regrets, _ = tables(text.read_text())
     assert {row[regrets[0].index("(c) other privatizers")] for row in regrets[1:]} == {"-"}
@@ -439,7 +419,7 @@ def test_without_panel_c_its_columns_are_empty(tmp_path):
 
 def test_the_csv_has_every_arm(report):
     rows = list(csv.DictReader(report[1].open()))
-    arms = experiment().arms
+    arms = whole().arms
     assert report[1].name == "riverswim.csv" and [row["arm"] for row in rows] == [arm.key for arm in arms]
     for row, arm in zip(rows, arms, strict=True):
         config, certificate = arm.config, arm.certificate
@@ -459,7 +439,7 @@ def test_the_csv_has_every_arm(report):
 
 def test_the_report_needs_the_matches(tmp_path):
     with pytest.raises(InputError, match=r"riverswim: its report needs .*epsilon\.csv"):
-        STUDY.report(experiment(), tmp_path, {}.get)
+        STUDY.report(whole(), tmp_path, {}.get)
     assert list(tmp_path.iterdir()) == []
 
 
