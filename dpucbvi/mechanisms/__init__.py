@@ -38,13 +38,13 @@ class Units(NamedTuple):
         return np.eye(1, n, self.drawn[0] - 1)[0]
 
 
-def matrix(start: Callable[[int], Any], next_noise: Next, T: int, most: int) -> Floats:
+def matrix(start: Callable[[int, Units], Any], next_noise: Next, T: int, most: int) -> Floats:
     """B of T releases as the code has it, [release, noise in the order drawn]; `most` noises are drawn or less.
 
-    `start` gives the state for vectors of a given size.
+    `start` gives the state for vectors of a given size; it may draw from the source too.
     """
     source = Units([0])
-    state = start(most)
+    state = start(most, source)
     rows = [next_noise(state, source)[0].copy() for _ in range(T)]
     return np.array(rows)[:, : source.drawn[0]]
 

@@ -14,22 +14,22 @@ from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 # B of T releases, the state for vectors of a size, and the noise of the next release.
 MECHANISMS = {
-    "binary": (laws.binary_tree, lambda T, n: binary.start(n, levels(T + 1)), binary.next_noise),
-    "honaker": (laws.honaker, lambda T, n: honaker.start(n, levels(T + 1)), honaker.next_noise),
+    "binary": (laws.binary_tree, lambda T, n, source: binary.start(n, levels(T + 1)), binary.next_noise),
+    "honaker": (laws.honaker, lambda T, n, source: honaker.start(n, levels(T + 1)), honaker.next_noise),
     "kary 3": (
         lambda T: laws.kary_tree(T, 3),
-        lambda T, n: kary.start(n, 3, kary.kary_levels(T, 3)),
+        lambda T, n, source: kary.start(n, 3, kary.kary_levels(T, 3)),
         kary.next_noise,
     ),
     "kary 5": (
         lambda T: laws.kary_tree(T, 5),
-        lambda T, n: kary.start(n, 5, kary.kary_levels(T, 5)),
+        lambda T, n, source: kary.start(n, 5, kary.kary_levels(T, 5)),
         kary.next_noise,
     ),
-    "blt": (laws.toeplitz, lambda T, n: blt.start(n, blt.parameters(T), T), blt.next_noise),
+    "blt": (laws.toeplitz, lambda T, n, source: blt.start(n, blt.parameters(T), T), blt.next_noise),
     "square root": (
         laws.square_root,
-        lambda T, n: square_root.start(n, T, Units([0])),
+        lambda T, n, source: square_root.start(n, T, source),
         square_root.next_noise,
     ),
 }
@@ -42,7 +42,9 @@ times = pytest.mark.parametrize("T", [1, 2, 3, 4, 7, 12, 13])
 def test_the_matrix_of_the_code_is_that_of_the_theory(name, T):
     theory, start, next_noise = MECHANISMS[name]
     B = theory(T)
-    found = matrix(lambda n: start(T, n), next_noise, T, B.shape[1] + 40)  # a mechanism may draw ahead
+    found = matrix(
+        lambda n, source: start(T, n, source), next_noise, T, B.shape[1] + 40
+    )  # a mechanism may draw ahead
     found = np.pad(found, ((0, 0), (0, max(0, B.shape[1] - found.shape[1]))))
     np.testing.assert_allclose(found[:, : B.shape[1]], B, atol=1e-12)
     assert not found[:, B.shape[1] :].any()
@@ -52,7 +54,8 @@ def test_the_matrix_of_the_code_is_that_of_the_theory(name, T):
 @times
 def test_the_variance_that_is_reported_is_that_of_the_row(name, T):
     theory, start, next_noise = MECHANISMS[name]
-    state, source = start(T, 400), Units([0])
+    source = Units([0])
+    state = start(T, 400, source)
     reported = [next_noise(state, source)[1] for _ in range(T)]
     assert reported == pytest.approx(np.square(theory(T)).sum(axis=1), rel=1e-12)
 
@@ -61,7 +64,8 @@ def test_the_variance_that_is_reported_is_that_of_the_row(name, T):
 def test_there_is_no_release_beyond_the_last(name):
     _, start, next_noise = MECHANISMS[name]
     T = 13 if "kary 3" in name else 12 if "kary" in name else 7
-    state, source = start(T, 400), Units([0])
+    source = Units([0])
+    state = start(T, 400, source)
     for _ in range(T):
         next_noise(state, source)
     with pytest.raises(OverflowError, match="not for more"):
