@@ -117,16 +117,9 @@ class Session:
             "privatizer": _described(PRIVATIZERS, privatizer),
             "version": course.VERSIONS[type(privatizer)],
             "log": str(_log_of(path, log)),
-            **{
-                "released": 0,
-                "before": 0,
-                "planned": 0,
-                "batch": 0,
-                "noise": 0,
-                "logged_noise": 0,
-                "first": 0,
-                "spent": 0,
-            },
+            **dict.fromkeys(
+                ("released", "before", "planned", "batch", "noise", "logged_noise", "first", "spent"), 0
+            ),
         }
         source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
         planner.plan(None, 1)
@@ -250,6 +243,7 @@ class Session:
 
     def _settle(self) -> None:
         """Whatever was due when the process ended."""
+        self._store.empty_journal()  # it may have ended between a release and this
         if self._about["planned"] < self._about["released"]:
             self._plan()
         self.close_expired()

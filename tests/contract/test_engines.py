@@ -28,28 +28,18 @@ from dpucbvi.simulate import episodes, set_up
 RIVER = dp.riverswim(S=4, H=6)
 slow = pytest.mark.slow
 Pair = tuple[str, str, str]
-PAIRS: list[Pair] = [
-    ("dp_ucbvi", "central", "closed_form"),
-    ("dp_ucbvi", "local", "closed_form"),
-    ("dp_ucbvi", "non_private", "closed_form"),
-    ("dp_ucbvi", "non_private", "none"),
-    ("ucbvi_ch", "non_private", "none"),
-    ("ucbvi_bf", "non_private", "none"),
-    ("private_ucb_vi", "central", "none"),
-    ("ucbvi_refined", "non_private", "none"),
-    ("private_ucb_vi", "local", "none"),
-    ("private_ucb_vi", "non_private", "none"),
-    ("private_ucb_po", "central", "none"),
-    ("private_ucb_po", "local", "none"),
-    ("private_ucb_po", "non_private", "none"),
-    ("pucb", "central", "none"),
-    ("pucb", "non_private", "none"),
-    ("ldp_obi", "local", "none"),
-    ("ldp_obi", "non_private", "none"),
-    ("dp_nash_vi", "central", "closed_form"),
-    ("dp_nash_vi", "local", "closed_form"),
-    ("dp_nash_vi", "non_private", "none"),
-]
+JDP, LDP = ("dp_ucbvi", "central", "closed_form"), ("dp_ucbvi", "local", "closed_form")
+OF_MODEL = {"JDP": "central", "LDP": "local", "none": "non_private"}  # the paper's privatizers
+
+
+def pairs_of(name: str) -> list[Pair]:
+    """An agent with a privatizer of every model that it takes, on the counts that it reads."""
+    agent = AGENTS[name]()
+    raw = {model: agent.raw or model == "none" for model in agent.models}
+    return [(name, OF_MODEL[model], "none" if raw[model] else "closed_form") for model in agent.models]
+
+
+PAIRS = [*(pair for name in AGENTS for pair in pairs_of(name)), ("dp_ucbvi", "non_private", "closed_form")]
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 
 
@@ -215,12 +205,6 @@ def assert_same(reference: dp.Trace, compiled: dp.Trace) -> None:
 # --- the same runs ------------------------------------------------------------------------------------
 
 
-def test_every_agent_is_compared_with_every_privatizer_of_the_paper_that_it_takes() -> None:
-    models = {"non_private": "none", "central": "JDP", "local": "LDP"}
-    takes = {(a, p) for a in AGENTS for p in models if models[p] in AGENTS[a]().models}
-    assert {pair[:2] for pair in PAIRS} == takes
-
-
 def test_dp_ucbvi_is_compared_with_every_privatizer() -> None:
     """And with every parameter that changes a release, zeroed or not, under both caps."""
     pairs = {*PAIRS, *(variant.pair for variant in VARIANTS.values())}
@@ -251,8 +235,8 @@ def test_engines_agree_on_riverswim_without_the_papers_settings(variant: Variant
     assert reference.policy_changes[-1] > 0, "a run that never changes its policy compares nothing"
 
 
-SPARSE = [*PAIRS, *(dp_ucbvi_with(name).pair for name in ("kary_tree", "toeplitz", "batches", "honaker"))]
-SPARSE += [dp_ucbvi_with(name).pair for name in ("gaussian_tree", "local_gaussian")]
+OTHERS = [name for name in PRIVATIZERS if getattr(PRIVATIZERS[name], "sparse", False)]
+SPARSE = [*PAIRS, *(dp_ucbvi_with(name).pair for name in OTHERS if name not in OF_MODEL.values())]
 quick_sparse = {"central", "local", "kary_tree", "toeplitz"}  # with DP-UCBVI, in make test
 
 
@@ -338,7 +322,7 @@ def test_compiled_noise_is_numpys_bits() -> None:
 
 
 def test_the_trace_does_not_grow_with_k() -> None:
-    long = setup_of(PAIRS[1], K=3000, trace_points=50)
+    long = setup_of(LDP, K=3000, trace_points=50)
     trace = run(long, "fast")
     assert len(trace.regret) <= 50 and trace.episodes[0] == 1 and trace.episodes[-1] == 3000
     every = run(long._replace(trace_points=3000), "fast")
@@ -347,8 +331,8 @@ def test_the_trace_does_not_grow_with_k() -> None:
 
 def test_without_a_choice_the_fast_engine_is_taken_where_it_can_be() -> None:
     """It is the one that checks its LPs."""
-    assert run(setup_of(PAIRS[0]), None).checks["lp_checked"] == 20
-    assert run(setup_of(PAIRS[0]), "reference").checks == {}
+    assert run(setup_of(JDP), None).checks["lp_checked"] == 20
+    assert run(setup_of(JDP), "reference").checks == {}
 
 
 def test_several_seeds_are_several_runs() -> None:
@@ -414,7 +398,7 @@ def test_both_engines_show_a_watcher_the_same(pair: Pair, pooled: bool) -> None:
 
 def test_a_watched_run_can_begin_in_the_middle() -> None:
     """The engine may run ahead and be watched from there on: the same episodes as watched from the start."""
-    setup = setup_of(PAIRS[1], dp.riverswim(4, 6, rewards="bernoulli"))
+    setup = setup_of(LDP, dp.riverswim(4, 6, rewards="bernoulli"))
     run_ahead = fast.start(setup, 2)
     while (left := 25 - run_ahead.memory.tally[EPISODE]) > 0:  # a chunk also ends where LPs are sampled
         next(fast.run_chunks(run_ahead, 2, most=left))
