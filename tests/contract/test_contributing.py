@@ -138,7 +138,7 @@ def test_a_privatizer_of_ones_own():
     (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Through the door"])
     assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == dp.Certificate("JDP", 100, 200)
     run = dp.run(river, dp.DPUCBVI(), Fresh(100), K=30, engine="fast")
-    assert run.checks["own_parts"] == "the privatizer Fresh: in Python (its release is)"
+    assert run.checks["own_parts"] == "the privatizer Fresh: compiled"
 
 
 # --- in the package ------------------------------------------------------------------------------------------

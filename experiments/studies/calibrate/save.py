@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from dpucbvi.agents import AGENTS
+from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.calibrate import Calibrated, Factors, chosen_on
 from dpucbvi.errors import InputError
 from dpucbvi.privatizers import PRIVATIZERS
@@ -39,8 +40,8 @@ def save_arm(found: Calibrated, path: str | Path) -> Path:
     postprocess = {"name": name, **{key: found.settings.get(key, getattr(unsaid, key)) for key in KEPT}}
     if not all(isinstance(value, str | float | int) for value in postprocess.values()):
         raise InputError("save: a post-processing or support of your own has no name in conf/")
-    if (own := getattr(found.agent, "own", None)) is not None:
-        raise InputError(f"save: {own} has no name in conf/, so no arm can have it")
+    if getattr(found.agent, "bonus", bernstein_bonus) is not bernstein_bonus:
+        raise InputError("save: a bonus of your own has no name in conf/, so no arm can have it")
     settings = {
         "agent": _named(AGENTS, found.agent, BONUS),
         "privatizer": _named(PRIVATIZERS, found.privatizer, CONFIDENCE),
