@@ -310,8 +310,10 @@ def compile_one(settings: RunSettings) -> None:
     from dpucbvi.engine.fast import run_chunks, start  # slow to import
 
     next(run_chunks(start(assemble(settings), 0), 0, most=1))
+    mark = _mark(settings)
     with suppress(OSError):  # a cache that cannot be written
-        _mark(settings).touch()
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
 
 
 def _mark(settings: RunSettings) -> Path:

@@ -298,3 +298,19 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "title: 2/10 runs, 2.0 min left\ntitle: 4/10 runs, 1.5 min left\n"
+
+
+def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
+    """In an empty cache; how something is compiled is not tried here."""
+    from dpucbvi.engine import fast
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(fast, "start", lambda *_: None)
+    monkeypatch.setattr(fast, "run_chunks", lambda *_, **__: iter([1]))
+    asked = []
+    monkeypatch.setattr(runner, "processes", lambda jobs, *_: asked.append(len(jobs)) or [])
+    settings = canonical(replace(BASE, engine=EngineSettings("fast")))
+    runner.compile_first([settings])
+    runner.compile_one(settings)
+    runner.compile_first([settings])
+    assert asked == [1]
