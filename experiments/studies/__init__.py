@@ -94,9 +94,9 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
     """Draw the experiment's figure into <folder>/<name>.png and .pdf; <name>.md beside them has the caption."""
     from experiments.studies.shared.style import house_style
 
-    folder.mkdir(parents=True, exist_ok=True)
     with house_style():
         figure = drawn(experiment)
+        folder.mkdir(parents=True, exist_ok=True)  # not for what cannot be drawn
         # No dates inside: the same results give the same files.
         written = [
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),

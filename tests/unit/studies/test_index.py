@@ -48,7 +48,7 @@ def test_the_figures_that_are_kept_are_in_the_paper():
     assert set(read_captions(ROOT / "paper" / "figures")) == kept
 
 
-def test_an_unknown_name_is_refused_and_never_a_default():
+def test_an_unknown_name_is_refused_and_never_a_default(tmp_path):
     with pytest.raises(
         InputError,
         match=r"study: 'pie' is not accepted; it must be one of ablation, audit, calibrate, .*, table1$",
@@ -57,7 +57,8 @@ def test_an_unknown_name_is_refused_and_never_a_default():
     with pytest.raises(InputError):
         study("shared")
     with pytest.raises(InputError):
-        draw(stored_experiment("pie", []), Path("nowhere"))
+        draw(stored_experiment("pie", []), tmp_path / "figures")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_names_are_listed_without_matplotlib():
