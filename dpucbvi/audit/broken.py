@@ -1,131 +1,238 @@
-"""Releases that are broken on purpose: an audit that lets one of them pass is broken itself.
+"""Privatizers that are broken on purpose: an audit that lets one of them pass is broken itself.
 
-Each is the compiled release of a privatizer with its state changed, or driven wrongly. None of them is a
-privatizer, and none has a certificate: it pretends to be the privatizer that it was made from.
+Each pretends to be the privatizer that it was made from, with its certificate, and does one thing wrong: its
+noise is too small, or its `take` makes a mistake that has been made. None of them has a name in conf/.
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.counts import FAMILIES, add_user
 from dpucbvi.errors import InputError
-from dpucbvi.privatizers import (
-    Batches,
-    Central,
-    GaussianTree,
-    Honaker,
-    KaryTree,
-    Local,
-    LocalGaussian,
-    Toeplitz,
-)
+from dpucbvi.mechanisms.binary import levels
+from dpucbvi.privacy.draws import fill
+from dpucbvi.privatizers import Batches, Central, Certificate, GaussianTree, Local
+from dpucbvi.privatizers.arrays import Arrays, Take
+from dpucbvi.privatizers.batches import close, ended, show
+from dpucbvi.privatizers.local import SentSums
 from dpucbvi.privatizers.release_mode import is_exact
-from dpucbvi.protocol import Floats, Setup
+from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
 
-NOISY = (Central, Local, KaryTree, Honaker, GaussianTree, Toeplitz, Batches, LocalGaussian)
+Factor = Callable[[Any, Problem, int], Any]  # of the noise: a number, or one for every counter
 
 
-class Broken(NamedTuple):
-    """What is wrong in words, of which privatizers, and how the state is changed."""
+class Mistake(NamedTuple):
+    """What is wrong in words, made of which privatizer: smaller noise, or another `take` than its own."""
 
     words: str
-    of: tuple[type, ...]
-    change: Callable[[Setup, Any, Floats], Any] = lambda _setup, state, _sigma: state
-    rewind: bool = False  # the same noise for every user
-    forget: str | None = None  # the array of the mechanism that is emptied before every release
-    twice: bool = False  # the users come again
-    unclipped: bool = False  # all visits count where the first so many should
+    of: type
+    factor: Factor = lambda _privatizer, _problem, _G: 1.0
+    take: Callable[[Take], Take] = lambda take: take
+    clips: bool = True
 
 
-def _scaled(state: Any, factor: Any) -> Any:
-    return _with_source(state, scale=np.ascontiguousarray(state.source.scale * factor))
+@dataclass(frozen=True)
+class Broken(Arrays):
+    """A privatizer with a mistake; all that it says of itself is what the privatizer says."""
+
+    inner: Any
+    mistake: Mistake
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    @property
+    def families(self) -> str:
+        return self.inner.families
+
+    @property
+    def take(self) -> Take:  # type: ignore[override]
+        return self.mistake.take(self.inner.take)
+
+    def noise_of(self, problem: Problem, G: int) -> Noise:
+        return self.inner.noise_of(problem, G)
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        return self.inner.certificate(problem, G)
+
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
+        state = self.inner.start(problem, G, seed)
+        if not self.mistake.clips:
+            state = state._replace(counting=state.counting._replace(clip=0))
+        scale = np.ascontiguousarray(state.source.scale * self.mistake.factor(self.inner, problem, G))
+        return state._replace(source=state.source._replace(scale=scale))
 
 
-def _with_source(state: Any, **changed: Any) -> Any:
-    return state._replace(source=state.source._replace(**changed))
+# --- too little noise -----------------------------------------------------------------------------------------
 
 
-def _levels(setup: Setup) -> int:
-    assert isinstance(setup.privatizer, Central)
-    return setup.privatizer.spent(setup.privatizer.releases(setup.problem)).L
+def times(factor: float) -> Factor:
+    return lambda _privatizer, _problem, _G: factor
 
 
-def _rewards(setup: Setup, state: Any) -> Any:
-    """Which released counters are rewards."""
-    n = setup.G * setup.problem.S * setup.problem.A
-    return np.arange(state.source.scale.size) >= state.source.scale.size - n
+def tree_levels(privatizer: Any, problem: Problem) -> int:
+    return levels(privatizer.releases(problem) + 1)
 
 
-def _rewards_once_more(setup: Setup, state: Any, _sigma: Floats) -> Any:
-    """The counts spend all of ε between them, and rewards their share again."""
-    share = 1.0 - float(_families(setup).R)
-    return _scaled(state, np.where(_rewards(setup, state), 1.0, share))
+def rewards_times(privatizer: Any, problem: Problem, G: int, rewards: float, counts: float) -> np.ndarray:
+    """A factor for the rewards, which are released last, and another for the counts."""
+    n, shape = G * problem.S * problem.A, problem.shape(G)
+    released = n * (problem.next_states + 2) - FAMILIES[privatizer.families].offset(*shape)
+    return np.where(np.arange(released) >= released - n, rewards, counts)
 
 
-def _families(setup: Setup) -> Any:
-    from dpucbvi.counts import FAMILIES
-
-    return FAMILIES[setup.privatizer.families]
+# --- mistakes of a release ------------------------------------------------------------------------------------
 
 
-def _one_word(_setup: Setup, state: Any, _sigma: Floats) -> Any:
-    """All counters read the same word: its place in memory is one and the same."""
-    words = np.lib.stride_tricks.as_strided(np.zeros(1, dtype=np.uint64), state.source.words.shape, (0,))
-    return _with_source(state, words=words)
+def fresh_noise(take: Take) -> Take:
+    """The tree forgets its nodes: every release has new noise, as if nothing composed."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        state.mechanism.cumulative[:] = 0.0
+        return take(state, t, user, noisy)
+
+    return broken
+
+
+def one_noise(_take: Take) -> Take:
+    """One noise for all counters."""
+
+    def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
+        first = state.counting.offset
+        fill(state.source, state.sent[first:])
+        state.sent[first:] = state.sent[first]
+        add_user(state.counting, state.sent, user)
+        state.sum[:] += state.sent
+        noisy.counts[first:] = state.sum[first:]
+        return True
+
+    return broken
+
+
+def visited_only(_take: Take) -> Take:
+    """Noise on the counters that she has moved."""
+
+    def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
+        first, moved = state.counting.offset, np.zeros(state.sent.size)
+        fill(state.source, state.sent[first:])
+        add_user(state.counting, moved, user)
+        for c in range(first, moved.size):
+            if moved[c] != 0.0:
+                state.sum[c] += moved[c] + state.sent[c]
+        noisy.counts[first:] = state.sum[first:]
+        return True
+
+    return broken
+
+
+def claimed_policy(_take: Take) -> Take:
+    """The cells that get noise are those of the actions that a message claims, not of the policy issued."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        c = state.counting
+        add_user(c, state.batch, user)
+        for h in range(user.a.size):
+            state.shown[(h % c.G) * c.pairs + user.s[h] * c.A + user.a[h]] = 1
+        if not ended(t, state.ends, state.closed):
+            return False
+        close(state)
+        noisy.counts[:] = state.total
+        return True
+
+    return broken
+
+
+def two_batches(take: Take) -> Take:
+    """The last user of a batch is counted in the next one too."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        new = take(state, t, user, noisy)
+        if new:
+            add_user(state.counting, state.batch, user)
+            show(user.pi, state.counting.G, state.counting.A, state.shown)
+        return new
+
+    return broken
+
+
+def released_again(take: Take) -> Take:
+    """A backup from before the first release is restored: its batch is released again, with fresh noise."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        batch, total = state.batch.copy(), state.total.copy()
+        new = take(state, t, user, noisy)
+        if new and state.closed[0] == 1:
+            state.batch[:], state.total[:] = batch, total
+            add_user(state.counting, state.batch, user)
+            show(user.pi, state.counting.G, state.counting.A, state.shown)
+        return new
+
+    return broken
+
+
+def retried(take: Take) -> Take:
+    """A planner fails on a negative count, and the release is tried again until it does not."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        batch, total, shown = state.batch.copy(), state.total.copy(), state.shown.copy()
+        closed, cell = state.closed[0], state.counting.offset
+        new = take(state, t, user, noisy)
+        while new and state.total[cell] - total[cell] < 0.0:
+            state.batch[:], state.total[:], state.shown[:], state.closed[0] = batch, total, shown, closed
+            new = take(state, t, user, noisy)
+        return new
+
+    return broken
 
 
 BROKEN = {
-    "half_scale": Broken("half the noise scale", NOISY, lambda _c, state, _s: _scaled(state, 0.5)),
-    "natural_log": Broken(
-        "ln K for log₂ K levels",
-        (Central,),
-        lambda c, state, _s: _scaled(state, math.log(c.problem.K) / _levels(c)),
+    "ten_percent": Mistake("noise 10% too small", Central, times(0.9)),
+    "three_percent": Mistake("noise 3% too small", Batches, times(0.97)),
+    "half_levels": Mistake(
+        "half of the tree's levels",
+        Central,
+        lambda p, problem, _: math.ceil(tree_levels(p, problem) / 2) / tree_levels(p, problem),
     ),
-    "level_short": Broken(
-        "one level short", (Central,), lambda c, state, _s: _scaled(state, (_levels(c) - 1) / _levels(c))
+    "natural_log": Mistake(
+        "ln K for log₂ K levels", Central, lambda p, problem, _: math.log(problem.K) / tree_levels(p, problem)
     ),
-    "fresh_noise": Broken("fresh noise in every release", (Central, GaussianTree), forget="cumulative"),
-    "one_stream": Broken("one noise for all counters", (Central, Local, Honaker, KaryTree), _one_word),
-    "rewards_without_noise": Broken(
-        "rewards without noise", NOISY, lambda c, state, _s: _scaled(state, ~_rewards(c, state) * 1.0)
+    "without_H": Mistake("noise without the factor H", Local, lambda _p, problem, _G: 1.0 / problem.H),
+    "without_rewards": Mistake(
+        "rewards without noise", Central, lambda p, problem, G: rewards_times(p, problem, G, 0.0, 1.0)
     ),
-    "rewards_outside_budget": Broken("rewards outside the budget", NOISY, _rewards_once_more),
-    "noise_reused": Broken("noise reused between users", (Local, LocalGaussian), rewind=True),
-    "batch_twice": Broken("a batch released twice", (Batches,), twice=True),
-    "visited_only": Broken(
-        "noise on visited cells only",
-        (Batches,),
-        lambda _c, state, sigma: _scaled(state, (np.abs(sigma).sum(axis=0) > 0.0) * 1.0),
+    "rewards_outside_budget": Mistake(
+        "rewards outside the budget",
+        Local,
+        lambda p, problem, G: rewards_times(p, problem, G, 1.0, 1.0 - float(FAMILIES[p.families].R)),
     ),
-    "pooled_as_per_step": Broken(
-        "ℓ2 sensitivity √H too small (pooled)",
-        (GaussianTree, Toeplitz, Batches, LocalGaussian),
-        lambda c, state, _s: _scaled(state, 1.0 / math.sqrt(c.problem.H)),
+    "pooled_as_per_step": Mistake(
+        "ℓ2 sensitivity √H too small (pooled)", GaussianTree, lambda _p, problem, _G: 1.0 / math.sqrt(problem.H)
     ),
-    "unclipped": Broken(
-        "noise for clipped visits, none clipped",
-        (GaussianTree, Toeplitz, Batches, LocalGaussian),
-        lambda _c, state, _s: state._replace(counting=state.counting._replace(clip=0)),
-        unclipped=True,
-    ),
+    "unclipped": Mistake("noise for clipped visits, none clipped", GaussianTree, clips=False),
+    "fresh_noise": Mistake("fresh noise in every release", Central, take=fresh_noise),
+    "one_noise": Mistake("one noise for all counters", Local, take=one_noise),
+    "visited_only": Mistake("noise on visited cells only", Local, take=visited_only),
+    "claimed_policy": Mistake("cells of the claimed policy", Batches, take=claimed_policy),
+    "two_batches": Mistake("a user in two batches", Batches, take=two_batches),
+    "released_again": Mistake("a batch released again after a restore", Batches, take=released_again),
+    "retried": Mistake("a release tried again when planning fails", Batches, take=retried),
 }
 
 
-def broken(name: str | None, setup: Setup) -> Broken | None:
-    """The broken release of this name; InputError if there is none of this privatizer."""
-    if name is None:
-        return None
+def broken(name: str, setup: Setup) -> Setup:
+    """The setup with this mistake in its privatizer; InputError if there is none of it."""
     if name not in BROKEN:
         raise InputError(f"broken: {name!r} is not accepted; it must be null or one of {', '.join(BROKEN)}")
-    if not isinstance(setup.privatizer, BROKEN[name].of):
-        takes = ", ".join(kind.__name__ for kind in BROKEN[name].of)
-        raise InputError(f"broken: {name} is made of {takes}, not of {type(setup.privatizer).__name__}")
+    mistake = BROKEN[name]
+    if type(setup.privatizer) is not mistake.of or is_exact(setup.privatizer):
+        raise InputError(f"broken: {name} is made of {mistake.of.__name__} with simulated noise")
     if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
         raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
     if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
         raise InputError("broken: unclipped needs a privatizer with clip")
-    if is_exact(setup.privatizer):
-        raise InputError("broken: it is made of a compiled release, which exact noise has not; it must be null")
-    return BROKEN[name]
+    return setup._replace(privatizer=Broken(setup.privatizer, mistake))

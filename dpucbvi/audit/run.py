@@ -1,65 +1,54 @@
 """An audit as a run of the lab: a setup and a seed in, a trace out whose `checks` hold what was found.
 
 The trace has no episodes to speak of: the regret is nan after its one recorded episode, K. An honest privatizer
-keeps its certificate; a broken release certifies nothing, whatever it pretends.
+keeps its certificate; a broken one certifies nothing, whatever it pretends.
 """
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from dpucbvi.audit import actions, one_run, released
-from dpucbvi.audit.attack import Finding, Verdict
+from dpucbvi.audit import actions, audit, replay, worlds
+from dpucbvi.audit.audit import Finding
 from dpucbvi.audit.bounds import ALPHA
-from dpucbvi.audit.broken import BROKEN, broken
+from dpucbvi.audit.broken import BROKEN, Broken, Mistake, broken, times
+from dpucbvi.audit.releases import Attack
 from dpucbvi.errors import InputError, whole
-from dpucbvi.privacy.accounting import gaussian_epsilon
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privatizers import PRIVATIZERS, Certificate
+from dpucbvi.privatizers import Certificate
+from dpucbvi.privatizers.noisy_sums import NoisySums
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
 
-ATTACKS = ("released", "one_run", "actions")
-RELATIONS = ("replace_one", "add_remove")  # the second for the attack `released` alone
+ATTACKS = ("released", "actions")
+STEPS = 5  # of the search for the smallest defect: a 32nd of what it is searched in
+LEAST = 0.3  # of the noise; smaller noise is not tried
 
 
-def check(setup: Setup, attack: str, variant: str | None, trials: int, relation: str | None = None) -> None:
+def check(setup: Setup, attack: str, variant: str | None, trials: int) -> None:
     """Raise InputError, before anything is run, for an audit that cannot be made."""
-    from dpucbvi.engine.twins import has_plan
-
     whole("trials", trials, 100)
     if attack not in ATTACKS:
         raise InputError(f"attack: {attack!r} is not accepted; it must be one of {', '.join(ATTACKS)}")
-    if not has_plan(setup.agent) or type(setup.privatizer) not in {PRIVATIZERS[name] for name in PRIVATIZERS}:
-        raise InputError("privatizer: an audit is of the compiled engine, which has no twin of this")
-    if setup.support is not None:
-        raise InputError("known_support: an audit counts all next states; it must be false here")
-    if broken(variant, setup) is not None and attack != "released":
+    if variant is not None and attack != "released":
         raise InputError(f"broken: the attack {attack} is on honest releases; it must be null")
-    if relation not in (None, *RELATIONS):
-        raise InputError(f"relation: {relation!r} is not accepted; it must be one of {', '.join(RELATIONS)}")
-    if relation == "add_remove" and attack != "released":
-        raise InputError(f"relation: the attack {attack} replaces a user; it must be replace_one")
-    {"released": released.check, "one_run": one_run.check, "actions": actions.check}[attack](setup)
-    if attack == "released":  # a law for so many releases, or an error
-        released.prepare(setup, broken(variant, setup), relation or RELATIONS[0])
+    if attack == "actions":
+        return actions.check(setup)
+    audit.check(setup if variant is None else broken(variant, setup), is_stochastic(setup))
 
 
-def run(
-    setup: Setup, seed: int, attack: str, variant: str | None, trials: int, relation: str | None = None
-) -> Trace:
-    """The audit with this seed; without a relation, a user is replaced."""
-    relation = relation or RELATIONS[0]
-    rng = np.random.default_rng(seed_stream(seed, "audit"))
-    if attack == "one_run":
-        found = Verdict(one_run.attack(setup, rng), None)
-    elif attack == "actions":
-        found = actions.attack(setup, trials, rng)
-    else:
-        found = released.attack(setup, broken(variant, setup), trials, rng, relation)
+def is_stochastic(setup: Setup) -> bool:
+    return bool(getattr(setup.agent, "stochastic", False))
+
+
+def run(setup: Setup, seed: int, attack: str, variant: str | None, trials: int) -> Trace:
+    """The audit with this seed."""
+    entropy = int(seed_stream(seed, "audit").generate_state(1)[0])
     shape = (setup.problem.H, setup.problem.S, setup.problem.A)
     return Trace(
         np.array([setup.problem.K]),
@@ -68,7 +57,7 @@ def run(
         np.zeros(1, dtype=np.int64),
         np.zeros(shape),
         np.zeros(shape),
-        checks(setup, attack, variant, found, relation),
+        checks(setup, entropy, attack, variant, trials),
         # Exact noise is drawn from seeded words here
         setup.certificate._replace(noise=SIMULATION)
         if variant is None
@@ -79,37 +68,66 @@ def run(
     )
 
 
-def checks(
-    setup: Setup, attack: str, variant: str | None, found: Verdict, relation: str = RELATIONS[0]
-) -> dict[str, Any]:
-    """All numbers of an audit by name, ready for JSON.
+def checks(setup: Setup, seed: int, attack: str, variant: str | None, trials: int) -> dict[str, Any]:
+    """What was found, ready for JSON: every finding, and the smallest defect of scale that would be.
 
-    `pretended` is what the privatizer certifies under `relation`, at `delta`; `audited` the lower bound
-    found; `caught` that it lies above. Where the noise is Gaussian, `audited_by_mu` is the ε at δ of the lower
-    bound on μ: sharper, but an ε of this mechanism only if its noise is Gaussian.
+    `defect_attack` is None where no noise is scaled, or nothing that was tried is caught.
     """
-    certificate, mu = setup.certificate, found.mu
-    above = found.epsilon.bound > certificate.epsilon(relation)
-    above_mu = mu is not None and mu.bound > certificate.mu(relation)
+    certificate, defect, notes = setup.certificate, None, list[str]()
+    if attack == "actions":
+        bounded = actions.attack(setup, trials, np.random.default_rng(seed))
+        limit = certificate.replace_one
+        how = f"{bounded.score}: {bounded.hits:,} against {bounded.false:,} of {trials:,} trials"
+        findings = [Finding("actions", "replace_one", "ε", limit, bounded.bound, how, bounded.bound > limit)]
+    else:
+        chosen = setup if variant is None else broken(variant, setup)
+        made = audit.audit_setup(chosen, trials, seed, is_stochastic(setup))
+        findings, notes = list(made.findings), list(made.notes)
+        if variant is None and isinstance(setup.privatizer, NoisySums) and not is_exact(setup.privatizer):
+            defect = smallest_defect(setup, trials, seed)
     return {
         "attack": attack,
         "broken": variant,
         "words": None if variant is None else BROKEN[variant].words,
-        "relation": relation,
         "alpha": ALPHA,
         "claimed": getattr(setup.privatizer, "epsilon", None),
-        "pretended": certificate.epsilon(relation),
-        "pretended_add_remove": certificate.add_remove,
         "delta": certificate.delta,
-        "audited": found.epsilon.bound,
-        "counts": _counts(found.epsilon),
-        "pretended_mu": None if mu is None else certificate.mu(relation),
-        "audited_mu": None if mu is None else mu.bound,
-        "audited_by_mu": None if mu is None else gaussian_epsilon(mu.bound, certificate.delta),
-        "counts_mu": None if mu is None else _counts(mu),
-        "caught": bool(above or above_mu),
+        "findings": [{**asdict(one), "found": _number(one.found)} for one in findings],
+        "notes": notes,
+        "defect_replay": replayed_defect(findings),
+        "defect_attack": defect,
+        "caught": any(one.caught for one in findings),
     }
 
 
-def _counts(found: Finding) -> dict[str, Any]:
-    return {"score": found.score, "hits": found.hits, "false": found.false, "trials": found.trials}
+def _number(found: float) -> float | str:
+    """JSON has no infinity."""
+    return "inf" if math.isinf(found) else found
+
+
+def replayed_defect(findings: list[Finding]) -> float | None:
+    """How much too small a noise is that a replay catches: its loss is in proportion to 1/scale."""
+    shares = [one.found / one.declared for one in findings if one.attack == "replay"]
+    return 1.0 - max(shares) if shares and max(shares) <= 1.0 + replay.EXACTLY else None
+
+
+def smallest_defect(setup: Setup, trials: int, seed: int) -> float | None:
+    """How much too small a noise is that the attack on releases catches, by bisection; a user replaced."""
+    rng = np.random.default_rng(seed)
+    stochastic = is_stochastic(setup)
+    world = worlds.world(setup, rng, stochastic)
+    attack = Attack(setup, world, replay.replay(setup, world, rng), "replace_one", rng)
+    limits = [setup.certificate.replace_one, math.inf, replay.declared(setup.certificate, "replace_one")]
+
+    def caught(factor: float) -> bool:
+        less = Broken(setup.privatizer, Mistake("", type(setup.privatizer), times(factor)))
+        found = attack.of(setup._replace(privatizer=less)).bounds(trials)
+        return any(one.bound > limit for one, limit in zip(found, limits, strict=False))
+
+    low, high = LEAST, 1.0
+    if not caught(low):
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if caught(middle) else (low, middle)
+    return 1.0 - low

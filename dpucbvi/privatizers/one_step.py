@@ -60,27 +60,28 @@ class Reports(NamedTuple):
 
 def take(state: Reports, t: int, user: User, noisy: Noisy) -> bool:
     next_words(state.generator, state.coins)
-    h = int(unit(state.coins[0]) * user.a.size)
-    row = (h % state.G) * state.S * state.A
+    h = int(unit(state.coins[0]) * len(user.pi))
+    there = h < user.a.size  # a step that she has not is reported too, without a hot bit
+    row, at = (h % state.G) * state.S * state.A, user.s[h] if there else -1
     if unit(state.coins[1]) < state.transitions:
-        send(state, state.bits_moved, state.tallies.moved, row, user, h, user.place[h])
+        send(state, state.bits_moved, state.tallies.moved, row, user.pi[h], at, user.place[h] if there else -1)
         for s in range(state.S):
             state.tallies.asked[row + s * state.A + user.pi[h, s]] += 1
     else:
-        rounded = int(unit(state.coins[2]) < user.r[h])
-        send(state, state.bits_earned, state.tallies.earned, row, user, h, rounded)
+        rounded = int(unit(state.coins[2]) < user.r[h]) if there else -1
+        send(state, state.bits_earned, state.tallies.earned, row, user.pi[h], at, rounded)
     return released(state.tallies, state.S, t, noisy)
 
 
-def send(state: Reports, bits: Words, tally: np.ndarray, row: int, user: User, h: int, hot: int) -> None:
-    """The user's bits for every (s, x), into the rows of the pairs (s, π_h(s)); row is that of (0, 0)."""
+def send(state: Reports, bits: Words, tally: np.ndarray, row: int, pi: np.ndarray, at: int, hot: int) -> None:
+    """The user's bits for every (s, x), into the rows of the pairs (s, π(s)); row is that of (0, 0)."""
     next_words(state.generator, bits)
     width = tally.shape[1]
     for s in range(state.S):
         for x in range(width):
-            chance = HOT if s == user.s[h] and x == hot else state.tallies.q
+            chance = HOT if s == at and x == hot else state.tallies.q
             if unit(bits[s * width + x]) < chance:
-                tally[row + s * state.A + user.pi[h, s], x] += 1
+                tally[row + s * state.A + pi[s], x] += 1
 
 
 # --- the privatizer -------------------------------------------------------------------------------------------
@@ -148,12 +149,14 @@ class OneStep(Answers):
     def ask(self, state: Reports, user: User, coins: ExactCoins) -> None:
         """As `take`, with exact coins: a reward j/g of the public grid becomes 1 with probability j/g."""
         S, A, tallies, grid = state.S, state.A, state.tallies, GRIDS[0]
-        h, moves = coins.below(user.a.size), coins.below(SHARES) < exact_share(self.transitions)
-        rounded = int(coins.below(grid) < on_grid(user.r[h], grid))
-        tally, hot = (tallies.moved, int(user.place[h])) if moves else (tallies.earned, rounded)
+        h, moves = coins.below(len(user.pi)), coins.below(SHARES) < exact_share(self.transitions)
+        there = h < user.a.size
+        rounded = int(coins.below(grid) < (on_grid(user.r[h], grid) if there else 0))
+        tally = tallies.moved if moves else tallies.earned
         width = tally.shape[1]
+        hot = int(user.s[h]) * width + (int(user.place[h]) if moves else rounded) if there else S * width
         rows = (h % state.G) * S * A + np.arange(S) * A + user.pi[h]
-        tally[rows] += coins.bits(int(user.s[h]) * width + hot, S * width).reshape(S, width)
+        tally[rows] += coins.bits(hot, S * width).reshape(S, width)
         if moves:
             tallies.asked[rows] += 1
 

@@ -32,7 +32,6 @@ SETTINGS = {
     "attack": "attack.name",
     "trials": "attack.trials",
     "broken": "attack.broken",
-    "relation": "attack.relation",
 }
 COPIES = 3  # of P: what it is made from, itself, and what an engine makes of it
 
@@ -60,7 +59,7 @@ def assemble(settings: RunSettings) -> Setup:
     if c.audits:
         from dpucbvi.audit.run import check  # brings the engine, which is slow to import
 
-        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials, c.attack.relation)
+        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials)
     else:
         _named("", check_engine, c.engine.name, setup)
     return setup

@@ -274,7 +274,7 @@ def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
     from dpucbvi.audit.run import run  # compiles code of its own: only who asks for it pays
 
     assert c.name is not None and c.trials is not None
-    return run(setup, seed, c.name, c.broken, c.trials, c.relation)
+    return run(setup, seed, c.name, c.broken, c.trials)
 
 
 def _seconds(settings: RunSettings) -> float:

@@ -140,6 +140,7 @@ def test_the_actions_of_the_others_give_a_part_of_epsilon_away():
 def test_the_attacked_user_is_not_shown_and_those_before_her_know_nothing():
     setup = bandit(Batches(10.0, first=3, growth=1.0, drop_empty=False, confidence_scale=1e-3))
     from dpucbvi.audit.drive import on_tape
+
     from dpucbvi.engine.fast import start
 
     made = start(setup, 0)
@@ -156,6 +157,7 @@ def test_without_post_processing_by_hand_the_actions_are_those_of_a_run(minimum)
     private = Central(10.0, confidence_scale=1e-3, sensitivity="replace_one", families="tuned")
     setup = bandit(private, K=30, minimum=minimum)
     from dpucbvi.audit.drive import on_tape
+
     from dpucbvi.engine.fast import start
     from dpucbvi.mdp import uniforms_per_episode
     from dpucbvi.privacy.laplace import LaplaceStream, seed_stream

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from cases import CAUGHT, HONEST, OTHERS, setup_of
+from dpucbvi.audit.structure import largest_gap
 
 from dpucbvi.audit import laws
 from dpucbvi.audit.broken import BROKEN
-from dpucbvi.audit.structure import largest_gap
 from dpucbvi.mechanisms.binary import levels
 
 SUMS = [name for name in HONEST if name not in ("batches, dropped", "one_step", "one_question", "square root")]

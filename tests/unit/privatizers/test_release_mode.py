@@ -12,10 +12,10 @@ import opendp.prelude as opendp
 import pytest
 from exact_laws import chi_square_p_value, explains, fine_bits, gaussian_pmf, in_units, laplace_pmf
 from scipy.stats import chi2
+from theory import honaker
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.audit.laws import honaker
 from dpucbvi.confidence import gaussian_bound, subgaussian_bound
 from dpucbvi.counts import FAMILIES, add_user, as_counts, counters, counting, on_grid, statistics
 from dpucbvi.engine import exact as compiled

@@ -1,18 +1,10 @@
-"""What the attacker knows of a mechanism on a stream: releases are A x + B z, z independent noises.
+"""Mechanisms on a stream as their definitions have them: releases are A x + B z, z independent noises.
 
-A is the matrix of running sums. B is written down here from each mechanism's definition, apart from the code
-that runs it; its columns are in the order in which the noises are drawn. To tell two users apart the attacker
-undoes B as far as that goes: a matrix M such that every noise is in one row of M B only,
-
-    M (releases) = M A x + M B z,
-
-and the rows are independent, each with noise Σ a_i z_i of known weights a. Where B is square M = B⁻¹. Honaker's
-tree has more noises than releases: its release 2 is (2/3) z_12 + (1/3)(z_1 + z_2), and z_1 is known from
-release 1, which leaves the sum of two Laplace variables.
+A is the matrix of running sums. B is written down here apart from the code that runs it; its columns are in the
+order in which the noises are drawn.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,27 +22,6 @@ from dpucbvi.privatizers import (
     Toeplitz,
 )
 from dpucbvi.protocol import Floats, Privatizer
-
-MOST_HONAKER = 3  # releases whose likelihood is written out
-
-
-class Law(NamedTuple):
-    """M, and the weights of the noises in each row of M B."""
-
-    undo: Floats  # [T, T]
-    weights: tuple[tuple[float, ...], ...]
-
-    def shift(self, item: int) -> Floats:
-        """M A e: by how much each row moves if this item grows by 1."""
-        return self.undo @ sums(len(self.undo))[:, item]
-
-    def worst_item(self) -> int:
-        """The item that the rows together tell most about."""
-        losses = [
-            sum(abs(m) / max(a) for m, a in zip(self.shift(i), self.weights, strict=True))
-            for i in range(len(self.undo))
-        ]
-        return int(np.argmax(np.round(losses, 9)))
 
 
 def sums(T: int) -> Floats:
@@ -154,31 +125,3 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
         case Local() | LocalGaussian() | Batches():  # a new noise for every user, or batch
             return sums(T)
     raise InputError(f"privatizer: {type(privatizer).__name__} adds no noise to running sums")
-
-
-def law(privatizer: Privatizer, T: int) -> Law:
-    """What T releases of the privatizer come to, row by row."""
-    B = noises(privatizer, T)
-    if isinstance(privatizer, Honaker):
-        return _law_of_honaker(B)
-    if B.shape[0] != B.shape[1] or np.linalg.matrix_rank(B) < T:
-        raise InputError(f"K: the noises of {T} releases cannot be told apart; a full tree is needed")
-    return Law(np.asarray(np.linalg.inv(B), dtype=np.float64), ((1.0,),) * T)
-
-
-def each_alone(T: int) -> Law:
-    """Every release with one noise of its own: the law of a mechanism that draws its noise anew each time."""
-    return Law(np.eye(T), ((1.0,),) * T)
-
-
-def _law_of_honaker(B: Floats) -> Law:
-    T = len(B)
-    if T > MOST_HONAKER:
-        raise InputError(f"K: {T + 1} is not accepted; an audit of honaker takes at most {MOST_HONAKER + 1}")
-    undo: Floats = np.eye(T)
-    if T > 1:
-        undo[1, 0] = -B[1, 0]  # z_1 is release 1
-    if T > 2:
-        undo[2, 1] = -1.0
-    rows = undo @ B
-    return Law(undo, tuple(tuple(sorted(row[np.abs(row) > 1e-12], reverse=True)) for row in rows))
