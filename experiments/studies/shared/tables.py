@@ -40,7 +40,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if private else "-",
         "pooled" if config["agent"].get("pooled") else "per step",
-        certificate.model,
+        f"{certificate.model}{' (declared)' * certificate.declared}",
         as_written(certificate.delta),
         _epsilon(certificate.add_remove),
         _epsilon(certificate.replace_one),
