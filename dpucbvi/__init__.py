@@ -30,6 +30,7 @@ from dpucbvi.agents import (
 )
 from dpucbvi.archive import load as load
 from dpucbvi.calibrate import calibrate as calibrate
+from dpucbvi.certify import Guarantee as Guarantee, certify as certify
 from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
     chain as chain,
