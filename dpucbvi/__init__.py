@@ -64,6 +64,8 @@ from dpucbvi.privatizers import (
 )
 from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
 from dpucbvi.session.client import Client as Client
+from dpucbvi.session.fit import fit as fit
+from dpucbvi.session.ledger import Ledger as Ledger
 from dpucbvi.session.session import Session as Session
 from dpucbvi.simulate import run as run
 from dpucbvi.trace import Runs as Runs, Trace as Trace
