@@ -11,6 +11,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from dpucbvi import privatizers
 from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import (
     HOW,
@@ -22,7 +23,6 @@ from dpucbvi.privacy.certificate import (
     at_most,
     check_one_of,
 )
-from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.protocol import Problem
 from dpucbvi.simulate import certificate_of
 
@@ -154,8 +154,10 @@ def certify(
 
 
 def basis_of(privatizer: Any) -> str:
-    """Who says so: a proof, or the author of the class."""
-    return PROVEN if type(privatizer) in [PRIVATIZERS[name] for name in PRIVATIZERS] else DECLARED
+    """Who says so: a proof, for the classes that privatizers/ offers by name; else the author of the class."""
+    return (
+        PROVEN if type(privatizer) in [getattr(privatizers, name) for name in privatizers.__all__] else DECLARED
+    )
 
 
 def guarantee(
