@@ -15,7 +15,7 @@ import numpy as np
 
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, expectation
 
 NO_GAP = 1e-9  # of H: less is rounding
 CONVERGED = 1e-9
@@ -70,8 +70,8 @@ def describe(mdp: TabularMDP) -> Description:
         mdp.A,
         mdp.stationary,
         int((mdp.P > 0).sum(axis=-1).max()),
-        float(mdp.initial @ V[0]),
-        float(mdp.initial @ uniform[0]),
+        float(expectation(mdp.initial, V[0])),
+        float(expectation(mdp.initial, uniform[0])),
         float(max(spans)),
         diameter(mdp.P[0]) if mdp.stationary else None,
         float(gaps.min(initial=math.inf)),
