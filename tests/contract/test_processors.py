@@ -34,8 +34,13 @@ FIRST = ("dp_ucbvi", "central")
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Every agent with every privatizer of a model that it is defined for."""
-    return [(a, p) for a in AGENTS for p in PRIVATIZERS if model_of(p) in AGENTS[a]().models]
+    """Every agent with every privatizer that it is defined for."""
+    return [(agent, name) for agent in AGENTS for name in PRIVATIZERS if go_together(agent, name)]
+
+
+def go_together(agent: str, name: str) -> bool:
+    one, other = AGENTS[agent], privatizer(name)
+    return other.model in one().models and not (one.stochastic and getattr(other, "one_action", False))
 
 
 def privatizer(name: str) -> dp.protocol.Privatizer:
@@ -43,10 +48,6 @@ def privatizer(name: str) -> dp.protocol.Privatizer:
     return PRIVATIZERS[name](
         **noisy, **({"first": 5, "growth": 1.2} if "batch" in name or "one_" in name else {})
     )
-
-
-def model_of(name: str) -> str:
-    return privatizer(name).model
 
 
 def digest(agent: str, name: str) -> str:
