@@ -277,14 +277,14 @@ def _check_least(least: int, **values: int) -> None:
 
 
 ENVIRONMENTS.add("riverswim", riverswim)
-ENVIRONMENTS.add("flipping_river", flipping_river)
-ENVIRONMENTS.add("alternating_river", alternating_river)
-ENVIRONMENTS.add("drifting_river", drifting_river)
-ENVIRONMENTS.add("hidden_shortcut", hidden_shortcut)
 ENVIRONMENTS.add("chain", chain)
 ENVIRONMENTS.add("six_arms", six_arms)
 ENVIRONMENTS.add("grid_world", grid_world)
 ENVIRONMENTS.add("random", random_mdp)
 ENVIRONMENTS.add("garnet", garnet)
 ENVIRONMENTS.add("hard_tree", hard_tree)
+ENVIRONMENTS.add("flipping_river", flipping_river)
+ENVIRONMENTS.add("alternating_river", alternating_river)
+ENVIRONMENTS.add("drifting_river", drifting_river)
+ENVIRONMENTS.add("hidden_shortcut", hidden_shortcut)
 ENVIRONMENTS.add("file", from_file)

@@ -218,7 +218,9 @@ def test_a_file_with_a_bad_mdp_is_refused_by_index(tmp_path):
 
 
 def test_a_name_that_is_not_there_is_an_error_and_never_a_default():
-    with pytest.raises(InputError, match=r"^env\.name: 'maze' is not one of riverswim, flipping_river, "):
+    with pytest.raises(
+        InputError, match=r"^env\.name: 'maze' is not one of riverswim, chain, six_arms, grid_world, random, "
+    ):
         ENVIRONMENTS["maze"]
     with pytest.raises(AssertionError, match="registered twice"):
         ENVIRONMENTS.add("random", random_mdp)
