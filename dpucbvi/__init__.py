@@ -33,11 +33,15 @@ from dpucbvi.calibrate import calibrate as calibrate
 from dpucbvi.certify import Guarantee as Guarantee, certify as certify
 from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
+    alternating_river as alternating_river,
     chain as chain,
+    drifting_river as drifting_river,
+    flipping_river as flipping_river,
     from_file as from_file,
     garnet as garnet,
     grid_world as grid_world,
     hard_tree as hard_tree,
+    hidden_shortcut as hidden_shortcut,
     random_mdp as random_mdp,
     riverswim as riverswim,
     six_arms as six_arms,

@@ -82,7 +82,10 @@ def costs(arms: list[StoredArm]) -> list[Cost]:
 
 
 def episodes_until_free(epsilon: float, S: int, A: int, H: int) -> float:
-    """The K at which ε = S^{3/2} A^{1/2} H² / √T: from there on √(SAH²T) ≥ S²AH³/ε (after Theorem 5.2)."""
+    """The K at which ε = S^{3/2} A^{1/2} H² / √T: from there on √(SAH²T) ≥ S²AH³/ε (abstract).
+
+    The proof has S²AH³ besides [D36], so that no ε above 1 has a smaller one than ε = 1.
+    """
     return S**3 * A * H**3 / epsilon**2
 
 

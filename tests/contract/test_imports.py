@@ -271,7 +271,7 @@ def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
 
 def test_a_worker_imports_what_runs_and_not_what_asks_or_draws(imported):
     _, workers = imported
-    assert len(workers) == 2
+    assert workers  # one on a busy machine, where it takes both runs before the other has started
     for modules in workers:
         assert {"numba", "cvxpy", "experiments.lab.runner", "dpucbvi.engine.fast"} <= modules
         assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "rich", "experiments.studies"} == set()
