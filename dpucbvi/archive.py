@@ -33,11 +33,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpucbvi.agents import AGENTS
 from dpucbvi.agents.own import is_policy
 from dpucbvi.errors import InputError, extra
 from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.privacy.certificate import SIMULATION, Certificate, check_certificate
-from dpucbvi.simulate import recomputed
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.protocol import Problem
+from dpucbvi.registry import Registry
 from dpucbvi.trace import ROUNDING, Runs, Trace, grows
 
 if TYPE_CHECKING:
@@ -373,7 +376,22 @@ def _recomputed(run: Trace) -> Certificate:
 
 @lru_cache(maxsize=1000)
 def _of_settings(parts: str, H: int, S: int, A: int, K: int) -> Certificate | None:
-    return recomputed(json.loads(parts), H, S, A, K)
+    """The certificate of these parts, as simulate.described has them; None if one is not the package's."""
+    given = json.loads(parts)
+    agent, privatizer = _made(AGENTS, given["agent"]), _made(PRIVATIZERS, given["privatizer"])
+    if agent is None or privatizer is None:
+        return None
+    certificate: Certificate = privatizer.certificate(Problem(H, S, A, K, 0.05), 1 if agent.pooled else H)
+    return certificate
+
+
+def _made(registry: Registry[Any], given: dict[str, Any] | None) -> Any:
+    """What the name stands for among the package's own: nothing is imported."""
+    kinds, parameters = {registry[name].__name__: registry[name] for name in registry}, {**(given or {})}
+    kind = kinds.get(parameters.pop("name", ""))
+    if kind is None or not {"words", "bonus"}.isdisjoint(parameters):  # which are a class and a function
+        return None
+    return kind(**parameters)
 
 
 def _same(one: Any, other: Any) -> bool:

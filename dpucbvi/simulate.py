@@ -11,7 +11,7 @@ Without a choice the fast one is taken where it can be. Exact noise
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from dpucbvi.agents import AGENTS
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Turnstile, Visitor
@@ -31,7 +30,7 @@ from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import READ, check_certificate
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import Samplers
-from dpucbvi.privatizers import PRIVATIZERS, Certificate, NonPrivate
+from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
@@ -47,7 +46,6 @@ from dpucbvi.protocol import (
     Release,
     Setup,
 )
-from dpucbvi.registry import Registry
 from dpucbvi.support import KnownSupport, Support, support_of
 from dpucbvi.trace import Runs, Trace, recorded_episodes
 
@@ -326,32 +324,6 @@ def _described(part: Any) -> dict[str, Any]:
             plain = isinstance(value, str | int | float | NoneType)
             given[field.name] = value if plain else getattr(value, "__name__", repr(value))
     return {"name": _name(part), **given}
-
-
-def recomputed(about: Mapping[str, Any], H: int, S: int, A: int, K: int) -> Certificate | None:
-    """The certificate of a run that `described` gave; None if a part of it is not the package's.
-
-    The names are looked up among the package's own, and nothing is imported. InputError for parameters that
-    they do not take.
-    """
-    named = ((AGENTS, about.get("agent")), (PRIVATIZERS, about.get("privatizer")))
-    made: Any = [_package_part(registry, given) for registry, given in named]
-    if None in made:
-        return None
-    agent, privatizer = made
-    return certificate_of(agent, privatizer, Problem(H, S, A, K, 0.05), 1 if agent.pooled else H)
-
-
-def _package_part(registry: Registry[Any], given: Any) -> Any:
-    kinds = {registry[name].__name__: registry[name] for name in registry}
-    parameters = {**given} if isinstance(given, dict) else {}
-    kind = kinds.get(str(parameters.pop("name", None)))
-    if kind is None or not {"words", "bonus"}.isdisjoint(parameters):  # which are functions and classes
-        return None
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        raise InputError(f"{kind.__name__}: {error}") from None
 
 
 def check_engine(engine: str | None, setup: Setup) -> None:
