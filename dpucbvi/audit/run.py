@@ -26,7 +26,8 @@ from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
 
 ATTACKS = ("released", "actions")
-STEPS = 5  # of the search for the smallest defect: a 32nd of what it is searched in
+STEPS = 4  # of the search for the smallest defect
+DIGITS = 9  # of what is stored
 LEAST = 0.3  # of the noise; smaller noise is not tried
 
 
@@ -101,14 +102,14 @@ def checks(setup: Setup, seed: int, attack: str, variant: str | None, trials: in
 
 
 def _number(found: float) -> float | str:
-    """JSON has no infinity."""
-    return "inf" if math.isinf(found) else found
+    """JSON has no infinity; what differs in the tenth digit differs by rounding."""
+    return "inf" if math.isinf(found) else round(found, DIGITS)
 
 
 def replayed_defect(findings: list[Finding]) -> float | None:
     """How much too small a noise is that a replay catches: its loss is in proportion to 1/scale."""
     shares = [one.found / one.declared for one in findings if one.attack == "replay"]
-    return 1.0 - max(shares) if shares and max(shares) <= 1.0 + replay.EXACTLY else None
+    return round(1.0 - max(shares), DIGITS) if shares and max(shares) <= 1.0 + replay.EXACTLY else None
 
 
 def smallest_defect(setup: Setup, trials: int, seed: int) -> float | None:

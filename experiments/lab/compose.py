@@ -21,12 +21,14 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
+import dpucbvi
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
+from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.sources import PACKAGE
 from experiments.lab.experiment import MOST_POINTS, described
 from experiments.lab.process import few
-from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, closest, nearest
+from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, closest, nearest, takes
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
@@ -72,6 +74,16 @@ def fingerprint(config: DictConfig) -> str:
     tree: Any = OmegaConf.to_container(config, resolve=True)
     del tree["runtime"]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def privatizers(noise: str = "") -> list[str]:
+    """The names of all privatizers of the door that certify something, or of those with exact noise."""
+    offered = [name for name in PRIVATIZERS if hasattr(dpucbvi, PRIVATIZERS[name].__name__)]
+    private = [name for name in offered if name not in ("non_private", "honaker")]
+    return [name for name in private if not noise or takes("privatizer", name, "noise")]
+
+
+OmegaConf.register_new_resolver("privatizers", privatizers, replace=True)  # ${privatizers:} in conf/exp
 
 
 def offer_environments() -> None:
