@@ -7,8 +7,6 @@
     releases   the attack on what is released
     message    the law of a local message, enumerated
     actions    the attack on the policies that the other users are shown
-    broken     privatizers with a mistake, which must be caught
-    run        an audit as a run of the lab
 
 A bound of an attack is too large with probability at most bounds.ALPHA. That it is small proves nothing; that
 it is above what is certified proves the certificate wrong.

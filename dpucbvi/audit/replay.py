@@ -161,24 +161,13 @@ def responses(setup: Setup, world: World, base: Played) -> Responses:
     return Responses(B[:, used], inverse, used, noise, np.linalg.matrix_rank(B[:, used]) == used.size)
 
 
-class Loss(NamedTuple):
-    """How far the noise moves: Σ |d|/b of the Laplace noises, √Σ d²/σ² of the Gaussian ones."""
-
-    epsilon: Floats
-    mu: Floats
-
-    def in_units_of(self, certificate: Certificate) -> Floats:
-        """ε if it is pure, where Gaussian noise has no place; else μ, to which Laplace noise adds its own."""
-        if certificate.delta == 0.0:
-            return np.where(self.mu > 0.0, np.inf, self.epsilon)
-        if not np.any(self.epsilon):
-            return self.mu
-        return np.hypot(self.mu, [gdp_of_pure(float(one)) for one in np.atleast_1d(self.epsilon)])
-
-
-def loss(shift: Floats, scale: Floats, gaussian: np.ndarray) -> Loss:
-    each = np.abs(shift) / scale
-    return Loss(each[..., ~gaussian].sum(axis=-1), np.sqrt(np.square(each[..., gaussian]).sum(axis=-1)))
+def losses(shifts: Floats, scale: Floats, gaussian: np.ndarray, certificate: Certificate) -> Floats:
+    """How far the noise moves: ε, where Gaussian noise has no place; else μ, to which Laplace noise adds."""
+    each = np.abs(shifts) / scale
+    epsilon, mu = each[:, ~gaussian].sum(axis=1), np.sqrt(np.square(each[:, gaussian]).sum(axis=1))
+    if certificate.delta == 0.0:
+        return np.where(mu > 0.0, np.inf, epsilon)
+    return np.hypot(mu, [gdp_of_pure(float(one)) for one in epsilon]) if epsilon.any() else mu
 
 
 def declared(certificate: Certificate, relation: str) -> float:
@@ -284,14 +273,10 @@ class Search:
             raise Unlike("what is released depends on her data by more than the noise can hide")
         return shift
 
-    def _found(self, shift: Floats) -> Floats:
-        used = self.responses.used
-        each = loss(shift, self._base.scale[used], self._base.gaussian[used])
-        return each.in_units_of(self._setup.certificate)
-
     def _note(self, relation: str, place: int, people: list[Trajectory], shifts: Floats, i: int) -> None:
         """Keep the worst of these pairs, all with person i as the first."""
-        found, moved = self._found(shifts), (np.abs(shifts) > 0.0).sum(axis=1)
+        used, moved = self.responses.used, (np.abs(shifts) > 0.0).sum(axis=1)
+        found = losses(shifts, self._base.scale[used], self._base.gaussian[used], self._setup.certificate)
         j = int(np.lexsort((moved, -np.round(found, DIGITS)))[0])  # of equals, who moves fewest noises
         key, best = (round(float(found[j]), DIGITS), -int(moved[j])), self.worst.get(relation)
         if best is None or key > (round(best.found, DIGITS), -int((np.abs(best.shift) > 0.0).sum())):

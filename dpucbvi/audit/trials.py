@@ -18,6 +18,7 @@ from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.releases import Take
 from dpucbvi.engine.state import arrays_of
 from dpucbvi.engine.twins import has_take
+from dpucbvi.privacy.draws import generator
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privacy.law import Samplers
 from dpucbvi.privacy.words import SeededWords, WordSource
@@ -115,59 +116,48 @@ class Trials:
     def __init__(self, setup: Setup, world: World, columns: Ints):
         self._setup, self._world = setup, world
         self._size = counters(*setup.problem.shape(setup.G))
-        self._places = divmod(columns, self._size)  # which release, and which counter
-        self.compiled = self._compile()
+        self._rows, self._cells = divmod(columns, self._size)  # which release, and which counter
+        self.compiled = not is_exact(setup.privatizer) and has_take(setup.privatizer) and self._compile()
 
     def _compile(self) -> bool:
-        """Whether the trials run compiled; compiles them."""
+        """Compile, and compare a trial with one in Python; False if it does not compile, or is not the same."""
         setup: Any = self._setup
-        if is_exact(setup.privatizer) or not has_take(setup.privatizer):
-            return False
-        one, other = (
-            setup.privatizer.start(setup.problem, setup.G, np.random.SeedSequence(seed)) for seed in (1, 2)
-        )
-        for (name, left), (_, right) in zip(_all_arrays(one), _all_arrays(other), strict=True):
-            if not name.endswith(".generator") and not np.array_equal(left, right):
-                return False  # noise is drawn before the first user
+        first, second = np.random.SeedSequence(1), np.random.SeedSequence(2)
         try:
-            self._tape, self._feed = on_tape(one), compiled(feed_of(setup.privatizer.take))
-            self._arrays = (self._tape.now, self._tape.blank, generator_of(self._tape.state))
-            self._users = users_of(self._world, setup.problem.H)
-            self._feed_compiled(np.zeros((1, len(self._places[0]))), np.random.default_rng(0))
+            self._tape = on_tape(setup.privatizer.start(setup.problem, setup.G, first))
+            self._feed, self._users = (
+                compiled(feed_of(setup.privatizer.take)),
+                users_of(self._world, setup.problem.H),
+            )
+            seen = self._fed(generator(second)[None])[0]
         except Exception:  # numba has many, not all of one family
             return False
-        return True
+        return np.array_equal(seen, self._trial(setup.privatizer, second))
 
     def draw(self, trials: int, rng: np.random.Generator) -> Floats:
-        seen = np.zeros((trials, len(self._places[0])))
-        (self._feed_compiled if self.compiled else self._feed_in_python)(seen, rng)
+        if self.compiled:
+            return self._fed(generators(rng, trials))
+        privatizer: Any = self._setup.privatizer
+        seeds = [np.random.SeedSequence(int(word)) for word in rng.integers(2**63, size=trials)]
+        if is_exact(privatizer):
+            privatizer = replace(privatizer, words=OneSource(seeds[0]))
+        return np.array([self._trial(privatizer, seed) for seed in seeds])
+
+    def _fed(self, words: Words) -> Floats:
+        seen, noisy = np.zeros((len(words), self._rows.size)), Noisy(np.zeros(self._size), np.zeros(self._size))
+        state, now, blank = self._tape
+        arrays, places = (now, blank, generator_of(state)), (self._rows, self._cells)
+        self._feed(state, arrays, words, self._users, noisy, places, seen)
         return seen
 
-    def _feed_compiled(self, seen: Floats, rng: np.random.Generator) -> None:
-        noisy, words = Noisy(np.zeros(self._size), np.zeros(self._size)), generators(rng, len(seen))
-        self._feed(self._tape.state, self._arrays, words, self._users, noisy, self._places, seen)
-
-    def _feed_in_python(self, seen: Floats, rng: np.random.Generator) -> None:
-        privatizer: Any = self._setup.privatizer
-        people, (rows, cells) = self._world.people(), self._places
-        if is_exact(privatizer):
-            privatizer = replace(privatizer, words=OneSource(np.random.SeedSequence(int(rng.integers(2**63)))))
-        for trial in seen:
-            seed, row = np.random.SeedSequence(int(rng.integers(2**63))), 0
-            made = release_of(privatizer, self._setup, seed, COMPILED)
-            for user in people:
-                released = made.release(user)
-                if released is not None:
-                    trial[rows == row] = released[cells[rows == row]]
-                    row += 1
-
-
-def _all_arrays(part: Any, name: str = "") -> list[tuple[str, np.ndarray]]:
-    if isinstance(part, np.ndarray):
-        return [(name, part)]
-    if not hasattr(part, "_asdict"):
-        return []
-    return [found for key, value in part._asdict().items() for found in _all_arrays(value, f"{name}.{key}")]
+    def _trial(self, privatizer: Any, seed: np.random.SeedSequence) -> Floats:
+        made, seen, row = release_of(privatizer, self._setup, seed, COMPILED), np.zeros(self._rows.size), 0
+        for user in self._world.people():
+            released = made.release(user)
+            if released is not None:
+                seen[self._rows == row] = released[self._cells[self._rows == row]]
+                row += 1
+        return seen
 
 
 class OneSource(SeededWords):

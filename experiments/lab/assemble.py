@@ -57,7 +57,7 @@ def assemble(settings: RunSettings) -> Setup:
         **options,
     )
     if c.audits:
-        from dpucbvi.audit.run import check  # brings the engine, which is slow to import
+        from experiments.lab.audit import check  # brings the engine, which is slow to import
 
         _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials)
     else:

@@ -95,9 +95,9 @@ class EngineSettings:
 
 @dataclass
 class AttackSettings:
-    """Of task=audit: no run but an attack on what a privatizer releases (dpucbvi/audit/).
+    """Of task=audit: no run but an attack on what a privatizer releases (lab/audit.py).
 
-    It has `trials` for each of two users. `broken` names a mistake that is made on purpose.
+    It has `trials` for each of two users. `broken` names a mistake (lab/mistakes.py).
     """
 
     name: str | None = None

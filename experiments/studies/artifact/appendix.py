@@ -18,8 +18,8 @@ QUOTED = {
     " {printed.jdp_eps1} is printed",
     "ablation": "regret {ablation.jdp_all} with every line of Algorithm 1, {ablation.jdp_no_minimum} without"
     " the minimum of line 9",
-    "audit": "{audit.honest} attacks on honest mechanisms stay below the certificate, {audit.broken} releases"
-    " that are broken on purpose are caught",
+    "audit": "{audit.honest} audits of honest privatizers stay below the certificate, {audit.broken} mistakes"
+    " that are made on purpose are caught",
     "explain": "{explain.near} hypotheses are less than 20% off the printed curves in root mean square, the"
     " others by a factor of {explain.off} or more; the nearest is {explain.nearest}",
     "literal_learns": "regret {literal_learns.ucbvi} (UCBVI), {literal_learns.jdp_eps100} (JDP ε = 100),"

@@ -13,7 +13,6 @@ import numpy as np
 from dpucbvi.audit import actions, audit, replay, worlds
 from dpucbvi.audit.audit import Finding
 from dpucbvi.audit.bounds import ALPHA
-from dpucbvi.audit.broken import BROKEN, Broken, Mistake, broken, times
 from dpucbvi.audit.releases import Attack
 from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import SIMULATION
@@ -24,9 +23,11 @@ from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
+from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times
 
 ATTACKS = ("released", "actions")
 STEPS = 4  # of the search for the smallest defect
+SEARCHING = 40_000  # trials at each step, at most
 DIGITS = 9  # of what is stored
 LEAST = 0.3  # of the noise; smaller noise is not tried
 
@@ -114,7 +115,7 @@ def replayed_defect(findings: list[Finding]) -> float | None:
 
 def smallest_defect(setup: Setup, trials: int, seed: int) -> float | None:
     """How much too small a noise is that the attack on releases catches, by bisection; a user replaced."""
-    rng = np.random.default_rng(seed)
+    rng, trials = np.random.default_rng(seed), min(trials, SEARCHING)
     stochastic = is_stochastic(setup)
     world = worlds.world(setup, rng, stochastic)
     attack = Attack(setup, world, replay.replay(setup, world, rng), "replace_one", rng)
