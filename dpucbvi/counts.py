@@ -17,7 +17,7 @@ Which counters are released is the privatizer's choice (`FAMILIES`):
             right by R̃ = R̂ + Ñ/2 [D29]
     symbols Y_h(s,a,s',b) with the whole budget: how often the next state was s' and the reward, which the user
             rounds to 0 or 1 at random with its own mean, was b. N̂(s,a,s') is the sum over b, R̂ that of
-            Ŷ(s,a,s',1) over s' [D36]
+            Ŷ(s,a,s',1) over s' [D37]
 
 `D` is how many next states of a pair have a counter: all S, or those that a known support has (support.py).
 A pair has as many `cells`, or 2D where symbols are counted, those of b = 0 first.

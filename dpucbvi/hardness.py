@@ -18,7 +18,7 @@ import numpy as np
 
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, expectation
 
 NO_GAP = 1e-9  # of H: less is rounding
 CONVERGED = 1e-9
@@ -83,9 +83,9 @@ def describe(mdp: TabularMDP) -> Description:
         mdp.stationary,
         change(mdp),
         int((mdp.P > 0).sum(axis=-1).max()),
-        float(mdp.initial @ V[0]),
-        float(mdp.initial @ uniform[0]),
-        float(mdp.initial @ policy_values(mdp, best_without_steps(mdp))[0]),
+        float(expectation(mdp.initial, V[0])),
+        float(expectation(mdp.initial, uniform[0])),
+        float(expectation(mdp.initial, policy_values(mdp, best_without_steps(mdp))[0])),
         float(max(spans)),
         diameter(mdp.P[0]) if mdp.stationary else None,
         float(gaps.min(initial=math.inf)),

@@ -34,6 +34,7 @@ import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import FAMILIES, counters, on_grid, shape_of
+from dpucbvi.elementary import log
 from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import Certificate, check_one_of, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
@@ -171,7 +172,7 @@ class OneQuestion(Answers):
         n, S = problem.K - 1, problem.S
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
-        spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         cell, reward = (a + 1.0) * spread, (b + 1.0) * spread + self.rounding(n)  # answers, and true counts
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.joint else reward)
         sd = self.cell_sd(S) * math.sqrt(n)
