@@ -148,6 +148,8 @@ class Session:
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
         check_exact(privatizer, cls._seed is not None)
+        if isinstance(privatizer, OneQuestion) and privatizer.joint:
+            raise InputError("families: a session asks two kinds of question; it must be tuned")
         check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
@@ -397,7 +399,8 @@ class Session:
         self._batches.pop(batch, None)
         self._waiting.pop(batch, None)
         self._store.empty_journal()
-        self._log.append(Line(number, noise, self._integers))
+        with self._or_closed():
+            self._log.append(Line(number, noise, self._integers))
         self._plan()
 
     def _plan(self) -> None:
@@ -417,11 +420,13 @@ class Session:
     @property
     def policy(self) -> Ints:
         """pi[h, s], the action of the last plan."""
+        self._check_alive()
         return self._planner.values.pi.copy()
 
     @property
     def published(self) -> Publication | None:
         """The last release; None before the first."""
+        self._check_alive()
         if not self._about["released"]:
             return None
         counts = course.noisy_counts(self._setup, self._source.counts)
@@ -467,10 +472,15 @@ class Session:
 
     @contextmanager
     def _durably(self) -> Iterator[Any]:
-        """A transaction; if it fails, memory may be ahead of the disk, and the session is closed."""
+        """A transaction."""
+        with self._or_closed(), self._store.transaction() as db:
+            yield db
+
+    @contextmanager
+    def _or_closed(self) -> Iterator[None]:
+        """If this fails, memory may be ahead of the disk, and the session is closed."""
         try:
-            with self._store.transaction() as db:
-                yield db
+            yield
         except BaseException:
             self.close()
             raise
