@@ -163,13 +163,8 @@ class Session:
         return setup
 
     def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup, self._source, self._planner = (
-            store,
-            about,
-            setup,
-            source,
-            planner,
-        )
+        self._store, self._about, self._setup = store, about, setup
+        self._source, self._planner = source, planner
         self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
         self._key, self._clock = store.key, time.time
         db = store.db
@@ -435,7 +430,7 @@ class Session:
     @property
     def certificate(self) -> Guarantee:
         """What holds for everybody who takes her places, however far the session has come."""
-        return _certificate(self._setup, self._about["per_person"])
+        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
 
     @property
     def places(self) -> int:

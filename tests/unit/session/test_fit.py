@@ -159,7 +159,7 @@ def test_what_comes_out(tmp_path):
             "privatizer: Central is not accepted; one release takes Batches",
         ),
         ({"agent": dp.PrivateUCBPO()}, "agent: PrivateUCBPO plans for every user"),
-        ({"rewards": (1, 0)}, "rewards: 0 is not accepted"),
+        ({"rewards": (1, 0)}, r"rewards: \(1, 0\) is not accepted"),
         ({"rewards": 1}, "rewards: 1 is not accepted"),
         ({"per_person": 0}, "per_person: 0 is not accepted"),
         ({"data": "x"}, "ledger, data: a ledger is charged for a data set that has a name"),
