@@ -170,12 +170,10 @@ def test_two_users_of_one_folder_do_not_replace_each_others_runs(monkeypatch, fa
         assert by(one, lambda: runner.run_experiment(made)) == repr(Tally(4, 0, 0))
         before = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*")}
         told = by(other, lambda: runner.run_experiment(made))
-        assert re.match(
-            r"InputError: runtime.results: \S+ is another user's, and only its owner can read", told
-        )
+        assert re.match(r"InputError: runtime.results: \S+ is another user's, and only its owner", told)
         told = by(other, lambda: runner.run_experiment(experiment(folder, seeds=[7])))
         assert re.match(r"InputError: runtime\.\w+: cannot write in \S+ \(Permission denied\)", told)
-        assert by(one, lambda: runner.run_experiment(made)) == repr(Tally(0, 4, 0))
+        assert by(one, lambda: runner.run_experiment(made)).startswith("Tally(computed=0, loaded=4")
         for name in ("runs", "claims"):  # as people may have them who want to share
             (folder / name).chmod(0o777)
         task = task_of(experiment(folder, seeds=[7], a=BASE))
