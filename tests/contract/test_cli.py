@@ -184,6 +184,13 @@ def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatc
     assert (code, err.count("\n")) == (2, 1)
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """No figure is drawn, where none is the point."""
+    monkeypatch.setattr("experiments.run.draw", lambda stored, folder: [])
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path):
     code, _, err = cli("-m", *TINY, "runs=1", "K=5,6", f"runtime.results={tmp_path / 'results'}")
     assert (code, err) == (0, "")
@@ -210,6 +217,7 @@ def test_plan_says_what_a_job_would_take_and_writes_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_audit_is_a_task_that_can_be_planned(cli, tmp_path):
     """Stored as the engine that it was called when the first ones were, so that its name stays."""
     code, out, _ = cli(*AUDIT, "runtime.workers=1", f"runtime.results={tmp_path}")
@@ -345,6 +353,7 @@ def uniform(problem, private):
 """
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     settings = ("engine=reference", "K=8", "runs=1", "runtime.workers=1", f"runtime.results={tmp_path}")
