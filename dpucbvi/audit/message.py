@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.audit.worlds import candidates
+from dpucbvi.audit.worlds import candidates, place
+from dpucbvi.counts import FAMILIES
 from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.law import Samplers
 from dpucbvi.privacy.words import SeededWords
@@ -92,8 +93,9 @@ def enumerable(setup: Setup) -> bool:
 
 def largest_ratios(setup: Setup, pi: np.ndarray, rng: np.random.Generator) -> dict[str, tuple[float, int]]:
     """ε under each relation, over so many pairs of users."""
-    people = [User(*user, pi, user.s[1:]) for user in candidates(setup.problem, pi, rng)]
-    laws = [law(setup, user) for user in people]
+    joint = setup.problem.S * FAMILIES[setup.privatizer.families].joint
+    people = candidates(setup.problem, pi, rng)
+    laws = [law(setup, User(*user, pi, place(user, joint))) for user in people]
     messages = sorted({message for one in laws for message in one})
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log([[one.get(message, 0.0) for message in messages] for one in laws])

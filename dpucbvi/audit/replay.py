@@ -26,7 +26,7 @@ import numpy as np
 
 from dpucbvi.audit import worlds
 from dpucbvi.audit.worlds import World
-from dpucbvi.counts import NO_STEPS
+from dpucbvi.counts import NO_STEPS, shape_of
 from dpucbvi.engine.twins import has_take
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
@@ -81,7 +81,7 @@ def release_of(privatizer: Any, setup: Setup, seed: np.random.SeedSequence, samp
         return privatizer.release(setup.problem, setup.G, seed, samplers)
     if has_take(privatizer):
         state = privatizer.start(setup.problem, setup.G, seed)
-        return ArrayRelease(privatizer, state, setup.problem.shape(setup.G))
+        return ArrayRelease(privatizer, state, shape_of(setup.problem, setup.G, privatizer.families))
     return privatizer.release(setup.problem, setup.G, seed)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpucbvi.audit.replay import release_of
 from dpucbvi.audit.worlds import World
-from dpucbvi.counts import counters
+from dpucbvi.counts import counters, shape_of
 from dpucbvi.engine import exact
 from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.releases import Take
@@ -74,17 +74,19 @@ class Users(NamedTuple):
     s: Ints
     a: Ints
     r: Floats
+    place: Ints
     steps: Ints
     pi: np.ndarray
 
 
 def users_of(world: World, H: int) -> Users:
     n = len(world.users)
-    s, a, r = np.zeros((n, H + 1), np.int64), np.zeros((n, H), np.int64), np.zeros((n, H))
-    steps = np.array([len(user.a) for user in world.users])
-    for t, user in enumerate(world.users):
-        s[t, : len(user.s)], a[t, : len(user.a)], r[t, : len(user.r)] = user
-    return Users(s, a, r, steps, np.array(world.policies))
+    s, r = np.zeros((n, H + 1), np.int64), np.zeros((n, H))
+    a, place, steps = np.zeros((n, H), np.int64), np.zeros((n, H), np.int64), np.zeros(n, np.int64)
+    for t, user in enumerate(world.people()):
+        steps[t] = m = len(user.a)
+        s[t, : m + 1], a[t, :m], r[t, :m], place[t, :m] = user.s, user.a, user.r, user.place
+    return Users(s, a, r, place, steps, np.array(world.policies))
 
 
 def feed_of(take: Take) -> Any:
@@ -100,8 +102,8 @@ def feed_of(take: Take) -> Any:
             row = 0
             for t in range(users.steps.size):
                 n = users.steps[t]
-                s, a, r = users.s[t, : n + 1], users.a[t, :n], users.r[t, :n]
-                if take(state, t + 1, User(s, a, r, users.pi[t], s[1:]), noisy):
+                s, a, r, place = users.s[t, : n + 1], users.a[t, :n], users.r[t, :n], users.place[t, :n]
+                if take(state, t + 1, User(s, a, r, users.pi[t], place), noisy):
                     for i in range(rows.size):
                         if rows[i] == row:
                             seen[trial, i] = noisy.counts[cells[i]]
@@ -115,7 +117,7 @@ class Trials:
 
     def __init__(self, setup: Setup, world: World, columns: Ints):
         self._setup, self._world = setup, world
-        self._size = counters(*setup.problem.shape(setup.G))
+        self._size = counters(*shape_of(setup.problem, setup.G, setup.privatizer.families))
         self._rows, self._cells = divmod(columns, self._size)  # which release, and which counter
         self.compiled = not is_exact(setup.privatizer) and has_take(setup.privatizer) and self._compile()
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import NO_STEPS
+from dpucbvi.counts import FAMILIES, NO_STEPS
 from dpucbvi.mdp import Trajectory
-from dpucbvi.protocol import Problem, Setup, User
+from dpucbvi.protocol import Ints, Problem, Setup, User
 
 MOST_USERS = 300  # who are tried in one place; if there are more they are drawn at random, and then improved
 Neighbours = tuple[Trajectory, Trajectory]
@@ -22,13 +22,20 @@ class World(NamedTuple):
 
     users: tuple[Trajectory, ...]  # those whose data is read: 1..K-1
     policies: tuple[np.ndarray, ...]
+    joint: int = 0  # S, if next state and reward are counted as one symbol
 
     def with_user(self, place: int, user: Trajectory) -> "World":
         return self._replace(users=(*self.users[:place], user, *self.users[place + 1 :]))
 
     def people(self) -> list[User]:
         """The users as a privatizer meets them."""
-        return [User(*user, pi, user.s[1:]) for user, pi in zip(self.users, self.policies, strict=True)]
+        pairs = zip(self.users, self.policies, strict=True)
+        return [User(*user, pi, place(user, self.joint)) for user, pi in pairs]
+
+
+def place(user: Trajectory, joint: int) -> Ints:
+    """Which of its pair's counters each step has; rewards are 0 or 1 here, and so need no coins."""
+    return user.s[1:] + joint * user.r.astype(np.int64)
 
 
 def world(setup: Setup, rng: np.random.Generator, stochastic: bool) -> World:
@@ -37,7 +44,7 @@ def world(setup: Setup, rng: np.random.Generator, stochastic: bool) -> World:
     while len(policies) < setup.problem.K - 1:
         policies.append(policies[-1] if rng.random() < 0.5 else policy(setup.problem, rng, stochastic))
     users = tuple(any_user(setup.problem, pi, rng) for pi in policies)
-    return World(users, tuple(policies))
+    return World(users, tuple(policies), setup.problem.S * FAMILIES[setup.privatizer.families].joint)
 
 
 def policy(problem: Problem, rng: np.random.Generator, stochastic: bool) -> np.ndarray:

@@ -47,7 +47,7 @@ class Broken(Arrays):
         return self.inner.model
 
     @property
-    def families(self) -> str:
+    def families(self) -> str:  # type: ignore[override]
         return self.inner.families
 
     @property
@@ -81,9 +81,9 @@ def tree_levels(privatizer: Any, problem: Problem) -> int:
 
 def rewards_times(privatizer: Any, problem: Problem, G: int, rewards: float, counts: float) -> np.ndarray:
     """A factor for the rewards, which are released last, and another for the counts."""
-    n, shape = G * problem.S * problem.A, problem.shape(G)
-    released = n * (problem.next_states + 2) - FAMILIES[privatizer.families].offset(*shape)
-    return np.where(np.arange(released) >= released - n, rewards, counts)
+    released = FAMILIES[privatizer.families].released(*privatizer.shape(problem, G))
+    counters, n = np.arange(released.start, released.stop), G * problem.S * problem.A
+    return np.where(counters >= released.stop - n, rewards, counts)
 
 
 # --- mistakes of a release ------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def one_noise(_take: Take) -> Take:
     """One noise for all counters."""
 
     def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
-        first = state.counting.offset
+        first = state.counting.first
         fill(state.source, state.sent[first:])
         state.sent[first:] = state.sent[first]
         add_user(state.counting, state.sent, user)
@@ -118,7 +118,7 @@ def visited_only(_take: Take) -> Take:
     """Noise on the counters that she has moved."""
 
     def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
-        first, moved = state.counting.offset, np.zeros(state.sent.size)
+        first, moved = state.counting.first, np.zeros(state.sent.size)
         fill(state.source, state.sent[first:])
         add_user(state.counting, moved, user)
         for c in range(first, moved.size):
@@ -180,7 +180,7 @@ def retried(take: Take) -> Take:
 
     def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
         batch, total, shown = state.batch.copy(), state.total.copy(), state.shown.copy()
-        closed, cell = state.closed[0], state.counting.offset
+        closed, cell = state.closed[0], state.counting.first
         new = take(state, t, user, noisy)
         while new and state.total[cell] - total[cell] < 0.0:
             state.batch[:], state.total[:], state.shown[:], state.closed[0] = batch, total, shown, closed
