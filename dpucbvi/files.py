@@ -88,6 +88,7 @@ def locked(path: Path) -> Iterator[None]:
     """One process at a time, by a lock beside the path."""
     import fcntl  # not everywhere
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, PRIVATE)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

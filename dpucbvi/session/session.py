@@ -485,6 +485,8 @@ def _log_of(folder: Path, log: str | Path | None) -> Path:
     path = folder.with_name(f"{folder.name}.releases") if log is None else Path(log).absolute()
     if folder in path.parents:
         raise InputError(f"log: {path} lies in the folder of the session; it must lie outside")
+    if path.exists():
+        raise InputError(f"log: {path} is there already; a session begins a log of its own")
     return path
 
 
