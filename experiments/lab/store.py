@@ -16,6 +16,7 @@ wanted, a run that has them is replaced by one without.
 import hashlib
 import json
 import math
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -220,6 +221,12 @@ class Store:
         run = self.load(id)
         if run.true_counts:
             self.save(run.config, run.trace, run.provenance["seconds"], run.provenance, true_counts=False)
+
+    def check_replaceable(self, id: str, settings: RunSettings) -> None:
+        """Raise InputError if something lies in the place of a run with exact noise: nobody could repeat it."""
+        file = self.run_file(id)
+        if settings.privatizer.get("noise") == "exact" and os.path.lexists(file):
+            raise InputError(f"{file}: it cannot be read, and is not replaced: nobody can repeat exact noise")
 
     def tidy(self, id: str) -> None:
         """Drop what killed processes left of this run, which is stored by now: checkpoints and a claim."""
