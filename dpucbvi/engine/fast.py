@@ -182,13 +182,18 @@ class Loop:
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
         self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
+        self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
 
     def _box(self, uniforms: Floats) -> Box:
         run, parts = self._run, (self._plan, self._release, self._hook)
         addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
-        steps = (self._processing, self._lazy, self._flat)
-        return box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
+        if self._boxed_for != (addresses, uniforms.shape):  # else it is the last box, with other numbers in it
+            self._boxed_for, self._uniforms = (addresses, uniforms.shape), np.empty(uniforms.shape)
+            steps = (self._processing, self._lazy, self._flat)
+            self._boxed = box(run.world, addresses, *steps, run.memory, run.record, self._uniforms, self._rows)
+        self._uniforms[:] = uniforms
+        return self._boxed
 
     @property
     def settled(self) -> bool:

@@ -341,11 +341,7 @@ def noisy_counts(setup: Setup, counts: Floats) -> Counts:
 
 def plain_fields(part: Any) -> dict[str, Any] | None:
     """The settings of a part of the package as plain data; None if one of them is not."""
-    given = {one.name: getattr(part, one.name) for one in fields(part) if one.name != "words"}
-    changed = {
-        one.name: given[one.name]
-        for one in fields(part)
-        if one.name in given and given[one.name] != one.default
-    }
+    given = {one.name: (getattr(part, one.name), one.default) for one in fields(part) if one.name != "words"}
+    changed = {name: value for name, (value, default) in given.items() if value != default}
     plain = all(isinstance(value, bool | int | float | str | None) for value in changed.values())
     return changed if plain else None

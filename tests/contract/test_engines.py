@@ -496,9 +496,9 @@ OWN = {
     "take": (dp.DPUCBVI(0.003), Fewer(200.0), "the privatizer Fewer: compiled"),
     "take, not compiled": (dp.DPUCBVI(0.003), Careful(200.0), "the privatizer Careful: in Python (it does not"),
     "both": (
-        dp.planner(most_counted),
+        dp.planner(undecided),
         Twice(200.0),
-        "the agent most_counted: compiled; the privatizer Twice: in Python (its release is)",
+        "the agent undecided: in Python (its policies are random); the privatizer Twice: in Python (its rel",
     ),
 }
 REFERENCE_ONLY = {

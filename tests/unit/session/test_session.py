@@ -147,6 +147,31 @@ def test_whatever_is_sent(strangers_session, sent, ticket):
         assert moved[: n + n * S].sum() <= H and moved[n + n * S :].sum() <= H * GRIDS[0] // 2
 
 
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sent=st.one_of(st.tuples(st.binary()), MESSAGES, st.tuples(st.integers(0, 2**16 - 1))), right=st.booleans()
+)
+def test_whatever_is_sent_as_an_answer(asked_session, sent, right):
+    """A receipt, and one answer in the tallies at most; a number alone is sent with ticket and place."""
+    ses, folder = asked_session
+    visit = ses.issue()
+    if right and len(sent) == 1 and isinstance(sent[0], int):
+        sent = (MESSAGE.pack(visit.ticket.encode(), visit.place, sent[0]),)
+    before = sum(sums.sum() for sums in batch_sums(folder))
+    assert len(ses.record(visit.ticket, *sent)) == 64
+    if visit.place % 20:  # else its batch is released
+        assert 0 <= sum(sums.sum() for sums in batch_sums(folder)) - before <= 2
+    assert (ses.published.number if ses.published else 0) == visit.place // 20
+
+
+@pytest.fixture(scope="module")
+def asked_session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("asked") / "trial"
+    private = dp.OneQuestion(3.0, first=20, growth=1.0, noise="exact")
+    with dp.Session(folder, H=H, S=S, A=A, K=3000, agent=AGENT, privatizer=private) as ses:
+        yield ses, folder
+
+
 @pytest.fixture(scope="module")
 def strangers_session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("strangers") / "trial"
@@ -240,17 +265,24 @@ def test_a_release_that_cannot_be_logged_is_not_shown(tmp_path, monkeypatch):
         assert ses.published.number == 1 and len((tmp_path / "trial.releases").read_text().splitlines()) == 2
 
 
+def change(folder, statement):
+    db = sqlite3.connect(folder / "store.db", isolation_level=None)
+    db.execute(statement)
+    db.close()
+
+
 def test_another_version_goes_on_if_the_mechanism_is_the_same(tmp_path, monkeypatch):
     session(tmp_path / "trial", "batches").close()
     monkeypatch.setattr(dp, "__version__", "99")
-    dp.Session.open(tmp_path / "trial").close()
+    change(tmp_path / "trial", "DELETE FROM about WHERE key = 'per_person'")  # as an earlier version had it
+    with dp.Session.open(tmp_path / "trial") as ses:
+        assert ses.certificate.replace_one.epsilon == pytest.approx(5.0)
     monkeypatch.setitem(course.VERSIONS, dp.Batches, 2)
     with pytest.raises(dp.InputError, match="was begun with another version of its privatizer"):
         dp.Session.open(tmp_path / "trial")
     monkeypatch.undo()
-    db = sqlite3.connect(tmp_path / "trial/store.db", isolation_level=None)
-    db.execute("""UPDATE about SET value = replace(value, '"first"', '"later"') WHERE key = 'privatizer'""")
-    db.close()
+    renamed = """UPDATE about SET value = replace(value, '"first"', '"later"') WHERE key = 'privatizer'"""
+    change(tmp_path / "trial", renamed)
     with pytest.raises(dp.InputError, match="batches does not have all its settings in this version"):
         dp.Session.open(tmp_path / "trial")
 
