@@ -17,7 +17,7 @@ import numpy as np
 
 from dpucbvi.audit.attack import Bounded, bounds_of
 from dpucbvi.audit.scores import Score, count, learn
-from dpucbvi.audit.trials import Tape, generator_of, generators, on_tape
+from dpucbvi.audit.trials import Tape, generators, on_tape
 from dpucbvi.engine.boxes import box, boxed_callback
 from dpucbvi.engine.fast import FastRun, Loop, start
 from dpucbvi.engine.state import Memory
@@ -104,13 +104,13 @@ def policies(
     loop, hook = Loop(run), box(run.memory, user, reward, seen)
     loop.call_after_each_user(boxed_callback(look, hook), hook)
     private = run.private
-    words, uniforms = generators(rng, trials), rng.random((trials, K, width), dtype=np.float64)
+    words, uniforms = generators(rng, trials, arrays.state), rng.random((trials, K, width), dtype=np.float64)
     for trial in range(trials):
         arrays.state.now[:] = arrays.state.blank
         arrays.memory.now[:] = arrays.memory.blank
         for part in (private.flat, private.N_sa, private.N_sas, private.sd):
             part[:] = 0.0
-        generator_of(run.state)[:] = words[trial]
+        arrays.state.now[arrays.state.seeds] = words[trial]
         loop.run(uniforms[trial])
         out[trial] = seen
     return out.astype(np.float64)

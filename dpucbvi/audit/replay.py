@@ -45,6 +45,7 @@ MOST_NOISES = 4000
 FAR = 40.0  # so many scales above 0 no release is dropped or drawn again
 ELSEWHERE = "it draws noise that is not from privacy.draws.seeded"
 SELECTED = "how many noises it draws depends on them"
+HIDDEN = "which of its noises can be seen depends on them"
 CLOSE = 1e-7  # relative, for floating point
 DIGITS = 8  # to which losses are compared with each other
 EXACTLY = 1e-9  # by which a loss may exceed its certificate, relatively
@@ -54,8 +55,8 @@ class Unlike(Exception):
     """What the noise cannot hide: says what has moved."""
 
 
-class Selected(Exception):
-    """How many noises are drawn depends on them: their law is then not that of the draws."""
+class NotReplayed(Exception):
+    """The noise cannot be followed: says why."""
 
 
 class Played(NamedTuple):
@@ -143,10 +144,9 @@ class Responses(NamedTuple):
     unique: bool  # whether what is released determines the noise
 
 
-def responses(setup: Setup, world: World, base: Played) -> Responses:
-    """B, read off the code: the releases with one noise larger, less those without."""
+def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Responses:
+    """B around this noise, read off the code: the releases with one noise larger, less those without."""
     exact = is_exact(setup.privatizer)
-    noise = np.rint(FAR * base.scale) if exact else FAR * base.scale
     step = np.maximum(np.rint(base.scale), 1.0) * (base.scale > 0.0) if exact else base.scale
     if noise.size > MOST_NOISES:
         raise InputError(f"K: {noise.size:,} noises are too many to replay; a smaller H, S, A or K is needed")
@@ -212,8 +212,8 @@ def replay(setup: Setup, world: World, rng: np.random.Generator) -> Replay:
         return Replay(still_pairs(setup, world), 0, None, ELSEWHERE, found.responses, base)
     try:
         found.run()
-    except Selected:
-        return Replay(found.worst, found.tried, None, SELECTED, found.responses, base)
+    except NotReplayed as error:
+        return Replay(found.worst, found.tried, None, str(error), found.responses, base)
     except Unlike as error:
         wrong, (place, user) = str(error), found.last
         there = world.users[place]
@@ -240,7 +240,8 @@ class Search:
 
     def __init__(self, setup: Setup, world: World, base: Played, rng: np.random.Generator):
         self._setup, self._world, self._base, self._rng = setup, world, base, rng
-        self.responses = responses(setup, world, base)
+        far = FAR * base.scale
+        self.responses = responses(setup, world, base, np.rint(far) if is_exact(setup.privatizer) else far)
         self._values = play(setup, world, self.responses.noise).values
         self.worst: dict[str, Pair] = {}
         self.tried, self.last = 0, (0, world.users[0])
@@ -316,9 +317,12 @@ class Search:
             before = play(self._setup, self._world, noise)
             after = play(self._setup, self._world.with_user(place, user), moved)
             if before.sizes != self._base.sizes:
-                raise Selected
+                raise NotReplayed(SELECTED)
             after.check_like(before)
             if not np.allclose(after.values, before.values, rtol=CLOSE, atol=CLOSE):
+                there = responses(self._setup, self._world, self._base, noise)
+                if not (there.unique and np.array_equal(there.used, used)):
+                    raise NotReplayed(HIDDEN)
                 raise Unlike("what is released depends on her data though the noise has followed it")
 
     def _least(self, pair: Pair) -> Pair:

@@ -18,7 +18,6 @@ from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.releases import Take
 from dpucbvi.engine.state import arrays_of
 from dpucbvi.engine.twins import has_take
-from dpucbvi.privacy.draws import generator
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privacy.law import Samplers
 from dpucbvi.privacy.words import SeededWords, WordSource
@@ -30,22 +29,25 @@ COMPILED = Samplers(exact.ExactLaplace, exact.ExactGaussian, exact.ExactCoins)
 
 
 class Tape(NamedTuple):
-    """A state whose arrays lie in one array, and that array as it was."""
+    """A state whose arrays lie in one array, that array as it was, and where its generators' words are."""
 
     state: Any
     now: Words
     blank: Words
+    seeds: Ints
 
 
 def on_tape(state: Any) -> Tape:
     """The state with its arrays moved to one tape; scratch that overlaps with itself stays where it is."""
     arrays = {name: array for name, array in arrays_of("state", state) if 0 not in array.strides}
     tape, at, moved = np.zeros(sum(array.size for array in arrays.values()), dtype=np.uint64), 0, {}
+    seeds = list[int]()
     for name, array in arrays.items():
         moved[name] = tape[at : at + array.size].view(array.dtype).reshape(array.shape)
         moved[name][...] = array
+        seeds += range(at, at + array.size) if name.endswith(".generator") else ()
         at += array.size
-    return Tape(_with_arrays("state", state, moved), tape, tape.copy())
+    return Tape(_with_arrays("state", state, moved), tape, tape.copy(), np.array(seeds, dtype=np.int64))
 
 
 def _with_arrays(name: str, part: Any, arrays: dict[str, np.ndarray]) -> Any:
@@ -55,17 +57,11 @@ def _with_arrays(name: str, part: Any, arrays: dict[str, np.ndarray]) -> Any:
     return part._make(_with_arrays(f"{name}.{key}", value, arrays) for key, value in part._asdict().items())
 
 
-def generators(rng: np.random.Generator, trials: int) -> Words:
-    """A generator's state for every trial: three random words, and its counter at 1."""
-    words = rng.integers(0, 2**64, size=(trials, GENERATOR), dtype=np.uint64)
-    words[:, -1] = 1
+def generators(rng: np.random.Generator, trials: int, tape: Tape) -> Words:
+    """The generators' states for every trial: of each three random words, and its counter at 1."""
+    words = rng.integers(0, 2**64, size=(trials, tape.seeds.size), dtype=np.uint64)
+    words[:, GENERATOR - 1 :: GENERATOR] = 1
     return words
-
-
-def generator_of(state: Any) -> Words:
-    """The one array of a state that its seed is in."""
-    (found,) = (array for name, array in arrays_of("state", state) if name.endswith(".generator"))
-    return found
 
 
 class Users(NamedTuple):
@@ -95,10 +91,11 @@ def feed_of(take: Take) -> Any:
     def feed(
         state: Any, arrays: Any, words: Words, users: Users, noisy: Noisy, places: Any, seen: Floats
     ) -> None:
-        (now, blank, generator), (rows, cells) = arrays, places
+        (now, blank, seeds), (rows, cells) = arrays, places
         for trial in range(seen.shape[0]):
             now[:] = blank
-            generator[:] = words[trial]
+            for i in range(seeds.size):
+                now[seeds[i]] = words[trial, i]
             row = 0
             for t in range(users.steps.size):
                 n = users.steps[t]
@@ -131,14 +128,15 @@ class Trials:
                 compiled(feed_of(setup.privatizer.take)),
                 users_of(self._world, setup.problem.H),
             )
-            seen = self._fed(generator(second)[None])[0]
+            other = on_tape(setup.privatizer.start(setup.problem, setup.G, second))
+            seen = self._fed(other.now[other.seeds][None])[0]
         except Exception:  # numba has many, not all of one family
             return False
         return np.array_equal(seen, self._trial(setup.privatizer, second))
 
     def draw(self, trials: int, rng: np.random.Generator) -> Floats:
         if self.compiled:
-            return self._fed(generators(rng, trials))
+            return self._fed(generators(rng, trials, self._tape))
         privatizer: Any = self._setup.privatizer
         seeds = [np.random.SeedSequence(int(word)) for word in rng.integers(2**63, size=trials)]
         if is_exact(privatizer):
@@ -147,8 +145,8 @@ class Trials:
 
     def _fed(self, words: Words) -> Floats:
         seen, noisy = np.zeros((len(words), self._rows.size)), Noisy(np.zeros(self._size), np.zeros(self._size))
-        state, now, blank = self._tape
-        arrays, places = (now, blank, generator_of(state)), (self._rows, self._cells)
+        state, now, blank, seeds = self._tape
+        arrays, places = (now, blank, seeds), (self._rows, self._cells)
         self._feed(state, arrays, words, self._users, noisy, places, seen)
         return seen
 

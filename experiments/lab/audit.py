@@ -27,7 +27,7 @@ from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times
 
 ATTACKS = ("released", "actions")
 STEPS = 4  # of the search for the smallest defect
-SEARCHING = 40_000  # trials at each step, at most
+SEARCHING = 40_000  # trials at each step
 DIGITS = 9  # of what is stored
 LEAST = 0.3  # of the noise; smaller noise is not tried
 
@@ -85,8 +85,9 @@ def checks(setup: Setup, seed: int, attack: str, variant: str | None, trials: in
         chosen = setup if variant is None else broken(variant, setup)
         made = audit.audit_setup(chosen, trials, seed, is_stochastic(setup))
         findings, notes = list(made.findings), list(made.notes)
-        if variant is None and isinstance(setup.privatizer, NoisySums) and not is_exact(setup.privatizer):
-            defect = smallest_defect(setup, trials, seed)
+        scaled = isinstance(setup.privatizer, NoisySums) and not is_exact(setup.privatizer)
+        if variant is None and scaled and trials >= SEARCHING:  # with fewer it would find nothing
+            defect = smallest_defect(setup, seed)
     return {
         "attack": attack,
         "broken": variant,
@@ -113,9 +114,9 @@ def replayed_defect(findings: list[Finding]) -> float | None:
     return round(1.0 - max(shares), DIGITS) if shares and max(shares) <= 1.0 + replay.EXACTLY else None
 
 
-def smallest_defect(setup: Setup, trials: int, seed: int) -> float | None:
+def smallest_defect(setup: Setup, seed: int, trials: int = SEARCHING) -> float | None:
     """How much too small a noise is that the attack on releases catches, by bisection; a user replaced."""
-    rng, trials = np.random.default_rng(seed), min(trials, SEARCHING)
+    rng = np.random.default_rng(seed)
     stochastic = is_stochastic(setup)
     world = worlds.world(setup, rng, stochastic)
     attack = Attack(setup, world, replay.replay(setup, world, rng), "replace_one", rng)

@@ -129,7 +129,7 @@ def test_trials_are_compiled_and_are_those_of_the_reference():
 
 def test_the_smallest_defect_that_the_attack_catches():
     setup = fitted(dp.DPUCBVI(), dp.Batches(1.0, **PAIRS), Problem(1, 2, 1, 3, 0.05))
-    assert 0.05 < smallest_defect(setup, 20_000, 0) < 0.6
+    assert 0.05 < smallest_defect(setup, 0, 20_000) < 0.6
 
 
 # --- messages -------------------------------------------------------------------------------------------------
