@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.errors import InputError, check_name, check_number, one_line, refused, whole
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.registry import Registry
 
@@ -53,8 +53,7 @@ def riverswim(
     S: int = 6, H: int = 20, variant: str = "chowdhury_zhou", rewards: str = "deterministic"
 ) -> TabularMDP:
     """RiverSwim with S states (at least 2, and enough for the variant's start) and horizon H."""
-    if variant not in RIVERSWIM:
-        raise InputError(f"variant: {variant!r} is not one of {', '.join(RIVERSWIM)}")
+    check_name("variant", variant, RIVERSWIM)
     current = RIVERSWIM[variant]
     least = max(2, 1 + max(current.start))
     _check_least(least, S=S)
@@ -79,13 +78,13 @@ def riverswim(
 
 def flipping_river(S: int = 6, H: int = 20, at: int = 10, rewards: str = "deterministic") -> TabularMDP:
     """RiverSwim whose two actions change roles for good after `at` steps."""
-    whole("at", at, 1, H - 1)
+    whole("at", at, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) >= at, rewards, f"flipping-river-{at}")
 
 
 def alternating_river(S: int = 6, H: int = 20, every: int = 5, rewards: str = "deterministic") -> TabularMDP:
     """RiverSwim whose two actions change roles after every `every` steps."""
-    whole("every", every, 1, H - 1)
+    whole("every", every, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) // every % 2 == 1, rewards, f"alternating-river-{every}")
 
 
@@ -119,7 +118,7 @@ def hidden_shortcut(S: int = 6, H: int = 20, at: int = 8, rewards: str = "determ
     A swimmer has passed s=1 by then, and at every other step `left` in s=1 leads to s=0.
     """
     _check_least(3, S=S)
-    whole("at", at, 1, H - 1)
+    whole("at", at, 1, whole("H", H, 2) - 1)
     river = riverswim(S, H)
     P = river.P.copy()
     P[at, 1, LEFT] = np.eye(S)[S - 1]
@@ -258,18 +257,16 @@ def hard_tree(
 
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
     """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
+    if not isinstance(path, str | os.PathLike):
+        raise refused("path", path, "the name of an .npz")
     if not Path(path).is_file():
         raise InputError(f"path: no file {path!r}; it must be an .npz with P, r and initial")
     try:
         with np.load(path, allow_pickle=False) as data:
             P, r, initial = (data[key].astype(np.float64, casting="same_kind") for key in ("P", "r", "initial"))
     except Exception as error:  # a file can be wrong in more ways than can be listed
-        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({_line(error)})") from None
+        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({one_line(error)})") from None
     return TabularMDP(P, r, initial, rewards, Path(path).stem)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def stationary_mdp(
