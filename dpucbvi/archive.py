@@ -179,11 +179,11 @@ def load(path: str | Path) -> Trace | Runs | Results:
     if not traces:
         raise Unreadable(f"{file}: it holds no run")
     seeds = about.get("seeds")
-    if seeds is not None and not (
-        isinstance(seeds, list) and [type(seed) for seed in seeds] == [int] * len(traces)
-    ):
+    if seeds is None:
+        return traces[0]
+    if not isinstance(seeds, list) or [type(seed) for seed in seeds] != [int] * len(traces):
         raise Unreadable(f"{file}: its seeds are not those of its runs")
-    return traces[0] if seeds is None else Runs(tuple(seeds), tuple(traces))
+    return Runs(tuple(seeds), tuple(traces))
 
 
 def _results(file: Path, about: dict[str, Any], traces: list[Trace]) -> Results:
