@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy
+from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, rewards, transitions
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.bonus import log_iota
-from dpucbvi.protocol import Floats, Ints, Noise, Problem, cut_to_unit
+from dpucbvi.protocol import Floats, Ints, Noise, Problem
 
 C1 = 1.0
 C2 = 2.0  # the constant of DP-UCBVI's variance term
@@ -56,6 +56,7 @@ class Scratch(NamedTuple):
     """What γ + Γ needs of one step, and the lower values."""
 
     P: Floats  # P̃ [s', row]
+    r: Floats  # r̃ [row]
     mean: Floats  # Σ P̃ V̄_{h+1} [row]
     mean_low: Floats  # Σ P̃ V̲_{h+1} [row]
     gap: Floats  # Σ P̃ (V̄ - V̲) [row]
@@ -104,12 +105,11 @@ def middle_variance(work: Scratch, after: Ints, g: int, V_up: Floats) -> None:
                 variance[row] += P[d, row] * ((centre - middle[row]) * (centre - middle[row]))
 
 
-def nash_step(c: DpNashViConstants, N: Floats, R: Floats, most: float, work: Scratch, Q: Floats) -> None:
+def nash_step(c: DpNashViConstants, N: Floats, most: float, work: Scratch, Q: Floats) -> None:
     """γ + Γ, Q̄ and Q̲ of every pair of one step."""
     for row in range(Q.size):
         b = gamma_sum(N[row], work.variance[row], work.gap[row], c)
-        r = cut_to_unit(R[row] / N[row])
-        up, low = r + work.mean[row] + b, r + work.mean_low[row] - b
+        up, low = work.r[row] + work.mean[row] + b, work.r[row] + work.mean_low[row] - b
         Q[row] = up if (N[row] > 0.0) & (up < most) else most
         work.Q_low[row] = low if (N[row] > 0.0) & (low > 0.0) else 0.0
 
@@ -119,23 +119,19 @@ def plan_dp_nash_vi(c: DpNashViConstants, counts: Counted, values: Values, k: in
     N, N_sas, R, after = counts
     Q, V, pi = values
     (H, pairs), S = Q.shape, V.shape[1]
-    A = pairs // S
-    work = Scratch(
-        np.zeros((len(N_sas), pairs)),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(S),
-    )
+    A, G = pairs // S, len(N)
+    rows = np.zeros((7, pairs))
+    vectors = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
+    work = Scratch(np.zeros((len(N_sas), pairs)), *vectors, np.zeros(S))
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
-        backup(N[g], N_sas, after, g, V[h + 1], work.P, work.mean)
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, work.P)
+            rewards(N[g], R[g], work.r)
+        means(work.P, after, g, V[h + 1], work.mean)
         lower_backup(work, after, g, V[h + 1])
         middle_variance(work, after, g, V[h + 1])
-        nash_step(c, N[g], R[g], float(H), work, Q[h])
+        nash_step(c, N[g], float(H), work, Q[h])
         greedy(Q[h], V[h], pi[h])
         for s in range(S):
             work.V_low[s] = work.Q_low[s * A + pi[h, s]]
