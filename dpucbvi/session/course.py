@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, NO_STEPS, Counts, add_user, as_counts, counters, on_grid, sanitised
 from dpucbvi.errors import InputError
@@ -115,16 +115,13 @@ class NoisySums:
         """The running sums of Toeplitz, which publishes other integers than its estimates."""
         return getattr(self._release, "estimate", None)
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        """The counts that published integers amount to, without the truth behind them."""
-        if not integers:
-            return self.base
+    def replay(self, integers: Ints) -> Floats:
+        """The counts that the next published integers amount to, without the truth behind them."""
         if not self._stairs:
-            counts = integers[-1].astype(np.float64)
+            counts = integers.astype(np.float64)
         else:
-            for y in integers:
-                self._stairs.t += 1
-                estimates = self._stairs.estimate(y)
+            self._stairs.t += 1
+            estimates = self._stairs.estimate(integers)
             counts = np.append(np.zeros(self.size - estimates.size), estimates)
         rows = counters(*self._setup.problem.shape(self._setup.G)) // (self._setup.problem.next_states + 2)
         counts[-rows:] /= self.grid
@@ -229,10 +226,9 @@ class Questions:
     def begin(self, first: int, base: Floats) -> None:
         """There is no noise here to begin anew."""
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        if integers:
-            self._set(integers[-1])
-            self._estimate(0)
+    def replay(self, integers: Ints) -> Floats:
+        self._set(integers)
+        self._estimate(0)
         return self.counts
 
     def restart(self, batch: int, counts: Floats) -> None:
@@ -306,8 +302,7 @@ class Planner:
         G, S, A, _ = problem.shape(self._setup.G)
         N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
         counts = Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
-        made = self._setup.agent.planner(counts)  # type: ignore[attr-defined]
-        check_plan(made, k, problem)
+        made = checked_plan(self._setup.agent.planner(counts), k, problem)  # type: ignore[attr-defined]
         if made.pi.ndim == 3:
             raise InputError("agent: a session takes policies that choose one action per state")
         self.values.pi[:], self.values.V[:] = made.pi, made.V

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -153,7 +154,7 @@ def _model(arm: StoredArm) -> str:
 
 def _name(arm: StoredArm) -> str:
     model, epsilon, _ = arm.certificate[:3]
-    return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
+    return arm.label if model == "none" else f"{model} ε = {at_most(epsilon)}"
 
 
 def _hue(arm: StoredArm) -> str:

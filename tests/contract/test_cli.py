@@ -42,7 +42,7 @@ BAD = {
     "task=audit study=audit": "attack.name: a value is needed",
     "task=audit": "study: 'regret' is not accepted; it must be one of audit",
     # values
-    "K=0": "K: 0 is not accepted; it must be an integer from 1 to 1000000000000000",
+    "K=0": "K: 0 is not accepted; it must be an integer from 1 to 2147483647",
     "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
     "env.S=1e9": "env: riverswim of this size takes 9.6e+11 GB, this machine has",
     "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
