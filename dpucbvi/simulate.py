@@ -11,6 +11,7 @@ Without a choice the fast one is taken where it can be. Exact noise
 """
 
 import math
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
@@ -22,7 +23,7 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
-from dpucbvi.counts import FAMILIES, PrivateCounts, Turnstile, Visitor
+from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_number, whole
 from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
@@ -51,6 +52,7 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
+MOST_SEED = 2**128 - 1
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
@@ -185,12 +187,12 @@ def run(
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
-        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
+        seeds = tuple(whole("seed", one, 0, MOST_SEED) for one in islice(seed, MOST_RUNS + 1))
         if not 1 <= len(seeds) <= MOST_RUNS:
             few = "more than" if seeds else "none of"
             raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
-    return run_setup(setup, whole("seed", seed, 0), engine, watch)
+    return run_setup(setup, whole("seed", seed, 0, MOST_SEED), engine, watch)
 
 
 def set_up(
@@ -266,8 +268,9 @@ def _constants(
     agent: Agent, privatizer: Privatizer, problem: Problem, G: int, zero: float
 ) -> tuple[Noise, Any]:
     """How large the noise is, and what the agent makes of it; InputError if it is too large for numbers."""
-    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
-    if FAMILIES[privatizer.families].summed:
+    families = FAMILIES[privatizer.families]
+    noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
+    if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
@@ -336,6 +339,8 @@ def check_engine(engine: str | None, setup: Setup) -> None:
 
 def why_not_compiled(setup: Setup) -> str | None:
     """The first part of a run that only the reference engine knows; None if there is none."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "anything while NUMBA_DISABLE_JIT is set"
     from dpucbvi.engine.twins import has_plan
 
     if not has_plan(setup.agent):
@@ -423,9 +428,9 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
     known = setup.mdp.r[:G] if setup.known_rewards else None
-    sizes = (G, problem.S, problem.A)
+    sizes, rounding = (G, problem.S, problem.A), Rounding.start(setup.privatizer.families, problem.H, seed)
     return PrivateCounts(
-        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H
+        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H, rounding
     )
 
 

@@ -24,15 +24,23 @@ KINDS = {
     "unit/core/test_archive.py::test_an_experiment_that_is_none": "forged indexes",
     "unit/lab/test_store.py::test_an_experiment_that_is_none": "forged indexes",
     "unit/lab/test_store.py::test_a_file_that_is_no_experiment": "forged indexes",
+    "unit/core/test_archive.py::test_a_run_made_up": "forged files of a run",
+    "unit/core/test_archive.py::test_nothing_that": "forged files of a run",
+    "unit/lab/test_store.py::test_nothing_that": "forged files of a run",
     "unit/engine/test_checkpoints.py::test_a_checkpoint_that_cannot": "damaged checkpoints",
+    "unit/engine/test_checkpoints.py::test_a_checkpoint_that_is_made_up": "forged checkpoints",
+    "unit/engine/test_checkpoints.py::test_a_checkpoint_of_another_user": "other users of one folder",
+    "unit/lab/test_runner.py::test_two_users": "other users of one folder",
+    "contract/test_door.py::test_bad_input": "malformed calls of the library",
+    "contract/test_door.py::test_hostile": "user code that misbehaves",
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
     "reliability/test_surroundings.py": "odd terminals, variables and folders",
-    "reliability/test_dask.py": "killed workers of a cluster",
+    "reliability/test_dask.py::test_an_address": "addresses that let strangers in",
+    "reliability/test_dask.py": "clusters with a fault",
     "reliability/test_full_disks.py": DISKS,
-    "contract/test_cli.py::test_a_folder_of_hydras": DISKS,
     "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
 
@@ -40,17 +48,24 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
-    *("unit/core/test_least_episodes", "claims/test_appendix_b", "claims/test_appendix_c"),
+    *("unit/privatizers/test_over_time", "claims/test_appendix_b", "claims/test_appendix_c"),
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Under --dist loadgroup a file is one process's: its fixtures are made and its kernels compiled once."""
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        compiles = any(name in file for name in KERNELS)
-        item.add_marker(pytest.mark.xdist_group("kernels" if compiles else file))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a file to one process: its fixtures are made, and its kernels compiled, once.
+
+    pytest-xdist 3.8 has groups for this (`xdist_group`), but under pytest 9 it takes every test for a group.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByKernels(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "kernels" if any(name in file for name in KERNELS) else file
+
+    return ByKernels(config, log)
 
 
 def pytest_addoption(parser):

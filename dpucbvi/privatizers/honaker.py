@@ -42,7 +42,7 @@ class Honaker(OverTime):
 
     def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
         estimates = honaker.EstimatesOfNodes(levels(self.releases(problem) + 1), draws)
-        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, problem.shape(G))
+        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, self.shape(problem, G))
 
 
 PRIVATIZERS.add("honaker", Honaker)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
-from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.law import Reach
 from dpucbvi.privatizers.batches import Batches
 from dpucbvi.protocol import Ints, Problem
@@ -111,7 +111,7 @@ def fit(
     InputError
         If a setting is not accepted, the noise is simulated or the ledger refuses; never for what a user did.
     """
-    if not isinstance(privatizer, Batches):
+    if type(privatizer) is not Batches:
         raise InputError(f"privatizer: {type(privatizer).__name__} is not accepted; one release takes Batches")
     check_exact(privatizer)
     check_agent(agent)
@@ -119,14 +119,14 @@ def fit(
     m = whole("per_person", per_person, 1)
     problem = Problem(whole("H", H, 1), whole("S", S, 1), whole("A", A, 1), m * whole("K", K, 1), beta)
     settings = {one.name: getattr(privatizer, one.name) for one in fields(Batches)}
-    setup = fitted(agent, Once(**{**settings, "policy_cells": False}, m=m), problem)
+    setup = fitted(agent, Once(**settings, m=m), problem)
     unit = f"all data of one person (her first {m} trajector{'y counts' if m == 1 else 'ies count'})"
     certificate = guarantee(setup.certificate._replace(model="DP"), PROVEN, unit, further=NOT_HIDDEN)
     source, planner = course.source(setup, 0), course.Planner(setup)
     if not isinstance(trajectories, Mapping):
         trajectories = read_csv(Path(trajectories))
     sums, everywhere = np.zeros(source.size, np.int64), np.ones(setup.G * S * A, np.int64)
-    for s, a, r in _counted(trajectories, m):
+    for s, a, r in _counted(trajectories, m, problem.H):
         source.add(sums, 0, (s, a, [_scaled(one, low, high) for one in r]))
     pay(ledger, data, certificate, f"dp.fit at ε = {privatizer.epsilon:g}")
     integers = source.release(0, sums, everywhere)
@@ -135,7 +135,7 @@ def fit(
     return Fit(planner.values.pi.copy(), Publication(1, integers, source.grid, counts), certificate)
 
 
-def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int) -> Iterator[tuple[Any, Any, list[Any]]]:
+def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int, H: int) -> Iterator[tuple[Any, Any, list[Any]]]:
     """Everybody's first m trajectories; what is none takes the place of one, and adds nothing."""
     for hers in trajectories.values():
         try:
@@ -145,32 +145,34 @@ def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int) -> Iterator[tupl
         for one in first:
             try:
                 s, a, r = one
-                yield s, a, list(r)
+                yield s, a, list(islice(r, H))
             except Exception:
                 continue
 
 
 def _range(rewards: Any) -> tuple[float, float]:
     try:
-        low, high = rewards
+        low, high = map(float, rewards)
     except (TypeError, ValueError):
-        raise InputError(
-            f"rewards: {rewards!r} is not accepted; it must be the least and the largest"
-        ) from None
-    check_number("rewards", low, lambda _: True, "two numbers")
-    check_number("rewards", high, lambda high: high > low, "two numbers, the second larger")
-    return float(low), float(high)
+        low = high = math.nan
+    if not -math.inf < low < high < math.inf:
+        raise InputError(f"rewards: {rewards!r} is not accepted; it must be the least and the largest")
+    return low, high
 
 
 def _scaled(reward: Any, low: float, high: float) -> float:
     """A reward in units of the range; what is no number is 0."""
-    if not isinstance(reward, Real | np.bool_) or math.isnan(reward):
+    try:
+        known = isinstance(reward, Real | np.bool_) and reward == reward  # NaN is not itself
+        return (float(min(max(reward, low), high)) - low) / (high - low) if known else 0.0
+    except Exception:  # whatever calls itself a number
         return 0.0
-    return (min(max(float(reward), low), high) - low) / (high - low)
 
 
 def read_csv(path: Path) -> dict[str, list[tuple[list[int], list[int], list[float]]]]:
     """Trajectories by user, line by line: a line of one user says nothing about another."""
+    if not path.is_file():
+        raise InputError(f"trajectories: there is no file {path}")
     rows: dict[str, list[list[str]]] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         if [name.strip() for name in file.readline().split(",")] != COLUMNS:

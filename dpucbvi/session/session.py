@@ -20,6 +20,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +33,6 @@ from dpucbvi.agents.own import OwnAgent
 from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.files import remove
 from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
@@ -148,6 +148,8 @@ class Session:
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
         check_exact(privatizer, cls._seed is not None)
+        if isinstance(privatizer, OneQuestion) and privatizer.joint:
+            raise InputError("families: a session asks two kinds of question; it must be tuned")
         check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
@@ -161,13 +163,8 @@ class Session:
         return setup
 
     def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup, self._source, self._planner = (
-            store,
-            about,
-            setup,
-            source,
-            planner,
-        )
+        self._store, self._about, self._setup = store, about, setup
+        self._source, self._planner = source, planner
         self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
         self._key, self._clock = store.key, time.time
         db = store.db
@@ -397,7 +394,8 @@ class Session:
         self._batches.pop(batch, None)
         self._waiting.pop(batch, None)
         self._store.empty_journal()
-        self._log.append(Line(number, noise, self._integers))
+        with self._or_closed():
+            self._log.append(Line(number, noise, self._integers))
         self._plan()
 
     def _plan(self) -> None:
@@ -417,11 +415,13 @@ class Session:
     @property
     def policy(self) -> Ints:
         """pi[h, s], the action of the last plan."""
+        self._check_alive()
         return self._planner.values.pi.copy()
 
     @property
     def published(self) -> Publication | None:
         """The last release; None before the first."""
+        self._check_alive()
         if not self._about["released"]:
             return None
         counts = course.noisy_counts(self._setup, self._source.counts)
@@ -430,7 +430,7 @@ class Session:
     @property
     def certificate(self) -> Guarantee:
         """What holds for everybody who takes her places, however far the session has come."""
-        return _certificate(self._setup, self._about["per_person"])
+        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
 
     @property
     def places(self) -> int:
@@ -453,7 +453,7 @@ class Session:
     def delete(self) -> None:
         """Remove the folder with all that was not released; the log of the releases stays."""
         self.close()
-        remove(self._store.folder)
+        shutil.rmtree(self._store.folder, ignore_errors=True)
 
     def __enter__(self) -> "Session":
         return self
@@ -467,10 +467,15 @@ class Session:
 
     @contextmanager
     def _durably(self) -> Iterator[Any]:
-        """A transaction; if it fails, memory may be ahead of the disk, and the session is closed."""
+        """A transaction."""
+        with self._or_closed(), self._store.transaction() as db:
+            yield db
+
+    @contextmanager
+    def _or_closed(self) -> Iterator[None]:
+        """If this fails, memory may be ahead of the disk, and the session is closed."""
         try:
-            with self._store.transaction() as db:
-                yield db
+            yield
         except BaseException:
             self.close()
             raise
@@ -480,6 +485,8 @@ def _log_of(folder: Path, log: str | Path | None) -> Path:
     path = folder.with_name(f"{folder.name}.releases") if log is None else Path(log).absolute()
     if folder in path.parents:
         raise InputError(f"log: {path} lies in the folder of the session; it must lie outside")
+    if path.exists():
+        raise InputError(f"log: {path} is there already; a session begins a log of its own")
     return path
 
 
