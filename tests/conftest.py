@@ -40,7 +40,7 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
-    *("unit/core/test_least_episodes", "claims/test_appendix_b", "claims/test_appendix_c"),
+    *("claims/test_appendix_b", "claims/test_appendix_c"),
 )
 
 

@@ -84,7 +84,6 @@ HUES = {"central": PRIVACY["JDP"], "local": PRIVACY["LDP"], **PRIVATIZERS}
 MARKS = {
     ("central", False): "o",
     ("local", False): "o",
-    ("honaker", False): "v",
     ("kary_tree", False): "^",
     ("gaussian_tree", True): "X",
     ("toeplitz", True): "D",

@@ -57,7 +57,7 @@ BAD = {
     "grid.K=range(1,1000000)": "grid.K: more than 10,000 values are not accepted",
     # settings that change nothing
     "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon=7: changes no run; every",
-    "+arms={a:{agent:{name:dp_ucbvi}}} agent=dp_nash_vi": "agent=dp_nash_vi: changes no run",
+    "+arms={a:{agent:{name:dp_ucbvi}}} agent=pucb": "agent=pucb: changes no run",
     "+grid={K:[5,6]} K=5": "K=5: changes no run",
     "~bonus.scale": "~bonus.scale: changes no run",
     "attack.trials=5": "attack.trials=5: changes no run",

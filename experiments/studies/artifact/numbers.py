@@ -9,7 +9,6 @@
     privacy_for_free.slope.<counts>.JDP exponents of the cost of privacy in K, for every ε; pooled_counts, ...
     privacy_for_free.E.<counts>.JDP     the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for every ε
-    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as literal_learns.md has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     table1.environments                 their names, in that order
     audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
@@ -30,7 +29,7 @@ import numpy as np
 from dpucbvi.errors import InputError
 from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
-from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
+from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import Match, printed_matches
 from experiments.studies.explain.findings import best, findings, in_words
 from experiments.studies.explain.report import NEAR
@@ -124,12 +123,6 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
     yield "privacy_for_free.threshold", ", ".join(f"{K:,.0f}" for K in least)
 
 
-def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for arm in experiment.arms:
-        _, rate = literal_learns.per_episode(arm)
-        yield f"literal_learns.rate.{arm.key}", f"{rate[-1]:.1g}"
-
-
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     table, ranks = tabulate(experiment), dict[str, list[str]]()
     for m in table.ranked:
@@ -189,6 +182,5 @@ MAKERS = {
     "horizon": _horizon,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
-    "literal_learns": _literal_learns,
     "table1": _table1,
 }

@@ -152,7 +152,7 @@ def _local(experiment: StoredExperiment) -> str:
 
 def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
     regret = at_printed(arm)
-    shared = ", the same for all pairs" * (arm.config["privatizer"]["name"] == "shared")
+    shared = ", the same for all pairs" * arm.config["privatizer"]["name"].endswith(":Shared")
     return (
         f"{laplace_of(arm)}{shared}",
         _epsilon(arm.certificate.add_remove),

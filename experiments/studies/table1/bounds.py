@@ -2,7 +2,7 @@
 
 A bound is a sum of terms S^a A^b H^c T^d / ε^e, some of it under a root, up to logarithms and constants (both
 left out of its number). Rows in the paper's order; then what its table does not have: LDP-OBI with the noise of
-its own paper, DP-Nash-VI, UCBVI, and the lower bounds with privacy.
+its own paper, UCBVI, and the lower bounds with privacy.
 
     *  PUCB's bound as discussed by Chowdhury & Zhou (2022).
     †  LDP-OBI's own bound is for a stationary MDP; √H more in the first term makes it the one stated.
@@ -155,15 +155,6 @@ ROWS = (
     Row("private_ucb_po", "Private-UCB-PO", *CHOWDHURY, *_rates(S2AH3T), "Hoeffding", reconstructed=True),
     Row("private_ucb_vi", "Private-UCB-VI", *CHOWDHURY, *_rates(SAH3T), "Hoeffding", reconstructed=True),
     Row("dp_ucbvi", "DP-UCBVI", *QIAO, *_rates(SAH2T), "Bernstein"),
-    Row(
-        "dp_nash_vi",
-        "DP-Nash-VI",
-        *NASH,
-        *_rates(SAH2T),
-        "Bernstein",
-        reconstructed=True,
-        printed=False,
-    ),
     Row("ucbvi_ch", "UCBVI-CH", *AZAR, None, None, "Hoeffding", Bound((SAH3T,), "‡"), printed=False),
     Row("ucbvi_bf", "UCBVI-BF", *AZAR, None, None, "Bernstein", Bound((SAH2T,), "‡"), printed=False),
     Row("ucbvi_refined", "UCBVI, refined", *DRAGO, None, None, "Bernstein", Bound((SAH2T,), "‡"), False, False),

@@ -35,7 +35,7 @@ NOTES = """\
 - \\* For more discussions about this bound see Chowdhury & Zhou (2022).
 - † The original bound is for a stationary MDP; √H more in the first term gives the one stated.
 - ‡ The same for UCBVI's bounds.
-- § Reconstructed: paper/DEVIATIONS.md D10, D23, D24, D25.
+- § Reconstructed: paper/DEVIATIONS.md D10, D23, D24.
 - Own noise: for 2H per family, as LDP-OBI's paper has it, while all others have the H of theirs. It certifies ε
   for a user who is replaced, half of it for one added or removed, and is in no ranking.
 - Lower bounds: the values of their formulas with the constant 1; their constants are unknown, so that a regret
@@ -255,8 +255,8 @@ def _as_markdown(header: Sequence[str], groups: list[Group]) -> str:
 
 def _caption(table: Table) -> str:
     return (
-        "Bounds of the five algorithms and of the lower bound without DP as in the paper's Table 1; DP-Nash-VI "
-        "and the lower bound with DP: Qiao & Wang (2024); UCBVI: Azar et al. (2017), refined: Drago et al. "
+        "Bounds of the five algorithms and of the lower bound without DP as in the paper's Table 1; the lower "
+        "bound with DP: Qiao & Wang (2024); UCBVI: Azar et al. (2017), refined: Drago et al. "
         "(2025).\n"
         f"Regret after K = {table.K:,} episodes in thousands, mean (95% "
         f"bootstrap interval) over {table.runs} runs.\nEvery private run certifies pure ε = {table.epsilon:g} "

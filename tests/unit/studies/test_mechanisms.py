@@ -26,7 +26,6 @@ DELTA = 1e-6
 MECHANISMS = {
     "JDP": {
         "paper": ("the paper's tree", "central", 0.0, 40_000.0, 0.5),
-        "honaker": ("Honaker's tree", "honaker", 0.0, 20_000.0, 0.5),
         "kary_tree": ("k-ary tree", "kary_tree", 0.0, 12_000.0, 0.6),
         "gaussian_tree": ("Gaussian tree, δ = 1e-6", "gaussian_tree", DELTA, 9000.0, 0.4),
         "toeplitz": ("Toeplitz, δ = 1e-6", "toeplitz", DELTA, 7000.0, 0.3),

@@ -29,7 +29,6 @@ from dpucbvi.privacy.certificate import (
 from dpucbvi.privacy.draws import Draws, fill, seeded
 from dpucbvi.privatizers.arrays import Arrays
 from dpucbvi.privatizers.noisy_sums import add_noise
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
 
 LAPLACE_VARIANCE = 2.0
@@ -148,7 +147,3 @@ class Shared(LaplaceOne):
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> SumsWithNoise:
         return self.start_with(problem, G, seed, problem.S + 2)
-
-
-PRIVATIZERS.add("redrawn", Redrawn)
-PRIVATIZERS.add("shared", Shared)
