@@ -30,7 +30,7 @@ from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, 
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
-NO_CHANGE = ("exp", "name", "save_arms", "runtime", "hydra")  # of what an experiment is
+NO_CHANGE = ("exp", "name", "runtime", "hydra")  # of what an experiment is
 
 
 class Job(NamedTuple):
@@ -166,11 +166,6 @@ def changes(overrides: Iterable[str]) -> tuple[str, ...]:
     """
     keys = {override: _top(override) for override in overrides}
     return tuple(o for o, key in keys.items() if key not in NO_CHANGE) if "exp" in keys.values() else ()
-
-
-def same_problem(changed: Iterable[str]) -> list[str]:
-    """Of these changes, the ones that say which problem is solved: the environment and K."""
-    return [override for override in changed if _top(override) in ("env", "K")]
 
 
 def own_name(name: str, changed: Sequence[str]) -> str:

@@ -87,7 +87,6 @@ class Experiment:
     figures: Path
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
-    save_arms: str | None = None
 
     def seeds_of(self, arm: Arm) -> list[int]:
         return self.seeds[: arm.runs]
@@ -123,7 +122,6 @@ def experiment_from(
         root / Path(c.runtime.figures).expanduser(),
         c.runtime,
         changed,
-        c.save_arms,
     )
 
 

@@ -162,7 +162,6 @@ class ExperimentSettings:
     study: str = "regret"
     runs: int = 5
     seed: int = 0
-    save_arms: str | None = None
     figure: FigureSettings = field(default_factory=FigureSettings)
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 

@@ -127,7 +127,7 @@ def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
     rows = list(csv.DictReader((RESULTS / "calibrate_table1.csv").open()))
     picked = {row["algorithm"]: row for row in rows if row["chosen"] == "1"}
     arms = exp("table1").arms
-    assert len(arms) == len(picked) == 4 * 12
+    assert len(arms) == len(picked) == 4 * 11
     for key, arm in arms.items():
         row = picked[table1_name(key, arm)]
         assert arm.bonus.scale == float(row["bonus_factor"]), key

