@@ -3,7 +3,8 @@
 The literal constants learn nothing on most problems within any affordable K, so an algorithm is run with a
 factor on its bonus and one on E, both 1 in the paper. They are chosen as the middle of those points of a grid
 that have the least regret, in the mean and in the worst runs; what is reported must be run on other seeds. The
-choice is made on simulated data: it costs no privacy because no user's data are in it, and none may be.
+choice is made on simulated data: it costs no privacy as long as no user's data are in the MDP. One that was
+made of users' data says so (`data`), and then the release that it was made of must have been paid for.
 
     found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
     print(found)                                      # the factors, and how much worse their neighbours are
@@ -26,6 +27,8 @@ from dpucbvi.simulate import run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from dpucbvi.session.ledger import Ledger
 
 SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses them
 BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -146,13 +149,18 @@ def calibrate(
     seed: int | Sequence[int] = SEEDS,
     bonus: Sequence[float] = BONUS,
     confidence: Sequence[float] = CONFIDENCE,
+    ledger: "Ledger | None" = None,
+    data: str | None = None,
     **settings: Any,
 ) -> Calibrated:
     """Run the agent at every pair of factors and choose the middle of the best ones after K episodes.
 
     It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
-    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run.
+    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run. A `ledger` is told of the
+    choice: it is public, unless `data` names the users whose data the MDP was made of, and these must be in it.
     """
+    if data is not None and (ledger is None or ledger.spent(data) == 0.0):
+        raise InputError(f"data: no ledger was charged for a release of {data} that the MDP could be made of")
     for key, part, parameter in (
         ("agent", agent, "bonus_scale"),
         ("privatizer", privatizer, "confidence_scale"),
@@ -175,6 +183,8 @@ def calibrate(
         points[factors] = objective(regret[:, -1])
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
     on = chosen_on(mdp.name, mdp.H, K, seeds)
+    if ledger is not None:
+        ledger.note(f"factors {found.choice} of {found.agent}, chosen on {data or on}")
     return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds), settings, on)
 
 

@@ -52,6 +52,33 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def write_durably(path: Path, content: bytes) -> None:
+    """A private file in the place of one that was there: on the disk when this returns."""
+    with replacing(path) as partial:
+        write_private(partial, content)
+        sync(partial)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Have what a file holds, or which names a folder has, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time, by a lock beside the path."""
+    import fcntl  # not everywhere
+
+    with open(os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, PRIVATE)) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def remove(path: Path) -> None:
     """Remove whatever is there, without following a link; nothing need be there."""
     if path.is_dir() and not path.is_symlink():

@@ -4,7 +4,7 @@
 
 `set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
-gives the same plans, counts and visits bit for bit, and the regret to 1e-9. A plan, a bonus or a `take` of your
+gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
 Without a choice the fast one is taken where it can be. Exact noise
 (privatizers/release_mode.py) has the reference only, and no seed determines it.

@@ -21,6 +21,7 @@ import numpy as np
 
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, counters, statistics
+from dpucbvi.elementary import power
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
@@ -118,7 +119,7 @@ class TreeCounts:
 
 def order_central(problem: Problem, epsilon: float, constant: float) -> float:
     """[Sec.5.1 (2)] E = c (H/ε) log(HSAT/β)²."""
-    return constant * problem.H / epsilon * log_hsat(problem) ** 2
+    return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
 PRIVATIZERS.add("central", Central)

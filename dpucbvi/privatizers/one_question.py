@@ -33,6 +33,7 @@ import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import counters, on_grid
+from dpucbvi.elementary import log
 from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
@@ -154,7 +155,7 @@ class OneQuestion(Answers):
         n, S = problem.K - 1, problem.S
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(G, S, problem.A)
-        spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         cell, reward = (a + 1.0) * spread, (b + 1.0) * spread + self.rounding(n)  # answers, and true counts
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, reward)
         sd = self.cell_sd(S) * math.sqrt(n)

@@ -115,16 +115,13 @@ class NoisySums:
         """The running sums of Toeplitz, which publishes other integers than its estimates."""
         return getattr(self._release, "estimate", None)
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        """The counts that published integers amount to, without the truth behind them."""
-        if not integers:
-            return self.base
+    def replay(self, integers: Ints) -> Floats:
+        """The counts that the next published integers amount to, without the truth behind them."""
         if not self._stairs:
-            counts = integers[-1].astype(np.float64)
+            counts = integers.astype(np.float64)
         else:
-            for y in integers:
-                self._stairs.t += 1
-                estimates = self._stairs.estimate(y)
+            self._stairs.t += 1
+            estimates = self._stairs.estimate(integers)
             counts = np.append(np.zeros(self.size - estimates.size), estimates)
         rows = counters(*self._setup.problem.shape(self._setup.G)) // (self._setup.problem.next_states + 2)
         counts[-rows:] /= self.grid
@@ -229,10 +226,9 @@ class Questions:
     def begin(self, first: int, base: Floats) -> None:
         """There is no noise here to begin anew."""
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        if integers:
-            self._set(integers[-1])
-            self._estimate(0)
+    def replay(self, integers: Ints) -> Floats:
+        self._set(integers)
+        self._estimate(0)
         return self.counts
 
     def restart(self, batch: int, counts: Floats) -> None:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
@@ -245,7 +246,7 @@ def _env(arm: StoredArm) -> str:
 def _certified(arm: StoredArm) -> str:
     certificate = arm.certificate
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ", pure"
-    return f"{certificate.model} ε = {certificate.replace_one:.3g}{delta}"
+    return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
 
 
 def _interval(arm: StoredArm) -> str:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -160,7 +161,7 @@ def summary(found: list[Finding]) -> dict[str, str]:
 
 
 def epsilon_text(value: float) -> str:
-    return "nothing" if math.isinf(value) else three_digits(value)
+    return "nothing" if math.isinf(value) else three_digits(rounded_up(value, 3))
 
 
 def local_arms(experiment: StoredExperiment) -> list[StoredArm]:

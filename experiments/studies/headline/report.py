@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import (
     Bootstrap,
     bootstrap,
@@ -180,8 +181,10 @@ def certified(arm: StoredArm) -> str:
         return "not private"
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ""
     if arm.config["privatizer"].get("sensitivity") == "paper":
-        return f"{certificate.model} ε = {three_digits(certificate.add_remove)}{delta} (added or removed)"
-    return f"{certificate.model} ε = {three_digits(certificate.replace_one)}{delta} (replaced)"
+        epsilon, relation = certificate.add_remove, "added or removed"
+    else:
+        epsilon, relation = certificate.replace_one, "replaced"
+    return f"{certificate.model} ε = {three_digits(rounded_up(epsilon, 3))}{delta} ({relation})"
 
 
 def _interval(found: Bootstrap) -> str:

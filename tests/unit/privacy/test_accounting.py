@@ -155,21 +155,46 @@ def test_gdp_of_pure_at_its_ends():
 
 
 def test_zcdp_formulas():
-    assert zcdp_of_gdp(0.5) == zcdp_of_pure(0.5) == 0.125
-    assert zcdp_of_gdp(0.0) == 0.0 and zcdp_of_pure(INF) == INF
+    assert zcdp_of_gdp(0.5) == 0.125
+    assert zcdp_of_pure(1e-9) == pytest.approx(5e-19, rel=1e-14) and zcdp_of_pure(50.0) == 50.0
+    assert zcdp_of_gdp(0.0) == zcdp_of_pure(0.0) == 0.0 and zcdp_of_pure(INF) == INF
     assert epsilon_of_zcdp(0.0, 0.0) == epsilon_of_zcdp(3.0, 1.0) == 0.0
     assert epsilon_of_zcdp(1.0, 0.0) == epsilon_of_zcdp(INF, 0.5) == INF
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 2.0, 5.0])
-def test_randomised_response_is_within_the_zcdp_of_pure(epsilon):
-    """D_α of the ε-DP mechanism with the largest divergences, at many α."""
-    p = 1 / (1 + math.exp(-epsilon))
-    for alpha in (1.001, 1.5, 2.0, 5.0, 50.0):
-        divergence = math.log(p**alpha * (1 - p) ** (1 - alpha) + (1 - p) ** alpha * p ** (1 - alpha)) / (
-            alpha - 1
-        )
-        assert divergence <= zcdp_of_pure(epsilon) * alpha
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.3", "1", "2", "5", "20"])
+def test_the_zcdp_of_pure_is_that_of_randomised_response(epsilon):
+    """D_α of the ε-DP mechanism with the largest divergences, by its definition in 60 digits: ρα bounds it at
+    every α and is reached at α = 1, where 0.999ρ would not do.
+    """
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+        p, q, rho = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e)), zcdp_of_pure(float(epsilon))
+
+        def divergence(alpha):
+            return mpmath.log(p**alpha * q ** (1 - alpha) + q**alpha * p ** (1 - alpha)) / (alpha - 1)
+
+        orders = [1 + mpmath.mpf(10) ** k for k in (-12, -6, -3, -1, 0, 1, 2, 3)]
+        assert all(divergence(alpha) <= rho * alpha * (1 + 1e-12) for alpha in orders)
+        assert divergence(orders[0]) > 0.999 * rho * orders[0]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_zcdp_of_pure_against_dp_accounting(epsilon):
+    """The Rényi curves of randomised response, which reaches ρ at α = 1, and of Laplace noise."""
+    dp_accounting = pytest.importorskip("dp_accounting")
+    orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])
+
+    def curve(event, relation):
+        relation = getattr(dp_accounting.NeighboringRelation, relation)
+        return dp_accounting.rdp.RdpAccountant(orders, relation).compose(event)._rdp
+
+    response = curve(dp_accounting.RandomizedResponseDpEvent(2 / (1 + math.exp(epsilon)), 2), "REPLACE_ONE")
+    laplace = curve(dp_accounting.LaplaceDpEvent(1 / epsilon), "ADD_OR_REMOVE_ONE")
+    rho = zcdp_of_pure(epsilon)
+    assert (np.maximum(response, laplace) <= rho * orders * (1 + 1e-12)).all()
+    assert response[0] > 0.999 * rho
 
 
 @settings(deadline=None, max_examples=40)

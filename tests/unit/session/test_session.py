@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from strangers import MESSAGES
 
 import dpucbvi as dp
+from dpucbvi import simulate
 from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SeededWords
-from dpucbvi.simulate import episodes, set_up
+from dpucbvi.simulate import episodes, private_counts, set_up
 
 LOUD = {"confidence_scale": 0.01, "noise": "exact", "words": SeededWords}
 SEEDED = {
@@ -20,6 +21,7 @@ SEEDED = {
     "central": dp.Central(500.0, **LOUD),
     "kary": dp.KaryTree(500.0, every=3, **LOUD),
     "toeplitz": dp.Toeplitz(500.0, every=2, factorisation="square_root", **LOUD),
+    "one question": dp.OneQuestion(30.0, first=10, **LOUD),
 }
 
 
@@ -29,20 +31,40 @@ class Seeded(dp.Session):
     _seed = 3
 
 
+class Shared(dp.Client):
+    """Draws its answers from the words of the session, as a simulation of both halves does."""
+
+    def _coins(self, epsilon):
+        return self.of._source._coins
+
+    of: dp.Session
+
+
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("name", SEEDED)
-def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled):
-    """The same words, the same users: the same policy for every user."""
+def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled, monkeypatch):
+    """The same words, the same users: the same releases, to the bit, and the same policy for every user."""
     agent, K = dp.DPUCBVI(bonus_scale=1e-3, pooled=pooled), 90
+    of_run = []
+    monkeypatch.setattr(simulate, "private_counts", lambda *at: of_run.append(private_counts(*at)) or of_run[0])
     ses = Seeded(tmp_path / "trial", H=H, S=S, A=A, K=K, agent=agent, privatizer=SEEDED[name])
     changes, last = 0, None
     for episode in episodes(set_up(MDP, agent, SEEDED[name], K), seed=3):
         visit = ses.issue()
+        if ses.published is not None:
+            for released, simulated in zip(ses.published.counts, of_run[0].N_hat, strict=True):
+                np.testing.assert_array_equal(released, simulated)
         np.testing.assert_array_equal(visit.policy, episode.plan.pi)
         changes += last is not None and (visit.policy != last).any()
         last = visit.policy
-        ses.record(visit.ticket, *episode.trajectory)
-    assert changes > 1
+        sent = tuple(episode.trajectory)
+        if visit.question is not None:
+            pins = {"epsilon": 30.0, "H": H, "S": S, "A": A, "pooled": pooled}
+            client = Shared(tmp_path / f"{visit.place}.json", session=ses.id, **pins)
+            client.of = ses
+            sent = (client.answer(visit.question, *sent),)
+        ses.record(visit.ticket, *sent)
+    assert changes > 0 and ses.published.number > 5
     ses.close()
 
 
@@ -60,7 +82,7 @@ def test_a_thousand_users(tmp_path, name, K):
         assert ses.left == 0 and ses.published.number > published.number
         with pytest.raises(dp.InputError, match=f"all {K} places are issued"):
             ses.issue()
-        assert ses.certificate.replace_one > 0 and ses.certificate.noise == "release"
+        assert ses.certificate.replace_one.epsilon > 0 and ses.certificate.noise == "release"
 
 
 def test_counts_are_those_of_the_users(tmp_path):
@@ -194,7 +216,7 @@ def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
 def test_a_session_may_stay_open(tmp_path, name):
     with session(tmp_path / "trial", name, K=None) as ses:
         serve(ses, tmp_path, 45)
-        assert ses.published.number == 2 and ses.certificate.replace_one > 0
+        assert ses.published.number == 2 and ses.certificate.replace_one.epsilon > 0
 
 
 def test_deleting_leaves_the_log(tmp_path):
