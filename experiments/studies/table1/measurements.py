@@ -14,7 +14,7 @@ import numpy as np
 
 from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.calibrate.rule import objectives
+from experiments.studies.calibrate import objectives
 from experiments.studies.shared.arms import uniform_regret
 from experiments.studies.shared.tables import bootstrapped
 from experiments.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes

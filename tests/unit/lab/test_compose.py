@@ -3,12 +3,12 @@
 import pytest
 
 from dpucbvi.errors import InputError
-from experiments.lab.compose import Job, as_one_experiment, changes, check_changes, config_of, own_name
+from experiments.lab.compose import Job, changes, check_changes, config_of, own_name, with_grids
 from experiments.lab.experiment import experiment_from
 
 
 def job(*arguments: str) -> Job:
-    overrides = tuple(as_one_experiment(list(arguments)))
+    overrides = tuple(with_grids(list(arguments)))
     return Job(config_of(overrides), overrides, None, ())
 
 
@@ -68,16 +68,13 @@ def test_a_setting_that_every_arm_takes_needs_no_word(command):
     assert lines(*command) == []
 
 
-@pytest.mark.parametrize(
-    "spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5"]
-)
-def test_several_values_are_one_experiment_however_they_are_spelt(spelling):
-    assert as_one_experiment(["K=5", spelling]) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]"]
-    assert as_one_experiment(["-m", "K=5,6"]) == ["-m", "K=5,6"]
+def test_a_grid_needs_no_plus_sign():
+    given = ["K=5", "grid.privatizer.epsilon=[1,2,5]", "arms.a.grid.K=[1]", "-m"]
+    assert with_grids(given) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]", "++arms.a.grid.K=[1]", "-m"]
 
 
 def test_a_grid_goes_before_an_arms_value_and_its_own_grid_before_that(tmp_path):
-    experiment = experiment_from(job(GRIDS, "K=5,6").config, tmp_path, ["regret"])
+    experiment = experiment_from(job(GRIDS, "grid.K=[5,6]").config, tmp_path, ["regret"])
     assert [arm.settings.K for arm in experiment.arms] == [7, 9, 5, 6]
 
 

@@ -1,24 +1,33 @@
-"""The three panels, and which run stands for which printed curve.
+"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven, as explained, and certified.
 
-Panel a has the ε of the printed legend, panel b the noise and the factors of the hypothesis that is nearest to
-the printed curves, panel c the ε of the printed legend with other privatizers, certified for a user who is
-replaced. The panel `matched`, in the table only, has the ε at which the regret is the printed one. An algorithm
-is named by its arms' label. A curve's colour says the printed curve that is meant, its line the algorithm.
+Panel a has the ε of the printed legend. Panel b has the noise and the factors that are nearest to the printed
+curves, which +exp=explain_fit finds on other seeds. Panel c has the ε of the printed legend again, certified
+for a user who is replaced, with privatizers that are not in the paper. The panel `matched`, in the table only,
+has the ε at which the regret is the printed one. An algorithm is named by its arms' label. A curve's colour
+says the printed curve that is meant, its line the algorithm.
 """
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.errors import InputError
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.printed import printed_beside
-from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, set_ticks
-from experiments.studies.shared.tables import as_regret
+from experiments.studies import Stored, Study
+from experiments.studies.epsilon import FACTOR
+from experiments.studies.shared.arms import check_same_grid
+from experiments.studies.shared.printed import final_regrets, printed_beside
+from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, new_panels, set_ticks
+from experiments.studies.shared.tables import as_regret, markdown, write_page
 
 
 class Variant(NamedTuple):
@@ -173,3 +182,93 @@ def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:
     if pooled is not None:
         at, text = (0.985, pooled.mean), f"pooled\n{certified(pooled)}"
         axes.annotate(text, at, (0, -5), ha="right", va="top", color=HUES["jdp_eps2"], **places)
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """One panel below the other, and how an algorithm is drawn below them."""
+    check_same_grid(experiment)
+    figure, panels = new_panels([2.4, 2.6, 2.6], aligned=False)
+    ours = [
+        Line2D([], [], color=QUIET, linewidth=width, linestyle=dashes, label=label)
+        for label, (width, dashes) in LINES.items()
+    ]
+    printed = Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.3, label="printed in the paper")
+    figure.legend(handles=[*ours, printed], loc="outside lower left", ncols=2, handlelength=3.0)
+    for axes in panels:
+        axes.set(xlabel="episode", ylabel="cumulative regret")
+    for axes, panel, draw_panel in zip(
+        panels, "abc", (draw_proven, draw_explained, draw_certified), strict=True
+    ):
+        if any(arm.panel == panel for arm in experiment.arms):
+            draw_panel(axes, experiment)
+        else:
+            axes.set_axis_off()
+    return figure
+
+
+NAMES = {
+    "non_private": "non-private",
+    "jdp_eps2": "JDP, ε = 2",
+    "jdp_eps1": "JDP, ε = 1",
+    "ldp_eps2": "LDP, ε = 2",
+}
+COLUMNS = {
+    "(a) DP-UCBVI": ("a", PER_STEP),
+    "(a) literal constants": ("a", LITERAL),
+    "(a) pooled": ("a", POOLED),
+    "(a) Private-UCB-VI": ("a", PRIVATE_UCB_VI),
+    "(b) explained": ("b", PER_STEP),
+    "(c) other privatizers": ("c", OTHERS),
+    "matched": ("matched", PER_STEP),
+    "matched, pooled": ("matched", POOLED),
+    "matched, Private-UCB-VI": ("matched", PRIVATE_UCB_VI),
+}
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """The page; the matches are read from the file that the study `epsilon` has written beside them."""
+    matching = folder / "epsilon.csv"
+    if not matching.exists():
+        raise InputError(f"riverswim: its report needs {matching}; run +exp=epsilon, then experiments/paper.py")
+    return [write_page(folder, "riverswim", regrets=_regrets(experiment), matching=_matching(matching))]
+
+
+def _regrets(experiment: StoredExperiment) -> str:
+    printed = final_regrets(experiment.arms[0].config)
+    rows = [
+        [name, f"{printed[curve]:,.0f}", *(_cell(experiment, *place, curve) for place in COLUMNS.values())]
+        for curve, name in NAMES.items()
+    ]
+    return markdown(("printed curve", "printed", *COLUMNS), rows)
+
+
+def _cell(experiment: StoredExperiment, panel: str, variant: Variant, curve: str) -> str:
+    arm = find(experiment, panel, variant, curve)
+    if arm is None:
+        return "-"
+    mean, half_width = arm.interval
+    return f"{mean:,.0f} ± {half_width:,.0f}"
+
+
+def _matching(path: Path) -> str:
+    """From the written file: the same numbers that the config of the panel `matched` quotes."""
+    with path.open() as file:
+        rows = [[NAMES[row["curve"]], row["algorithm"], *_matched(row)] for row in csv.DictReader(file)]
+    header = ("printed curve", "algorithm", "matched at, a user added or removed", "the same, a user replaced")
+    return markdown(header, rows)
+
+
+def _matched(row: dict[str, str]) -> tuple[str, str]:
+    if not row["value"]:
+        return "nowhere", "nowhere"
+    x, low, high = (float(row[key]) for key in ("value", "low", "high"))
+    if row["setting"] == FACTOR:
+        return f"bonus × {_with_interval(x, low, high)}", "not private"
+    return f"ε = {_with_interval(x, low, high)}", f"ε = {_with_interval(2 * x, 2 * low, 2 * high)}"
+
+
+def _with_interval(x: float, low: float, high: float) -> str:
+    return f"{three_digits(x)} ({three_digits(low)} to {three_digits(high)})"
+
+
+STUDY = Study(draw, report=write, needs=("epsilon",))
