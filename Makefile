@@ -57,13 +57,13 @@ QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py
   privatizers/test_privatizers.py engine/test_twins.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests of every room, for every save: under a minute
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(QUICK)
+	$(BIN)/python -m pytest -m "not slow" -n 2 $(QUICK)
 
 test: lint types ## lint, types and all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test-all: lint types ## lint, types and every test, slow ones too
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --reliability=paper/results/reliability.md
+	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
 
 lint: $(VENV) ## style and formatting, nothing rewritten
 	$(BIN)/ruff check .

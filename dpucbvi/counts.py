@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Release, Shape, User
 from dpucbvi.support import Support
@@ -251,14 +251,18 @@ class PrivateCounts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
         trajectory = sanitised(*trajectory, self._H, self.S, self.A)
         place = trajectory.s[1:] if self._support is None else self._support.moves(trajectory)
+        D = None if self._support is None else self._support.D
         released = self._release.release(User(*trajectory, self._pi, place))
         if released is not None:
-            D = None if self._support is None else self._support.D
-            N_hat = self.noisy(as_counts(released, self.G, self.S, self.A, D))
-            N_tilde = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
-            self.fallbacks += N_tilde.fallbacks
+            sizes = (self.G, self.S, self.A, D)
+            flat = finite("privatizer: its release", released, (counters(*sizes),))
+            N_hat = self.noisy(as_counts(flat, *sizes))
+            made = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
+            N_sa = finite("postprocess: its N_sa", made.N_sa, N_hat.N_sa.shape)
+            N_sas = finite("postprocess: its N_sas", made.N_sas, N_hat.N_sas.shape)
+            self.fallbacks += made.fallbacks
             self.N_hat = self._spread(N_hat)
-            self.counts = self._spread(Counts(N_tilde.N_sa, N_tilde.N_sas, self._rewards_of(N_tilde.N_sa)))
+            self.counts = self._spread(Counts(N_sa, N_sas, self._rewards_of(N_sa)))
         return self.counts
 
     def _spread(self, counts: Counts) -> Counts:
@@ -313,12 +317,14 @@ class Turnstile:
         if expected is None or visitor is not expected:
             raise InputError("agent: update takes the user of this episode, and takes her once")
         self._waiting = (None, NO_STEPS)
-        return self._private.update(trajectory)
+        self._private.update(trajectory)
+        return self.counts
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("counts", "N_hat", "fallbacks", "E", "G", "S", "A"):
             raise AttributeError(f"agent: private counts have no {name} that an agent may read")
-        return getattr(self._private, name)
+        value = getattr(self._private, name)
+        return Counts(*map(np.copy, value)) if isinstance(value, Counts) else value
 
 
 def zeroed(N_sas: Floats, sd: Floats, tau: float) -> Floats:

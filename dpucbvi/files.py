@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -50,6 +51,19 @@ def write_private(path: Path, content: bytes) -> None:
     """A new file that only its owner can read."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
         file.write(content)
+
+
+def read_regular(path: Path, most: int, own: bool = False) -> bytes:
+    """The bytes of a regular file; a link, a pipe or a folder in its place is not opened."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is not a file")
+        if found.st_size > most:
+            raise ValueError("it is larger than any that is written here")
+        if own and found.st_uid != os.geteuid():
+            raise ValueError("it is another user's")
+        return file.read()
 
 
 def write_durably(path: Path, content: bytes) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NOTHING_LEARNT = "nothing was learnt, no Q left H"  # said of runs of which that is known
 
 
+ROUNDING = 1e-9  # relative
+
+
 class Trace(NamedTuple):
     """One run: cumulative values after the recorded episodes, and the last plan.
 
@@ -207,6 +210,12 @@ def has_left_start(Q: Floats) -> bool:
 def none_learnt(runs: Sequence[Trace]) -> bool:
     """Whether it is known of every run that it learnt nothing."""
     return bool(runs) and all(run.learnt is False for run in runs)
+
+
+def grows(values: np.ndarray, most: np.ndarray) -> bool:
+    """Whether a sum over episodes never falls from 0 on and never exceeds `most`, but for its rounding."""
+    slack = ROUNDING * (1.0 + most)
+    return bool((np.diff(values, prepend=0) >= -slack).all() and (values <= most + slack).all())
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

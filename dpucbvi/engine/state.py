@@ -117,6 +117,26 @@ class Record(NamedTuple):
     fallbacks: Ints
 
 
+# Numbers that the settings give again, and that a checkpoint does not hold.
+GIVEN = ("source.scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
+# The only integers that it holds. None is an index but for actions, which are checked; `seek` has the rest.
+WHOLE = ("memory.pi", "memory.tally", "record.changes", "record.fallbacks", "state.shown", "sample.filled")
+
+
+def is_saved(name: str, array: np.ndarray) -> bool:
+    """Whether a checkpoint holds this array of a run."""
+    return name in WHOLE or (array.dtype.kind in "fu" and not name.endswith(GIVEN))
+
+
+def seek(part: Any, users: int) -> None:
+    """Set every index of a release as it is after so many users."""
+    if hasattr(part, "seek"):
+        part.seek(users)
+    elif isinstance(part, tuple):
+        for item in part:
+            seek(item, users)
+
+
 def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays of a tuple and of the tuples in it, by name, but for what is made again from the seed."""
     if isinstance(part, np.ndarray):

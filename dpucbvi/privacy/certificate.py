@@ -24,6 +24,7 @@ proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on e
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Real
 from typing import NamedTuple
 
 from dpucbvi.counts import FAMILIES, Families
@@ -36,6 +37,7 @@ MARGIN = 1e-12
 SIMULATION, RELEASE = "simulation", "release"
 READ = "trajectories"  # an agent has read them: whatever noise there was hides nothing
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
+MODELS = ("JDP", "LDP", "none")
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
 
@@ -56,6 +58,7 @@ class Certificate(NamedTuple):
     noise: str = SIMULATION
     rho_add_remove: float | None = None
     rho_replace_one: float | None = None
+    declared: bool = False  # by a file, and not worked out again from its settings
 
     def epsilon(self, relation: str) -> float:
         """ε under "add_remove" or "replace_one", at δ."""
@@ -105,7 +108,21 @@ class Certificate(NamedTuple):
             return "no privacy is certified"
         kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
         each = ", ".join(f"{at_most(self.epsilon(relation))} {words}" for relation, words in RELATIONS.items())
-        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}"
+        declared = " (declared, not recomputed)" if self.declared else ""
+        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}{declared}"
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Raise InputError for a certificate that could not be one: whatever made it, it is shown to people."""
+    model, *epsilons, delta, mu_1, mu_2, noise, rho_1, rho_2, _ = certificate
+    given = [*epsilons, delta, *(number for number in (mu_1, mu_2, rho_1, rho_2) if number is not None)]
+    numbers = all(isinstance(number, Real) and not isinstance(number, bool) for number in given)
+    if not (numbers and min(given) >= 0.0 and not any(map(math.isnan, given)) and delta <= 1.0):
+        raise InputError("certificate: it must have ε, μ and ρ >= 0, and δ in [0, 1]")
+    if model not in MODELS or noise not in (SIMULATION, RELEASE, READ):
+        raise InputError(f"certificate: its model must be one of {', '.join(MODELS)}, its noise a known one")
+    if model == "none" and not all(map(math.isinf, epsilons)):
+        raise InputError("certificate: without a model of privacy its ε must be infinite")
 
 
 def rounded_up(epsilon: float, digits: int = 4) -> float:

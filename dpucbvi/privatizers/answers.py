@@ -36,6 +36,9 @@ class Tallies(NamedTuple):
     factor_earned: float
     cell_sd: float
 
+    def seek(self, users: int) -> None:
+        self.released[0] = np.searchsorted(self.ends, users, side="right")
+
 
 def released(tallies: Tallies, S: int, t: int, noisy: Noisy) -> bool:
     """Whether counts are released after user t; if so, N̂(s,a,s') and centred R̂(s,a) from the tallies."""

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
-from dpucbvi.errors import check_number, whole
+from dpucbvi.errors import check_flag, check_number, whole
 from dpucbvi.privacy.certificate import Scales
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers.noisy_sums import NoisySums
@@ -53,6 +53,10 @@ class FillingBatch(NamedTuple):
     least: float  # of a batch's row, to be kept
     policy_cells: bool
     drop_empty: bool
+
+    def seek(self, users: int) -> None:
+        """Set the index as it is after so many users: no file is trusted with it."""
+        self.closed[0] = np.searchsorted(self.ends, users, side="right")
 
 
 def take(state: FillingBatch, t: int, user: User, noisy: Noisy) -> bool:
@@ -144,6 +148,8 @@ class Batches(NoisySums):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
+        check_flag("policy_cells", self.policy_cells)
+        check_flag("drop_empty", self.drop_empty)
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, NO_STEPS, Counts, add_user, as_counts, counters, on_grid, sanitised
 from dpucbvi.errors import InputError
@@ -302,8 +302,7 @@ class Planner:
         G, S, A, _ = problem.shape(self._setup.G)
         N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
         counts = Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
-        made = self._setup.agent.planner(counts)  # type: ignore[attr-defined]
-        check_plan(made, k, problem)
+        made = checked_plan(self._setup.agent.planner(counts), k, problem)  # type: ignore[attr-defined]
         if made.pi.ndim == 3:
             raise InputError("agent: a session takes policies that choose one action per state")
         self.values.pi[:], self.values.V[:] = made.pi, made.V

@@ -34,7 +34,7 @@ NO_NUMBER = (TEXT, True, None, LIST, GROUP)
 NO_INTEGER = (*NO_NUMBER, 1.5)
 NO_TEXT = (3, True, LIST, GROUP)
 SETTINGS = {  # key: values that are not accepted
-    "K": (*NO_INTEGER, 0, -5, 10**15 + 1, 1e20),
+    "K": (*NO_INTEGER, 0, -5, 2**31, 1e20),
     "beta": (*NO_NUMBER, 0, 1, -0.1, 1.5, NAN, INF),
     "trace_points": (*NO_INTEGER, 0, -1),
     "runs": (*NO_INTEGER, 0, -1, 10**9),

@@ -72,7 +72,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if private else "-",
         "pooled" if config["agent"].get("pooled") else "per step",
-        certificate.model,
+        f"{certificate.model}{' (declared)' * certificate.declared}",
         as_written(certificate.delta),
         at_most(certificate.add_remove),
         at_most(certificate.replace_one),
