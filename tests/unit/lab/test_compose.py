@@ -18,7 +18,7 @@ def lines(*arguments: str) -> list[str]:
 
 NO_RUN = [
     ("+arms={a: {grid: {K: [7]}}}", "K=5"),
-    ("+arms={a: {grid: {K: [7]}}}", "K=5,6"),
+    ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {privatizer: {epsilon: 1}}}", "privatizer.epsilon=7"),
     ("privatizer=non_private", "postprocess=none", "grid.privatizer.epsilon=[1,1.5]", "confidence.scale=0.5"),
@@ -40,7 +40,7 @@ def test_a_setting_that_changes_no_run_is_refused(command):
 SOME = "+arms={a: {runs: 3}, b: {K: 9}, c: {runs: 8}}"
 GRIDS = "+arms={own: {grid: {K: [7]}}, without: {K: 9, grid: {K: null}}, taken: {K: 8}}"
 TOLD = {
-    (GRIDS, "K=5,6"): "grid.K=[5,6] changes 1 of 3 arms; not own, without, which have their own value",
+    (GRIDS, "grid.K=[5,6]"): "grid.K=[5,6] changes 1 of 3 arms; not own, without, which have their own value",
     (SOME, "runs=9"): "runs=9 changes 2 of 3 arms; not a, which",
     (SOME, "K=5"): "K=5 changes 2 of 3 arms; not b, which",
     ("+exp=riverswim", "privatizer.sensitivity=replace_one"): "privatizer.sensitivity=replace_one changes",

@@ -151,6 +151,7 @@ def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
     }
 
 
+@pytest.fixture(scope="module")
 def report(tmp_path_factory):
     return STUDY.report(grid(), tmp_path_factory.mktemp("report"), {}.get)
 
