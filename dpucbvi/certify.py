@@ -27,28 +27,26 @@ from dpucbvi.protocol import Problem
 from dpucbvi.simulate import certificate_of
 
 PROVEN, DECLARED, AUDITED = "proven", "declared", "audited"  # audited: declared, and dp.audit found nothing
-UNITS = {
-    "JDP": "one user's whole trajectory",
-    "LDP": "one user's whole trajectory",
-    "DP": "all that counts of one user",
-    "none": "nothing",
+# By model: what is protected, from whom, and who is trusted.
+MODELS = {
+    "JDP": (
+        "one user's whole trajectory",
+        "everybody else together: they see every release, their own policies and what they did",
+        "whoever runs the server is trusted",
+    ),
+    "LDP": (
+        "one user's whole trajectory",
+        "everybody, the server too",
+        "every user answers on a device of her own",
+    ),
+    "DP": ("all data of one user", "everybody who sees what is released", "whoever holds the data is trusted"),
+    "none": ("nothing", "nobody", "nobody is trusted"),
 }
-ADVERSARIES = {
-    "JDP": "everybody else together: they see every release, their own policies and what they did",
-    "LDP": "everybody, the server too",
-    "DP": "everybody who sees what is released",
-    "none": "nobody",
-}
-TRUST = {
-    "JDP": ("whoever runs the server is trusted",),
-    "LDP": ("every user answers on a device of her own",),
-    "DP": ("whoever holds the data is trusted",),
-    "none": (),
-}
+# By kind of noise: what must hold.
 NOISES = {
-    SIMULATION: ("a simulation: its noise is seeded floats, and hides nobody who is real",),
-    RELEASE: ("the system's random words are uniform, and nobody sees how long a draw takes",),
-    READ: ("the agent reads trajectories",),
+    SIMULATION: "a simulation: its noise is seeded floats, and hides nobody who is real",
+    RELEASE: "the system's random words are uniform, and nobody sees how long a draw takes",
+    READ: "nothing: the agent reads trajectories",
 }
 WORLD = "what others do because of her, and not because of a release, is not covered"
 
@@ -168,29 +166,18 @@ def guarantee(
     further: tuple[str, ...] = (),
 ) -> Guarantee:
     """A certificate in full; `further` are assumptions of whoever asks."""
-    model = certificate.model
-    check_one_of("privatizer.model", model, tuple(UNITS))
+    check_one_of("privatizer.model", certificate.model, tuple(MODELS))
     of_her = certificate.group(whole("per_person", per_person, 1))
-    measures = {
-        relation: Measures(of_her.epsilon(relation), of_her.mu(relation), of_her.rho(relation))
-        for relation in RELATIONS
-    }
-    if unit is None:
-        unit = (
-            UNITS[model] if per_person == 1 or model == "none" else f"{per_person} trajectories of one person"
-        )
+    replaced, apart = (
+        Measures(of_her.epsilon(relation), of_her.mu(relation), of_her.rho(relation))
+        for relation in ("replace_one", "add_remove")
+    )
+    usual, adversary, trusted = MODELS[certificate.model]
+    if per_person > 1:
+        usual = f"{per_person} trajectories of one person"
     once = f"a person is at most {'one user' if per_person == 1 else f'{per_person} users'}"
-    assumptions = (*TRUST[model], *NOISES[certificate.noise], *further)
-    if model != "none":
-        assumptions = (*assumptions, once, WORLD)
+    assumptions = (trusted, NOISES[certificate.noise], *further, once, WORLD)
     return Guarantee(
-        model,
-        measures["replace_one"],
-        measures["add_remove"],
-        of_her.delta,
-        unit,
-        ADVERSARIES[model],
-        certificate.noise,
-        basis,
-        assumptions,
+        *(certificate.model, replaced, apart, of_her.delta, unit or usual, adversary),
+        *(certificate.noise, basis, assumptions),
     )

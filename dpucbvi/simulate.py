@@ -22,7 +22,7 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
-from dpucbvi.counts import FAMILIES, PrivateCounts, Turnstile, Visitor
+from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
@@ -265,8 +265,9 @@ def _constants(
     agent: Agent, privatizer: Privatizer, problem: Problem, G: int, zero: float
 ) -> tuple[Noise, Any]:
     """How large the noise is, and what the agent makes of it; InputError if it is too large for numbers."""
-    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
-    if FAMILIES[privatizer.families].summed:
+    families = FAMILIES[privatizer.families]
+    noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
+    if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
@@ -419,9 +420,9 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
     known = setup.mdp.r[:G] if setup.known_rewards else None
-    sizes = (G, problem.S, problem.A)
+    sizes, rounding = (G, problem.S, problem.A), Rounding.start(setup.privatizer.families, problem.H, seed)
     return PrivateCounts(
-        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H
+        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H, rounding
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan, is_policy
 from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import FAMILIES, counters, zero_counts
+from dpucbvi.counts import FAMILIES, Rounding, counters, shape_of, zero_counts
 from dpucbvi.engine import releases
 from dpucbvi.engine.boxes import Box, box, boxed_callback
 from dpucbvi.engine.compiled import cacheable, is_the_packages
@@ -163,6 +163,7 @@ def start(setup: Setup, seed: int) -> FastRun:
             a=np.zeros(H, dtype=np.int64),
             r=np.zeros(H),
             place=np.zeros(H, dtype=np.int64),
+            rounding=Rounding.start(setup.privatizer.families, H, seed),
             N_visits=np.zeros((H, S, A)),
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
@@ -181,13 +182,18 @@ class Loop:
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
         self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
+        self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
 
     def _box(self, uniforms: Floats) -> Box:
         run, parts = self._run, (self._plan, self._release, self._hook)
         addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
-        steps = (self._processing, self._lazy, self._flat)
-        return box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
+        if self._boxed_for != (addresses, uniforms.shape):  # else it is the last box, with other numbers in it
+            self._boxed_for, self._uniforms = (addresses, uniforms.shape), np.empty(uniforms.shape)
+            steps = (self._processing, self._lazy, self._flat)
+            self._boxed = box(run.world, addresses, *steps, run.memory, run.record, self._uniforms, self._rows)
+        self._uniforms[:] = uniforms
+        return self._boxed
 
     @property
     def settled(self) -> bool:
@@ -282,14 +288,15 @@ def processing(setup: Setup) -> Processing:
     families, E = FAMILIES[setup.privatizer.families], setup.noise.E
     known = setup.mdp.r[: setup.G].ravel() if setup.known_rewards else np.zeros(0)
     w = band(E, str(setup.postprocess))
-    return Processing(E, processed(setup), w, setup.zero, families.summed, families.centred, known)
+    counted = families.summed, families.centred, families.joint
+    return Processing(E, processed(setup), w, setup.zero, *counted, known)
 
 
 def no_counts(setup: Setup) -> Private:
-    G, S, A, D = setup.problem.shape(setup.G)
-    flat = np.zeros(counters(G, S, A, D))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + D)])
-    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(D, G, S * A))
+    G, S, A, cells = shape_of(setup.problem, setup.G, setup.privatizer.families)
+    flat = np.zeros(counters(G, S, A, cells))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
+    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
     return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _places(setup))
 

@@ -16,6 +16,7 @@ from dpucbvi.agents.plans import Counted, Values
 from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
+from dpucbvi.engine.releases import symbols
 from dpucbvi.engine.state import Memory, Private, arrays_of
 from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import Trajectory
@@ -234,6 +235,7 @@ def python_release(setup: Setup, release: Any, memory: Memory, private: Private)
     def take(_t: int) -> int:
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
         place = trajectory.s[1:] if support is None else support.moves(trajectory)
+        place = symbols(place, memory, setup.problem.next_states)
         released = release.release(User(*trajectory, memory.pi.copy(), place))
         if released is None:
             return 0

@@ -1,9 +1,10 @@
 """Users who answer at random: the server's tallies of their answers, and the estimates made of them.
 
-There are two kinds of question, about the next state and about the reward. An answer x to one of n questions
-about a pair is tallied; where it is not the true one it has probability q, so that a multiple of (tally of x) -
-q n has the mean of the number of users whose true answer is x. Simulated coins have real
-probabilities (draws.py), exact ones do not need them (exact.py), and only the tallies are integers.
+There are two kinds of question, about the next state and about the reward, or one about both (symbols). An
+answer x to one of n questions about a pair is tallied; where it is not the true one it has probability q, so
+that a multiple of (tally of x) - q n has the mean of the number of users whose true answer is x. Simulated
+coins have real probabilities (draws.py), exact ones do not need them (exact.py), and only the tallies are
+integers.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import CENTRE, counters
+from dpucbvi.counts import CENTRE, counters, shape_of
 from dpucbvi.errors import check_number, whole
 from dpucbvi.privacy.certificate import check_budget
 from dpucbvi.privacy.exact import ExactCoins
@@ -25,8 +26,8 @@ from dpucbvi.protocol import Floats, Ints, Noisy, Problem, Release, User
 class Tallies(NamedTuple):
     """The server's tallies by row (g, s, a), and what one answer adds to an estimate."""
 
-    moved: np.ndarray  # [row, answer]: next states
-    earned: np.ndarray  # [row, answer]: rewards 0 and 1
+    moved: np.ndarray  # [row, answer]: next states, or symbols
+    earned: np.ndarray  # [row, answer]: rewards 0 and 1; no answers where symbols are asked for
     asked: np.ndarray  # [row]: questions about the next state
     N_hat: Floats  # [row] of the last release
     ends: Ints  # after which users there is a release
@@ -40,19 +41,20 @@ class Tallies(NamedTuple):
         self.released[0] = np.searchsorted(self.ends, users, side="right")
 
 
-def released(tallies: Tallies, S: int, t: int, noisy: Noisy) -> bool:
-    """Whether counts are released after user t; if so, N̂(s,a,s') and centred R̂(s,a) from the tallies."""
+def released(tallies: Tallies, cells: int, t: int, noisy: Noisy) -> bool:
+    """Whether counts are released after user t; if so, the cells and centred R̂(s,a) from the tallies."""
     if not ended(t, tallies.ends, tallies.released):
         return False
     rows = tallies.asked.size
     for row in range(rows):
         tallies.N_hat[row] = 0.0
-        for s in range(S):
-            value = tallies.factor_moved * (tallies.moved[row, s] - tallies.q * tallies.asked[row])
-            noisy.counts[(1 + s) * rows + row] = value
+        for cell in range(cells):
+            value = tallies.factor_moved * (tallies.moved[row, cell] - tallies.q * tallies.asked[row])
+            noisy.counts[(1 + cell) * rows + row] = value
             tallies.N_hat[row] += value
-        difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
-        noisy.counts[(1 + S) * rows + row] = tallies.factor_earned * difference
+        if tallies.earned.shape[1] > 0:
+            difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
+            noisy.counts[(1 + cells) * rows + row] = tallies.factor_earned * difference
         noisy.sd[row] = tallies.cell_sd * math.sqrt(tallies.asked[row])
     return True
 
@@ -116,7 +118,8 @@ class ExactlyAnswered:
         self, privatizer: Answers, problem: Problem, G: int, seed: np.random.SeedSequence, coins: ExactCoins
     ):
         self.state, self.t = privatizer.start(problem, G, seed), 0
-        self._privatizer, self._coins, self._shape = privatizer, coins, (G, problem.S, problem.A)
+        self._privatizer, self._coins = privatizer, coins
+        self._shape = shape_of(problem, G, privatizer.families)
         rows = self.state.tallies.asked.size
         self.noisy = Noisy(np.zeros(counters(*self._shape)), np.zeros(rows))
 
@@ -124,10 +127,10 @@ class ExactlyAnswered:
         check_policy(self._privatizer, user.pi.ndim == 3)
         self._privatizer.ask(self.state, user, self._coins)
         self.t += 1
-        if released(self.state.tallies, self._shape[1], self.t, self.noisy):
+        if released(self.state.tallies, self._shape[3], self.t, self.noisy):
             return self.noisy.counts.copy()
         return None
 
     @property
     def sd(self) -> Floats:
-        return self.noisy.sd.reshape(self._shape)
+        return self.noisy.sd.reshape(self._shape[:3])

@@ -96,7 +96,7 @@ class TreeCounts:
     """Section 5.1 as it reads: the users' sums, and on them the noise of a Binary Mechanism."""
 
     def __init__(self, privatizer: Central, problem: Problem, G: int, stream: LaplaceStream):
-        self._shape, self._families = problem.shape(G), FAMILIES[privatizer.families]
+        self._shape, self._families = privatizer.shape(problem, G), FAMILIES[privatizer.families]
         self._every, self._unit_sd = privatizer.every, privatizer.unit_sd(problem, G)
         scale = by_counter(privatizer.scales(problem, G), privatizer.families, *self._shape)
         self._tree = BinaryMechanism(len(scale), levels(privatizer.releases(problem) + 1), scale, stream)
@@ -109,7 +109,7 @@ class TreeCounts:
         if self.t % self._every:
             return None
         released = self.sum.copy()
-        released[self._families.offset(*self._shape) :] += self._tree.next()
+        released[self._families.released(*self._shape)] += self._tree.next()
         return released
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
-from dpucbvi.counts import FAMILIES, counters
+from dpucbvi.counts import FAMILIES, Families, counters, shape_of
 from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released
 from dpucbvi.privacy.draws import Draws, seeded
@@ -19,7 +19,7 @@ from dpucbvi.privacy.law import ONCE, PLAIN, ExactNoise, Gaussian, Laplace, Law,
 from dpucbvi.privacy.sensitivity import check_clip
 from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Published
 from dpucbvi.privatizers.release_mode import ReleaseMode
-from dpucbvi.protocol import Floats, Noise, Problem, Release
+from dpucbvi.protocol import Floats, Noise, Problem, Release, Shape
 
 
 class NoisySums(Arrays, ReleaseMode):
@@ -101,20 +101,23 @@ class NoisySums(Arrays, ReleaseMode):
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all releases of all counters at once."""
         n = self.terms(self.releases(problem))
-        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * self.events(problem))
-        one = self.law.sum_bound(n, failure)
-        row = self.row_bound(scales, problem.next_states, n, failure) if self.summed else scales.N * one
+        failure = problem.beta / SHARE / (counters(*self.shape(problem, G)) * self.events(problem))
+        one, cells = self.law.sum_bound(n, failure), self.shape(problem, G)[3]
+        row = self.row_bound(scales, cells, n, failure) if self.counted.summed else scales.N * one
+        reward = self.row_bound(scales, cells // 2, n, failure) if self.counted.joint else scales.R * one
         most = visits(problem.H, G, self.clip)
         behind = float((self.every - 1) * most)  # how far a count may run ahead of its last release
         rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most) if self.exact else 0.0
-        return Bounds(scales.M * one + behind, row + behind, scales.R * one + behind + rounding)
+        return Bounds(scales.M * one + behind, row + behind, reward + behind + rounding)
 
     def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
         """On the noise of N̂(s,a) where it is the sum of D cells."""
         return self.law.row_bound(scales.M, D, n, failure)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        return bound_to_E(problem.next_states, self.summed, *self.bounds(problem, G, scales))
+        bounds = self.bounds(problem, G, scales)
+        of_next_state = self.counted.cells(1) * bounds.cell
+        return bound_to_E(problem.next_states, self.counted.summed, *bounds._replace(cell=of_next_state))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         T = self.releases(problem)
@@ -126,8 +129,11 @@ class NoisySums(Arrays, ReleaseMode):
         return self.law.certificate(self.model, user, self.spent(T), scales)
 
     @property
-    def summed(self) -> bool:
-        return FAMILIES[self.families].summed
+    def counted(self) -> Families:
+        return FAMILIES[self.families]
+
+    def shape(self, problem: Problem, G: int) -> Shape:
+        return shape_of(problem, G, self.families)
 
     # --- the release ------------------------------------------------------------------------------------------
 
@@ -136,7 +142,7 @@ class NoisySums(Arrays, ReleaseMode):
 
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
         """Seeded noise for every released counter."""
-        scale = by_counter(self.scales(problem, G), self.families, *problem.shape(G))
+        scale = by_counter(self.scales(problem, G), self.families, *self.shape(problem, G))
         return seeded(seed, scale, self.law.gaussian)
 
     def release(
@@ -144,14 +150,14 @@ class NoisySums(Arrays, ReleaseMode):
     ) -> Release:
         if not self.exact:
             return super().release(problem, G, seed)
-        shape, noise = problem.shape(G), self.exact_noise(problem, G)
+        shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
         draws = noise.draws(shape, self.words.start(seed), samplers)
         return Published(self.in_integers(problem, G, draws, noise), shape, noise.grid)
 
     def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
         """The release with exact noise: the same function on integers."""
         state = self.state(problem, G, draws, noise.grid)
-        return ArrayRelease(self, state, problem.shape(G), np.int64)
+        return ArrayRelease(self, state, self.shape(problem, G), np.int64)
 
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""
@@ -160,9 +166,9 @@ class NoisySums(Arrays, ReleaseMode):
 
 def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | None = None) -> Floats:
     """The scale of every released counter, in the order of counts.as_counts."""
-    n = G * S * A
-    every = np.repeat([scales.N, scales.M, scales.R], [n, n * (S if D is None else D), n])
-    return every[FAMILIES[families].offset(G, S, A) :]
+    n, D = G * S * A, FAMILIES[families].cells(S) if D is None else D
+    every = np.repeat([scales.N, scales.M, scales.R], [n, n * D, n])
+    return every[FAMILIES[families].released(G, S, A, D)]
 
 
 def visits(H: int, G: int, clip: int | None = None) -> int:
@@ -170,9 +176,8 @@ def visits(H: int, G: int, clip: int | None = None) -> int:
     return 1 if G > 1 else clip or H
 
 
-def add_noise(sums: np.ndarray, noise: np.ndarray, counts: np.ndarray) -> None:
-    """N̂ = the sums plus noise, for every released counter: those at the end."""
-    first = sums.size - noise.size
+def add_noise(sums: np.ndarray, noise: np.ndarray, first: int, counts: np.ndarray) -> None:
+    """N̂ = the sums plus noise, for every released counter: those from `first` on."""
     N, N_hat = sums[first:], counts[first:]
     for c in range(noise.size):
         N_hat[c] = N[c] + noise[c]

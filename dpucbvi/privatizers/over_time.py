@@ -43,7 +43,7 @@ def running_sums(next_noise: Next) -> Take:
         if t % state.every:
             return False
         noise, variance = next_noise(state.mechanism, state.source)
-        add_noise(state.sum, noise, noisy.counts)
+        add_noise(state.sum, noise, state.counting.first, noisy.counts)
         noisy.sd[:] = state.unit_sd * math.sqrt(variance)
         return True
 
@@ -61,9 +61,9 @@ class OverTime(NoisySums):
         return super().scales(problem, G) if self.releases(problem) else NOTHING
 
     def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> RunningSums:
-        shape, dtype = problem.shape(G), np.float64 if grid is None else np.int64
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
         tally = counting(shape, problem.H, self.families, self.clip, grid)
-        size = counters(*shape) - tally.offset
+        size = tally.end - tally.first
         mechanism = self.mechanism(size, self.releases(problem), source, dtype)
         sums, unit_sd = np.zeros(counters(*shape), dtype), self.unit_sd(problem, G)
         return RunningSums(sums, mechanism, source, tally, unit_sd, self.every)
@@ -81,9 +81,10 @@ class EstimatedSums:
         self.t += 1
         if self.t % self.state.every:
             return None
-        offset = self.state.counting.offset
-        estimates, self._variance = self.estimate(self.state.sum[offset:])
-        return np.append(np.zeros(offset), estimates)
+        first, end = self.state.counting.first, self.state.counting.end
+        released = np.zeros(self.state.sum.size)
+        released[first:end], self._variance = self.estimate(self.state.sum[first:end])
+        return released
 
     @property
     def sd(self) -> Floats:

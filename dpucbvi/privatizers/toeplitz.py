@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
@@ -80,8 +79,8 @@ class Toeplitz(OverTime):
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         if self.full:
-            shape = problem.shape(G)
-            size = counters(*shape) - FAMILIES[self.families].offset(*shape)
+            released = self.counted.released(*self.shape(problem, G))
+            size = released.stop - released.start
             square_root.check_memory(self.releases(problem), size, 2 if self.exact else 1)
         return super().noise_of(problem, G)
 
@@ -99,7 +98,7 @@ class Toeplitz(OverTime):
 
     def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
         estimates = square_root.StairSums(self.releases(problem), draws)
-        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, problem.shape(G))
+        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, self.shape(problem, G))
 
 
 PRIVATIZERS.add("toeplitz", Toeplitz)

@@ -14,10 +14,22 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import FAMILIES, NO_STEPS, Counts, add_user, as_counts, counters, on_grid, sanitised
+from dpucbvi.counts import (
+    FAMILIES,
+    NO_STEPS,
+    Counts,
+    add_user,
+    as_counts,
+    counters,
+    on_grid,
+    sanitised,
+    shape_of,
+    summed,
+)
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
+from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers.answers import released as estimated
@@ -67,7 +79,8 @@ class NoisySums:
         self._setup, self.ends = setup, batch_ends(setup)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = self._filling and privatizer.policy_cells
-        self.begin(0, np.zeros(counters(*setup.problem.shape(setup.G))))
+        self._bits = privatizer.words.start(seed_stream(seed, "rewards"))
+        self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
 
     def begin(self, first: int, base: Floats) -> None:
         """New noise from batch `first` on; `base` are the counts that what it releases is added to."""
@@ -94,7 +107,10 @@ class NoisySums:
         problem = self._setup.problem
         s, a, r = sanitised(*sent, problem.H, problem.S, problem.A) if len(sent) == 3 else NO_STEPS
         units: Any = np.array([on_grid(one, self.grid) for one in r], dtype=np.int64)
-        add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), s[1:]))
+        place = s[1:]
+        if self.state.counting.joint:  # a reward of j/grid is rounded to 1 with probability j/grid
+            place = place + problem.S * np.array([uniform_below(self.grid, self._bits) < j for j in units])
+        add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), place))
 
     def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
         """The integers that are published of a batch; `counts` are then the noisy counts so far."""
@@ -121,9 +137,9 @@ class NoisySums:
             counts = integers.astype(np.float64)
         else:
             self._stairs.t += 1
-            estimates = self._stairs.estimate(integers)
-            counts = np.append(np.zeros(self.size - estimates.size), estimates)
-        rows = counters(*self._setup.problem.shape(self._setup.G)) // (self._setup.problem.next_states + 2)
+            counts = np.zeros(self.size)
+            counts[self.state.counting.first : self.state.counting.end] = self._stairs.estimate(integers)
+        rows = self._setup.G * self._setup.problem.S * self._setup.problem.A
         counts[-rows:] /= self.grid
         return counts if self._filling else self.base + counts
 
@@ -190,7 +206,7 @@ class Questions:
         self._tallies = self.state.tallies
         self._parts = (self._tallies.moved, self._tallies.earned, self._tallies.asked)
         self.size = sum(part.size for part in self._parts)
-        self.counts, self.grid = np.zeros(counters(*problem.shape(G))), 1
+        self.counts, self.grid = np.zeros(counters(*shape_of(problem, G, privatizer.families))), 1
         self.base = self.counts
 
     def ask(self, pi: Ints) -> int:
@@ -317,20 +333,15 @@ class Planner:
 
 
 def noisy_counts(setup: Setup, counts: Floats) -> Counts:
-    """What was released, N̂(s,a) summed if it has no counter of its own."""
-    found = as_counts(counts.copy(), setup.G, setup.problem.S, setup.problem.A)
-    if FAMILIES[setup.privatizer.families].summed:
-        found = found._replace(N_sa=found.N_sas.sum(axis=-1))
-    return found
+    """What was released; what has no counter of its own is a sum."""
+    families = setup.privatizer.families
+    found = as_counts(counts.copy(), *shape_of(setup.problem, setup.G, families))
+    return summed(found, FAMILIES[families])
 
 
 def plain_fields(part: Any) -> dict[str, Any] | None:
     """The settings of a part of the package as plain data; None if one of them is not."""
-    given = {one.name: getattr(part, one.name) for one in fields(part) if one.name != "words"}
-    changed = {
-        one.name: given[one.name]
-        for one in fields(part)
-        if one.name in given and given[one.name] != one.default
-    }
+    given = {one.name: (getattr(part, one.name), one.default) for one in fields(part) if one.name != "words"}
+    changed = {name: value for name, (value, default) in given.items() if value != default}
     plain = all(isinstance(value, bool | int | float | str | None) for value in changed.values())
     return changed if plain else None

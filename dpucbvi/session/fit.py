@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
-from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.law import Reach
 from dpucbvi.privatizers.batches import Batches
 from dpucbvi.protocol import Ints, Problem
@@ -152,14 +152,12 @@ def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int) -> Iterator[tupl
 
 def _range(rewards: Any) -> tuple[float, float]:
     try:
-        low, high = rewards
+        low, high = map(float, rewards)
     except (TypeError, ValueError):
-        raise InputError(
-            f"rewards: {rewards!r} is not accepted; it must be the least and the largest"
-        ) from None
-    check_number("rewards", low, lambda _: True, "two numbers")
-    check_number("rewards", high, lambda high: high > low, "two numbers, the second larger")
-    return float(low), float(high)
+        low = high = math.nan
+    if not -math.inf < low < high < math.inf:
+        raise InputError(f"rewards: {rewards!r} is not accepted; it must be the least and the largest")
+    return low, high
 
 
 def _scaled(reward: Any, low: float, high: float) -> float:

@@ -148,6 +148,8 @@ class Session:
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
         check_exact(privatizer, cls._seed is not None)
+        if isinstance(privatizer, OneQuestion) and privatizer.joint:
+            raise InputError("families: a session asks two kinds of question; it must be tuned")
         check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
@@ -161,13 +163,8 @@ class Session:
         return setup
 
     def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup, self._source, self._planner = (
-            store,
-            about,
-            setup,
-            source,
-            planner,
-        )
+        self._store, self._about, self._setup = store, about, setup
+        self._source, self._planner = source, planner
         self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
         self._key, self._clock = store.key, time.time
         db = store.db
@@ -397,7 +394,8 @@ class Session:
         self._batches.pop(batch, None)
         self._waiting.pop(batch, None)
         self._store.empty_journal()
-        self._log.append(Line(number, noise, self._integers))
+        with self._or_closed():
+            self._log.append(Line(number, noise, self._integers))
         self._plan()
 
     def _plan(self) -> None:
@@ -417,11 +415,13 @@ class Session:
     @property
     def policy(self) -> Ints:
         """pi[h, s], the action of the last plan."""
+        self._check_alive()
         return self._planner.values.pi.copy()
 
     @property
     def published(self) -> Publication | None:
         """The last release; None before the first."""
+        self._check_alive()
         if not self._about["released"]:
             return None
         counts = course.noisy_counts(self._setup, self._source.counts)
@@ -430,7 +430,7 @@ class Session:
     @property
     def certificate(self) -> Guarantee:
         """What holds for everybody who takes her places, however far the session has come."""
-        return _certificate(self._setup, self._about["per_person"])
+        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
 
     @property
     def places(self) -> int:
@@ -467,10 +467,15 @@ class Session:
 
     @contextmanager
     def _durably(self) -> Iterator[Any]:
-        """A transaction; if it fails, memory may be ahead of the disk, and the session is closed."""
+        """A transaction."""
+        with self._or_closed(), self._store.transaction() as db:
+            yield db
+
+    @contextmanager
+    def _or_closed(self) -> Iterator[None]:
+        """If this fails, memory may be ahead of the disk, and the session is closed."""
         try:
-            with self._store.transaction() as db:
-                yield db
+            yield
         except BaseException:
             self.close()
             raise

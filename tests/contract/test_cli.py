@@ -268,18 +268,19 @@ def test_certify_prints_a_row_per_arm_and_runs_nothing(cli, monkeypatch, tmp_pat
     monkeypatch.setattr("experiments.lab.runner.run_experiment", None)
     code, out, err = cli("task=certify", *CERTIFY, f"runtime.results={tmp_path / 'results'}")
     assert (code, err) == (0, "")
-    header, *rows = (re.split(r" {2,}", line) for line in out.splitlines())
-    assert header == [
-        *("arm", "privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
-        *("μ (replaced)", "ρ (replaced)", "E", "Assumption 3.1"),
-    ]
-    assert [row[0] for row in rows] == list(CERTIFIED)
-    for row, (model, delta, add_remove, replaced, covered) in zip(rows, CERTIFIED.values(), strict=True):
-        assert (row[1], row[2], row[4], row[8]) == (model, delta, replaced, covered)
-        assert row[3] == add_remove if add_remove else float(row[3]) <= float(row[4])
-    assert float(rows[2][3]) < 0.5  # of one added or removed
-    assert float(rows[1][7]) == pytest.approx(0.02 * float(rows[0][7]), rel=1e-3)  # E: twice, times the factor
-    assert rows[4][7] == "0"
+    header, *lines = (re.split(r" {2,}", line) for line in out.splitlines())
+    rows = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
+    assert list(rows) == list(CERTIFIED)
+    for row, (model, delta, add_remove, replaced, covered) in zip(
+        rows.values(), CERTIFIED.values(), strict=True
+    ):
+        assert (row["privacy"], row["δ"], row["Assumption 3.1"]) == (model, delta, covered)
+        apart = row["ε (a user added or removed)"]
+        assert row["ε (replaced)"] == replaced
+        assert apart == add_remove if add_remove else float(apart) <= float(replaced)
+    assert float(rows["stream"]["ε (a user added or removed)"]) < 0.5
+    E = {name: float(row["E"]) for name, row in rows.items()}
+    assert E["replaced"] == pytest.approx(0.02 * E["paper"], rel=1e-3) and E["open"] == 0  # twice, × the factor
     assert [path.name for path in tmp_path.rglob("*")] == ["here"]  # nothing was written
 
 

@@ -49,6 +49,16 @@ def test_the_first_lines_run_as_they_stand(text):
     assert 0 < regret < 2 * run.regret[half]  # it learns: the second half costs less
 
 
+def test_the_session_of_the_readme_serves_a_thousand_users(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (text,) = [block for block in blocks if "dp.Session(" in block]
+    exec(compile(text, "README.md", "exec"), names := {})
+    with names["ses"] as ses:
+        assert ses.left == 0 and ses.published.number == 5
+    assert "JDP: pure ε = 5 if her trajectory is replaced, 2.5" in capsys.readouterr().out
+
+
 # --- what is offered -----------------------------------------------------------------------------------------
 
 NAMES = sorted(dp.__all__)

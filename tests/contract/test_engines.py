@@ -65,20 +65,25 @@ def ablated(privatizer: str, postprocess: str = "closed_form", known: bool = Fal
 VARIANTS = {
     "central, left": dp_ucbvi_with("central", **LEFT),
     "central, tuned": dp_ucbvi_with("central", families="tuned", sensitivity="replace_one", every=7),
+    "central, symbols": dp_ucbvi_with("central", **LEFT, families="symbols", every=7),
+    "local, symbols": dp_ucbvi_with("local", families="symbols"),
     "local, tuned": dp_ucbvi_with("local", **LEFT, families="tuned"),
     "kary_tree": dp_ucbvi_with("kary_tree"),
     "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
+    "kary_tree, symbols": dp_ucbvi_with("kary_tree", **LEFT, families="symbols", every=7),
     "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
     "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
     "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
     "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
     "toeplitz": dp_ucbvi_with("toeplitz", **LEFT),
     "toeplitz, every 7": dp_ucbvi_with("toeplitz", families="paper", every=7),
+    "toeplitz, symbols": dp_ucbvi_with("toeplitz", **LEFT, families="symbols", every=7),
     "toeplitz, square root": dp_ucbvi_with("toeplitz", **LEFT, factorisation="square_root"),
     "toeplitz, square root, every 7": dp_ucbvi_with("toeplitz", factorisation="square_root", every=7),
     "toeplitz, clip 2": dp_ucbvi_with("toeplitz", **LEFT, every=7, clip=2),
     "batches": dp_ucbvi_with("batches", **LEFT, **BATCHED),
     "batches, paper": dp_ucbvi_with("batches", families="paper", drop_empty=False, **BATCHED),
+    "batches, symbols": dp_ucbvi_with("batches", **LEFT, families="symbols", per_epsilon=True, **BATCHED),
     "batches, every cell": dp_ucbvi_with("batches", policy_cells=False, first=9, growth=1.0),
     "batches, gaussian": dp_ucbvi_with("batches", **LEFT, delta=1e-6, **BATCHED),
     "batches, clip 2": dp_ucbvi_with("batches", **LEFT, delta=1e-6, clip=2, **BATCHED),
@@ -86,6 +91,7 @@ VARIANTS = {
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
+    "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, families="symbols", **BATCHED),
     "one_question, want 3": dp_ucbvi_with(
         "one_question", cap="steps_left", want=3, transitions=0.7, first=4, growth=1.1
     ),
@@ -479,9 +485,9 @@ OWN = {
     "take": (dp.DPUCBVI(0.003), Fewer(200.0), "the privatizer Fewer: compiled"),
     "take, not compiled": (dp.DPUCBVI(0.003), Careful(200.0), "the privatizer Careful: in Python (it does not"),
     "both": (
-        dp.planner(most_counted),
+        dp.planner(undecided),
         Twice(200.0),
-        "the agent most_counted: compiled; the privatizer Twice: in Python (its release is)",
+        "the agent undecided: in Python (its policies are random); the privatizer Twice: in Python (its rel",
     ),
 }
 REFERENCE_ONLY = {

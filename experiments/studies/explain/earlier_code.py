@@ -28,7 +28,6 @@ from dpucbvi.privacy.certificate import (
 )
 from dpucbvi.privacy.draws import Draws, fill, seeded
 from dpucbvi.privatizers.arrays import Arrays
-from dpucbvi.privatizers.noisy_sums import add_noise
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
 
 LAPLACE_VARIANCE = 2.0
@@ -58,7 +57,7 @@ def take_redrawn(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool
     for _ in range(terms_at(t)):
         fill(state.source, state.new)
         add_to(state.total, state.new)
-    add_noise(state.sum, state.total, noisy.counts)
+    noisy.counts[:] = state.sum + state.total
     noisy.sd[:] = state.unit_sd * math.sqrt(terms_at(t))
     return True
 
@@ -71,7 +70,7 @@ def take_shared(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool:
     for i in range(state.total.size):
         state.total[i] += state.new[i]
         state.noise[i * pairs : (i + 1) * pairs] = state.total[i]
-    add_noise(state.sum, state.noise, noisy.counts)
+    noisy.counts[:] = state.sum + state.noise
     noisy.sd[:] = state.unit_sd * math.sqrt(t)
     return True
 
