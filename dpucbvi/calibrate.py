@@ -23,12 +23,11 @@ from dpucbvi.errors import InputError, check_number, extra
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import NonPrivate
 from dpucbvi.protocol import Floats
+from dpucbvi.session.ledger import Ledger, check_paid
 from dpucbvi.simulate import run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from dpucbvi.session.ledger import Ledger
 
 SEEDS = range(1000, 1003)  # as conf/exp/calibrate.yaml has it: no figure uses them
 BONUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -149,7 +148,7 @@ def calibrate(
     seed: int | Sequence[int] = SEEDS,
     bonus: Sequence[float] = BONUS,
     confidence: Sequence[float] = CONFIDENCE,
-    ledger: "Ledger | None" = None,
+    ledger: Ledger | None = None,
     data: str | None = None,
     **settings: Any,
 ) -> Calibrated:
@@ -159,8 +158,7 @@ def calibrate(
     noise and so no E. Report nothing on these seeds. `settings` are those of dp.run. A `ledger` is told of the
     choice: it is public, unless `data` names the users whose data the MDP was made of, and these must be in it.
     """
-    if data is not None and (ledger is None or ledger.spent(data) == 0.0):
-        raise InputError(f"data: no ledger was charged for a release of {data} that the MDP could be made of")
+    check_paid(ledger, data)
     for key, part, parameter in (
         ("agent", agent, "bonus_scale"),
         ("privatizer", privatizer, "confidence_scale"),

@@ -11,6 +11,7 @@ Without a choice the fast one is taken where it can be. Exact noise
 """
 
 import math
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
@@ -50,6 +51,7 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
+MOST_SEED = 2**128 - 1
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
@@ -184,12 +186,12 @@ def run(
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
-        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
+        seeds = tuple(whole("seed", one, 0, MOST_SEED) for one in islice(seed, MOST_RUNS + 1))
         if not 1 <= len(seeds) <= MOST_RUNS:
             few = "more than" if seeds else "none of"
             raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
-    return run_setup(setup, whole("seed", seed, 0), engine, watch)
+    return run_setup(setup, whole("seed", seed, 0, MOST_SEED), engine, watch)
 
 
 def set_up(
@@ -333,6 +335,8 @@ def check_engine(engine: str | None, setup: Setup) -> None:
 
 def why_not_compiled(setup: Setup) -> str | None:
     """The first part of a run that only the reference engine knows; None if there is none."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "anything while NUMBA_DISABLE_JIT is set"
     from dpucbvi.engine.twins import has_plan
 
     if not has_plan(setup.agent):

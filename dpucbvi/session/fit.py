@@ -126,7 +126,7 @@ def fit(
     if not isinstance(trajectories, Mapping):
         trajectories = read_csv(Path(trajectories))
     sums, everywhere = np.zeros(source.size, np.int64), np.ones(setup.G * S * A, np.int64)
-    for s, a, r in _counted(trajectories, m):
+    for s, a, r in _counted(trajectories, m, problem.H):
         source.add(sums, 0, (s, a, [_scaled(one, low, high) for one in r]))
     pay(ledger, data, certificate, f"dp.fit at ε = {privatizer.epsilon:g}")
     integers = source.release(0, sums, everywhere)
@@ -135,7 +135,7 @@ def fit(
     return Fit(planner.values.pi.copy(), Publication(1, integers, source.grid, counts), certificate)
 
 
-def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int) -> Iterator[tuple[Any, Any, list[Any]]]:
+def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int, H: int) -> Iterator[tuple[Any, Any, list[Any]]]:
     """Everybody's first m trajectories; what is none takes the place of one, and adds nothing."""
     for hers in trajectories.values():
         try:
@@ -145,7 +145,7 @@ def _counted(trajectories: Mapping[Any, Iterable[Any]], m: int) -> Iterator[tupl
         for one in first:
             try:
                 s, a, r = one
-                yield s, a, list(r)
+                yield s, a, list(islice(r, H))
             except Exception:
                 continue
 
@@ -162,13 +162,17 @@ def _range(rewards: Any) -> tuple[float, float]:
 
 def _scaled(reward: Any, low: float, high: float) -> float:
     """A reward in units of the range; what is no number is 0."""
-    if not isinstance(reward, Real | np.bool_) or math.isnan(reward):
+    try:
+        known = isinstance(reward, Real | np.bool_) and reward == reward  # NaN is not itself
+        return (float(min(max(reward, low), high)) - low) / (high - low) if known else 0.0
+    except Exception:  # whatever calls itself a number
         return 0.0
-    return (min(max(float(reward), low), high) - low) / (high - low)
 
 
 def read_csv(path: Path) -> dict[str, list[tuple[list[int], list[int], list[float]]]]:
     """Trajectories by user, line by line: a line of one user says nothing about another."""
+    if not path.is_file():
+        raise InputError(f"trajectories: there is no file {path}")
     rows: dict[str, list[list[str]]] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         if [name.strip() for name in file.readline().split(",")] != COLUMNS:

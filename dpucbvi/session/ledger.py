@@ -134,9 +134,18 @@ class Ledger:
             write_durably(self.path, json.dumps(kept, ensure_ascii=False).encode())
 
 
-def pay(ledger: Any, data: str | None, guarantee: Guarantee, what: str) -> None:
+def pay(ledger: Any, data: Any, guarantee: Guarantee, what: str) -> None:
     """Charge a ledger, if there is one."""
-    if (ledger is None) != (data is None):
-        raise InputError("ledger, data: a ledger is charged for a data set that has a name; both are needed")
-    if ledger is not None:
-        ledger.charge(data, guarantee, what)
+    if ledger is None and data is None:
+        return
+    if not (isinstance(ledger, Ledger) and isinstance(data, str) and data != PUBLIC):
+        raise InputError("ledger, data: a dp.Ledger is charged for data that have a name; both are needed")
+    ledger.charge(data, guarantee, what)
+
+
+def check_paid(ledger: Any, data: str | None) -> None:
+    """Raise InputError if something was made of users' data, unless a release of them is in the ledger."""
+    if not isinstance(ledger, Ledger | None):
+        raise InputError(f"ledger: {ledger!r} is not accepted; it must be a dp.Ledger")
+    if data is not None and (ledger is None or ledger.spent(data) == 0.0):
+        raise InputError(f"data: no ledger was charged for a release of {data} that the MDP could be made of")

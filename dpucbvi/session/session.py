@@ -20,6 +20,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +33,6 @@ from dpucbvi.agents.own import OwnAgent
 from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.files import remove
 from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
@@ -453,7 +453,7 @@ class Session:
     def delete(self) -> None:
         """Remove the folder with all that was not released; the log of the releases stays."""
         self.close()
-        remove(self._store.folder)
+        shutil.rmtree(self._store.folder, ignore_errors=True)
 
     def __enter__(self) -> "Session":
         return self
@@ -485,6 +485,8 @@ def _log_of(folder: Path, log: str | Path | None) -> Path:
     path = folder.with_name(f"{folder.name}.releases") if log is None else Path(log).absolute()
     if folder in path.parents:
         raise InputError(f"log: {path} lies in the folder of the session; it must lie outside")
+    if path.exists():
+        raise InputError(f"log: {path} is there already; a session begins a log of its own")
     return path
 
 

@@ -141,8 +141,6 @@ class Log:
         self.path, self._header = path, f"{HEADER} {session}\n"
 
     def create(self) -> None:
-        if self.path.exists():
-            raise InputError(f"log: {self.path} is there already; a session begins a log of its own")
         self._append(self._header)
         sync(self.path.parent)
 

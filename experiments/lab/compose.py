@@ -14,7 +14,6 @@ import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
@@ -28,6 +27,8 @@ from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, near
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
+MULTIRUN = {"-m", "--multirun"}
+ANSWERED = ("-h", "--h", "-c", "--cfg", "-i", "--i", "--v", "-s", "--s")  # by Hydra itself: --help, --info
 NO_CHANGE = ("exp", "name", "runtime", "hydra")  # of what an experiment is
 
 
@@ -78,8 +79,8 @@ def jobs_of(command_line: list[str]) -> list[Job]:
     """What the command line asks for; nothing if Hydra itself has answered it (--help, --cfg)."""
     if any(argument.startswith("--e") for argument in command_line):
         raise InputError("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
-    if any(argument.startswith(("hydra/launcher", "hydra.launcher")) for argument in command_line):
-        raise InputError("hydra/launcher is not accepted: docs/SCALING.md says how runs are sent elsewhere")
+    if own := [argument for argument in command_line if _top(argument) == "hydra"]:
+        raise InputError(f"{own[0].partition('=')[0]}: Hydra's own settings are not accepted (docs/SCALING.md)")
     found: list[Job] = []
 
     @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
@@ -91,17 +92,29 @@ def jobs_of(command_line: list[str]) -> list[Job]:
         OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
         sys.argv[1:] = with_grids(command_line)
         collect()
-    return found
+    multirun = not MULTIRUN.isdisjoint(command_line)
+    if multirun and not found and not any(argument.startswith(ANSWERED) for argument in command_line):
+        raise InputError("--multirun: these settings have no values, so there is nothing to run")
+    return _with_names(found)
+
+
+def _with_names(jobs: list[Job]) -> list[Job]:
+    """Experiments of one name are numbered: none overwrites another. Who names them all alike is told."""
+    names = [str(job.config.name) for job in jobs]
+    for number, job in enumerate(jobs):
+        if names.count(names[number]) > 1:
+            if any(override.startswith("name=") for override in job.overrides):
+                raise InputError(f"name: {names[number]} would name {names.count(names[number])} experiments")
+            job.config.name = f"{names[number]}-{number}"
+    return jobs
 
 
 def _job(config: DictConfig) -> Job:
-    """A changed experiment gets a name of its own, and in a multirun a number: none overwrites another."""
+    """A changed experiment gets a name of its own."""
     job = HydraConfig.get()
     overrides: tuple[str, ...] = tuple(OmegaConf.to_container(job.overrides.task, resolve=False))  # type: ignore[arg-type]
     if not any(override.startswith("name=") for override in overrides):
         config.name = own_name(config.name, changes(overrides))
-        if job.mode == RunMode.MULTIRUN:
-            config.name = f"{config.name}-{job.job.num}"
     sources = [source.path for source in job.runtime.config_sources if "command-line" in source.provider]
     return Job(config, overrides, job.runtime.choices.get("exp"), tuple(sources))
 

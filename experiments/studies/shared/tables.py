@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dpucbvi.archive import as_cell
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap
@@ -91,7 +92,7 @@ def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({key: as_cell(value) for key, value in row.items()} for row in rows)
     return path
 
 

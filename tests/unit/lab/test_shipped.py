@@ -9,21 +9,25 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.simulate import described
 from dpucbvi.trace import Trace, recorded_episodes
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import RunSettings, canonical
 from experiments.lab.shipped import Shipped, kept_episodes, pack
-from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, stored_experiment
+from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, identity, stored_experiment
 
 
 def run(seed: int, K: int = 1000, points: int = 300) -> StoredRun:
-    episodes, rng = recorded_episodes(K, points), np.random.default_rng(seed)
-    certificate = Certificate("JDP", 1.0, 2.0)
-    counts = np.arange(len(episodes))
-    regret = rng.random(len(episodes)).cumsum()
-    trace = Trace(episodes, regret, counts, 2 * counts, rng.random((3, 2, 2)), rng.random((3, 2, 2)), {"lp": 0},
-                  certificate, 2.5, 7.25)  # fmt: skip
+    settings = canonical(RunSettings(env={"name": "random", "S": 2, "A": 2, "H": 3}, K=K))
+    setup, episodes, rng = assemble(settings), recorded_episodes(K, points), np.random.default_rng(seed)
+    counts, regret = np.arange(len(episodes)), rng.random(len(episodes)).cumsum()
+    visits, Q = np.full((3, 2, 2), K / 4), rng.random((3, 2, 2))
+    noise, about = (setup.noise.scale, setup.noise.E), described(setup, seed)
+    trace = Trace(
+        episodes, regret, counts, 2 * counts, visits, Q, {"lp": 0}, setup.certificate, *noise, about=about
+    )
     origin = {"code": "c0de", "commit": "abc", "dirty": False, "versions": {"numpy": "2"}, "platform": {}}
-    return StoredRun({"K": K, "seed": seed}, {**origin, "seconds": 1.5}, trace)
+    return StoredRun(identity(settings, setup.mdp, seed), {**origin, "seconds": 1.5}, trace)
 
 
 @pytest.fixture

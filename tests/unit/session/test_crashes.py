@@ -163,7 +163,8 @@ def test_a_planner_that_fails_does_not_draw_again(tmp_path):
     def fragile(counts):
         if fail[0]:
             raise RuntimeError("no plan")
-        return dp.Plan(np.zeros((H, S), dtype=np.int64), np.zeros((H, S, A)), np.zeros((H + 1, S)))
+        planned = int(counts.N_sa.sum() > 0)
+        return dp.Plan(np.full((H, S), planned), np.zeros((H, S, A)), np.zeros((H + 1, S)))
 
     sizes = {"H": H, "S": S, "A": A, "K": 60}
     agent = dp.planner(fragile)
@@ -176,3 +177,4 @@ def test_a_planner_that_fails_does_not_draw_again(tmp_path):
     fail[0] = False
     with dp.Session.open(tmp_path / "trial", agent=agent) as ses:
         assert ses.published.number == 1 and numbers(tmp_path / "trial") == logged
+        assert ses.policy.all()  # what was not planned is planned now

@@ -38,7 +38,7 @@ def visits(trajectories, **more):
 # --- what one user can do -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("G", [1, 2])
 @pytest.mark.parametrize("families", FAMILIES)
 def test_m_trajectories_of_a_user_reach_as_far_as_the_noise_is_for(m, G, families):
@@ -94,7 +94,7 @@ def test_every_row_has_noise_whatever_actions_were_logged():
 
 def test_rewards_are_in_units_of_their_range():
     s, a = [0] * (H + 1), [1] * H
-    odd = [np.nan, "many", 1e300, -1e300]
+    odd = [np.nan, "many", 10**400, -1e300]
     for rewards, sent, earned in (
         ((0, 1), [0, 1, 0.5, 1], 2.5),
         ((-2, 6), [-2, 6, 2, 6], 2.5),
@@ -136,6 +136,8 @@ def test_a_file_of_rows(tmp_path):
     ):
         path.write_text(CSV.replace("ann,2,2,1,1", line))
         np.testing.assert_array_equal(visits(path, per_person=2), visits({"bob": READ["bob"]}, per_person=2))
+    with pytest.raises(dp.InputError, match="there is no file"):
+        visits(tmp_path / "nowhere.csv")
     path.write_text(CSV[5:])
     with pytest.raises(dp.InputError, match="must be user,step,state,action,reward"):
         visits(path)
@@ -162,7 +164,7 @@ def test_what_comes_out(tmp_path):
         ({"rewards": (1, 0)}, r"rewards: \(1, 0\) is not accepted"),
         ({"rewards": 1}, "rewards: 1 is not accepted"),
         ({"per_person": 0}, "per_person: 0 is not accepted"),
-        ({"data": "x"}, "ledger, data: a ledger is charged for a data set that has a name"),
+        ({"data": "x"}, "ledger, data: a dp.Ledger is charged for data that have a name"),
     ],
 )
 def test_what_a_fit_does_not_take(settings, said):
@@ -207,6 +209,9 @@ def test_a_ledger_refuses_what_exceeds_its_budget(tmp_path):
     sizes = {"H": H, "S": S, "A": A, "K": 400, "agent": AGENT}
     dp.Session(tmp_path / "one", **sizes, privatizer=ONCE, ledger=ledger, data="people").close()
     before = book.read_bytes()
+    (tmp_path / "three.releases").touch()
+    with pytest.raises(dp.InputError, match="a session begins a log of its own"):  # and nothing is charged
+        dp.Session(tmp_path / "three", **sizes, privatizer=ONCE, ledger=ledger, data="others")
     with pytest.raises(
         dp.InputError, match="refused: people would have spent ε = 3 at δ = 0, and the budget is 2"
     ):
