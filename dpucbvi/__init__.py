@@ -63,6 +63,7 @@ from dpucbvi.privatizers import (
     OneQuestion as OneQuestion,
     OneStep as OneStep,
     Toeplitz as Toeplitz,
+    Windows as Windows,
 )
 from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
 from dpucbvi.session.client import Client as Client

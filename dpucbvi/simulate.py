@@ -217,8 +217,8 @@ def set_up(
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
-    _check_offers("agent", chosen, AGENT)
-    _check_offers("privatizer", privatizer, PRIVATIZER)
+    check_offers("agent", chosen, AGENT)
+    check_offers("privatizer", privatizer, PRIVATIZER)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
@@ -247,7 +247,7 @@ def set_up(
 
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
-    _check_offers("agent", agent, AGENT)
+    check_offers("agent", agent, AGENT)
     postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
     G = 1 if agent.pooled else problem.H
@@ -440,7 +440,8 @@ def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
     return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
 
 
-def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+    """Raise InputError unless the part is an object with all that is wanted of it."""
     if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
         name = part.__name__ if isinstance(part, type) else _name(part)
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")

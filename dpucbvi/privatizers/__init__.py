@@ -9,6 +9,7 @@ The others are not in the paper [D29]. They certify an ε for a user who is repl
     KaryTree                 another tree with Laplace noise           pure ε-JDP
     GaussianTree, Toeplitz   running sums with Gaussian noise          (ε, δ)-JDP
     Batches                  growing batches of users, each released once, with either noise
+    Windows                  batches, pooled over the steps as far as private tests allow
     OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
     LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
 
@@ -28,6 +29,7 @@ from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.privatizers.one_step import OneStep
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.toeplitz import Toeplitz
+from dpucbvi.privatizers.windows import Windows
 from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
@@ -45,4 +47,5 @@ __all__ = [
     "OneQuestion",
     "OneStep",
     "Toeplitz",
+    "Windows",
 ]

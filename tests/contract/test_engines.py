@@ -62,6 +62,9 @@ def ablated(privatizer: str, postprocess: str = "closed_form", known: bool = Fal
     return Variant(("dp_ucbvi", privatizer, postprocess), {}, {"cap": "H", **agent}, known_rewards=known)
 
 
+WINDOWS = dp_ucbvi_with("windows", zero=2.0, first=5, growth=1.2, pooled=9)._replace(
+    agent={"cap": "steps_left", "minimum": False}, pooled=(False,)
+)
 VARIANTS = {
     "central, left": dp_ucbvi_with("central", **LEFT),
     "central, tuned": dp_ucbvi_with("central", families="tuned", sensitivity="replace_one", every=7),
@@ -87,11 +90,13 @@ VARIANTS = {
     "batches, every cell": dp_ucbvi_with("batches", policy_cells=False, first=9, growth=1.0),
     "batches, gaussian": dp_ucbvi_with("batches", **LEFT, delta=1e-6, **BATCHED),
     "batches, clip 2": dp_ucbvi_with("batches", **LEFT, delta=1e-6, clip=2, **BATCHED),
+    "windows": WINDOWS,
+    "windows, gaussian": WINDOWS._replace(private={**WINDOWS.private, "delta": 1e-6}),
     "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
-    "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, families="symbols", **BATCHED),
+    "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, symbols=True, **BATCHED),
     "one_question, want 3": dp_ucbvi_with(
         "one_question", cap="steps_left", want=3, transitions=0.7, first=4, growth=1.1
     ),

@@ -13,6 +13,7 @@ from dpucbvi.privatizers import (
     OneQuestion,
     OneStep,
     Toeplitz,
+    Windows,
 )
 from dpucbvi.protocol import Privatizer, Problem
 from experiments.lab.store import StoredExperiment
@@ -44,6 +45,7 @@ ENTRIES = (
     Entry("the same, the square root in full", GAUSSIAN, Toeplitz(1.0, factorisation="square_root")),
     Entry("Toeplitz, every 50 users", "the same, + 4·49 users behind", Toeplitz(1.0, every=50)),
     Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
+    Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", Windows(1.0, delta=1e-6)),
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
     Entry("Gaussian user noise, tuned", "√(H K log(1/δ) log)/ε", LocalGaussian(1.0)),
     Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),
