@@ -148,8 +148,8 @@ class Session:
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
         check_exact(privatizer, cls._seed is not None)
-        if isinstance(privatizer, OneQuestion) and privatizer.joint:
-            raise InputError("families: a session asks two kinds of question; it must be tuned")
+        if isinstance(privatizer, OneQuestion) and privatizer.symbols:
+            raise InputError("symbols: a session asks two kinds of question; it must be false here")
         check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
