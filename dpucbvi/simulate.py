@@ -25,7 +25,6 @@ from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_number, whole
-from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import READ, check_certificate
@@ -299,10 +298,7 @@ def run_setup(
         from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
 
         trace = run_fast(setup, seed, watch, progress, checkpoint)
-    about = described(setup, seed)
-    if trace.learnt is False:
-        about["least_K"] = least_episodes(setup)
-    return trace._replace(about=about)
+    return trace._replace(about=described(setup, seed))
 
 
 def described(setup: Setup, seed: int) -> dict[str, Any]:

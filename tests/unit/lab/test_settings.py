@@ -128,7 +128,7 @@ REFUSED = {
     "privatizer.confidence_scale: no such key": with_privatizer(confidence_scale=1.0),
     "privatizer.name: a value is needed": RunSettings(privatizer={"epsilon": 1.0}),
     "privatizer.name: UCBVI takes none and Central is JDP": with_agent(name="ucbvi_bf"),
-    "agent.name: 'q_learning' is not one of dp_nash_vi, dp_ucbvi": with_agent(name="q_learning"),
+    "agent.name: 'q_learning' is not one of dp_ucbvi": with_agent(name="q_learning"),
     "agent.pool: no such key; did you mean pooled?": with_agent(pool=True),
     "agent.bonus_scale: no such key": with_agent(bonus_scale=1.0),
     "agent.pooled: true needs an environment whose P and r do not depend on h": RunSettings(
