@@ -25,7 +25,6 @@ from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
-from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
@@ -217,8 +216,8 @@ def set_up(
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
-    _check_offers("agent", chosen, AGENT)
-    _check_offers("privatizer", privatizer, PRIVATIZER)
+    check_offers("agent", chosen, AGENT)
+    check_offers("privatizer", privatizer, PRIVATIZER)
     check_name("model", privatizer.model, MODELS)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
@@ -248,7 +247,7 @@ def set_up(
 
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
-    _check_offers("agent", agent, AGENT)
+    check_offers("agent", agent, AGENT)
     postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
     G = 1 if agent.pooled else problem.H
@@ -301,10 +300,7 @@ def run_setup(
         from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
 
         trace = run_fast(setup, seed, watch, progress, checkpoint)
-    about = described(setup, seed)
-    if trace.learnt is False:
-        about["least_K"] = least_episodes(setup)
-    return trace._replace(about=about)
+    return trace._replace(about=described(setup, seed))
 
 
 def described(setup: Setup, seed: int) -> dict[str, Any]:
@@ -446,7 +442,8 @@ def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
     return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
 
 
-def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+    """Raise InputError unless the part is an object with all that is wanted of it."""
     if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
         name = part.__name__ if isinstance(part, type) else _name(part)
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")

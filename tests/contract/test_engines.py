@@ -75,8 +75,6 @@ VARIANTS = {
     "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
     "kary_tree, symbols": dp_ucbvi_with("kary_tree", **LEFT, families="symbols", every=7),
     "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
-    "honaker": dp_ucbvi_with("honaker", **LEFT),
-    "honaker, paper": dp_ucbvi_with("honaker", families="paper", every=7),
     "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
     "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
     "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
@@ -104,8 +102,6 @@ VARIANTS = {
     ),
     "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
     "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
-    "redrawn": dp_ucbvi_with("redrawn", **LEFT),
-    "shared": dp_ucbvi_with("shared", **LEFT),
     **{f"central without {term}": ablated("central", bonus_without=term) for term in dp.DPUCBVI.terms},
     "central, no minimum": ablated("central", minimum=False),
     "local, clip": ablated("local", "clip"),
@@ -118,12 +114,10 @@ OTHER_AGENTS = {
     "private_ucb_vi, one_step": Variant(("private_ucb_vi", "one_step", "none"), BATCHED, {}),
     "pucb, kary_tree": Variant(("pucb", "kary_tree", "none"), {}, {}),
     "ldp_obi, one_step": Variant(("ldp_obi", "one_step", "none"), BATCHED, {}),
-    "dp_nash_vi, batches": Variant(("dp_nash_vi", "batches", "closed_form"), BATCHED, {}, zero=2.0),
     **{
         f"ucbvi without {t}": Variant(("ucbvi_bf", "non_private", "none"), {}, {"bonus_without": t})
         for t in dp.UCBVI.terms
     },
-    "dp_nash_vi, honaker": Variant(("dp_nash_vi", "honaker", "closed_form"), {"every": 7}, {}),
 }
 CASES = [  # what is compared; in make test each variant is, pooled or per step by turns
     *(("-".join(pair), Variant(pair), pooled, True) for pair in PAIRS for pooled in (False, True)),
