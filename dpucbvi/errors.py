@@ -26,7 +26,8 @@ def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
 
 def check_number(key: str, value: Any, good: Callable[[float], bool], accepted: str) -> None:
     """Raise InputError unless the value is a finite number and `good`; `accepted` says which are."""
-    if not (isinstance(value, Real) and math.isfinite(value) and good(float(value))):
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (number and math.isfinite(value) and good(float(value))):
         raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
 
 

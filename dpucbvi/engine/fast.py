@@ -50,6 +50,8 @@ from dpucbvi.files import PRIVATE, replacing
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privatizers.arrays import take_of
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
@@ -100,7 +102,8 @@ def run_fast(
             watch(k, plan, counts)
             progress(1)
         return trace(run, loop.report)
-    checkpoint = None if loop.in_python else checkpoint
+    # Exact noise is never stored, and what was drawn is never drawn again: such a run begins anew.
+    checkpoint = None if loop.in_python or is_exact(setup.privatizer) else checkpoint
     if checkpoint is not None and checkpoint.is_file():
         run = resume(run, checkpoint) or start(setup, seed)
         loop = Loop(run)
@@ -229,8 +232,9 @@ def release_part(run: FastRun) -> Part:
     if not has_take(privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
     arguments = releases.arguments_of(run.state, run.memory, run.private)
-    release = releases.release_of(privatizer.take)
-    if not is_the_packages(privatizer.take):
+    take = take_of(privatizer)
+    release = releases.release_of(take)
+    if not is_the_packages(take):
         return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
     boxed = box(*arguments)
     return Part(boxed_callback(release, boxed).address, boxed)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.mechanisms import TOO_MANY
+from dpucbvi.mechanisms import TOO_MANY, add_to
 from dpucbvi.mechanisms.binary import close_block
 from dpucbvi.privacy.draws import fill
 from dpucbvi.protocol import Floats, Ints
@@ -54,64 +54,78 @@ def start(size: int, L: int) -> Estimates:
 
 def next_noise(tree: Estimates, source: Any) -> tuple[Floats, float]:
     """The noise of the estimate of the next release, and its variance in that of one node."""
+    t, i = next_item(tree), 0
+    fill(source, tree.block)
+    while not t >> i & 1:  # the block of height i+1 closes with its right half
+        fill(source, tree.new)
+        join_halves(tree, i, tree.new)
+        i += 1
+    return estimated(tree, t, i)
+
+
+def next_item(tree: Estimates) -> int:
     tree.t[0] += 1
     t = tree.t[0]
     if t >> tree.left.shape[0]:
         raise OverflowError(TOO_MANY)
-    tree.left[estimate_block(tree, source, t)] = tree.block
+    return t
+
+
+def join_halves(tree: Estimates, i: int, z: np.ndarray) -> None:
+    """`block`, of height i, becomes the estimate of the block of height i+1, whose node is z."""
+    e, v, left = tree.block, tree.v[i + 1], tree.left[i]
+    for c in range(e.size):
+        e[c] = v * z[c] + (1.0 - v) * (left[c] + e[c])
+
+
+def estimated(tree: Estimates, t: int, i: int) -> tuple[Floats, float]:
+    """The release at t, which has closed `block`, of height i; and its variance."""
+    tree.left[i] = tree.block
     variance = 0.0
-    for i in range(tree.v.size):
-        if t >> i & 1:
-            variance += tree.v[i]
+    for j in range(tree.v.size):
+        if t >> j & 1:
+            variance += tree.v[j]
     return close_block(tree.cumulative, t, tree.block), variance
 
 
-def estimate_block(tree: Estimates, source: Any, t: int) -> int:
-    """The noise of the estimate of the block that t closes into `block`; returns its height."""
-    e, z, i = tree.block, tree.new, 0
-    fill(source, e)
-    while not t >> i & 1:  # the block of height i+1 closes with its right half
-        v, left = tree.v[i + 1], tree.left[i]
-        fill(source, z)
-        for c in range(e.size):
-            e[c] = v * z[c] + (1.0 - v) * (left[c] + e[c])
+# --- with integers --------------------------------------------------------------------------------------------
+
+
+class NoisyNodes(NamedTuple):
+    """The nodes in integers, each the sum of its items plus its noise, and the estimates made of them."""
+
+    estimates: Estimates
+    left: Ints  # [i, counter]: the true sum of the block of height i that waits
+    last: Ints  # the running sums of the last release
+    sum: Ints  # scratch: of the node at hand
+    noisy: Ints  # scratch: the same with its noise
+
+
+def start_nodes(size: int, L: int) -> NoisyNodes:
+    """The tree before its first release."""
+    last, one, other = (np.zeros(size, np.int64) for _ in range(3))
+    return NoisyNodes(start(size, L), np.zeros((L, size), np.int64), last, one, other)
+
+
+def next_estimate(nodes: NoisyNodes, source: Any, sums: Ints) -> tuple[Floats, float]:
+    """The estimates of the running sums, and their variance in that of one node."""
+    tree, i = nodes.estimates, 0
+    t = next_item(tree)
+    for c in range(sums.size):
+        nodes.sum[c] = sums[c] - nodes.last[c]
+    nodes.last[:] = sums
+    publish_node(nodes, source)
+    tree.block[:] = nodes.noisy
+    while not t >> i & 1:
+        add_to(nodes.sum, nodes.left[i])
+        publish_node(nodes, source)
+        join_halves(tree, i, nodes.noisy)
         i += 1
-    return i
+    nodes.left[i] = nodes.sum
+    return estimated(tree, t, i)
 
 
-class NoisyNodes:
-    """The nodes of the tree in integers, each the sum of its items plus its noise, in the order drawn."""
-
-    def __init__(self, L: int, noise: Any):
-        self.left = np.zeros(
-            (L, noise.size), np.int64
-        )  # true sums of the blocks that wait for their right half
-        self.sum = np.zeros(noise.size, np.int64)  # of the node at hand
-        self.height, self._noise = -1, noise
-
-    def take(self, item: Ints) -> None:
-        """An item has come: the next node is its leaf."""
-        if self.height >= 0:
-            self.left[self.height] = self.sum
-        self.sum, self.height = item.copy(), -1
-
-    def draw(self, n: int) -> Ints:
-        """The next node that closes with the item."""
-        if self.height >= 0:
-            self.sum = self.left[self.height] + self.sum
-        self.height += 1
-        return self.sum + self._noise.draw(n)
-
-
-class EstimatesOfNodes:
-    """Running sums estimated from noisy nodes: `next_noise` with the nodes in place of their noises."""
-
-    def __init__(self, L: int, noise: Any):
-        self.nodes, self._last = NoisyNodes(L, noise), np.zeros(noise.size, np.int64)
-        self._estimates = start(noise.size, L)
-
-    def __call__(self, sums: Ints) -> tuple[Floats, float]:
-        """The estimates of the running sums, and their variance in that of one node."""
-        self.nodes.take(sums - self._last)
-        self._last[:] = sums
-        return next_noise(self._estimates, self.nodes)
+def publish_node(nodes: NoisyNodes, source: Any) -> None:
+    """The node at hand with its noise: what is public of it."""
+    fill(source, nodes.noisy)
+    add_to(nodes.noisy, nodes.sum)

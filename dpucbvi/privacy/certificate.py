@@ -33,6 +33,7 @@ from dpucbvi.privacy.rational import round_up
 from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
 MARGIN = 1e-12
+LEAST = 1e-100  # ε, and δ unless it is 0: what is made of them stays a number
 SIMULATION, RELEASE = "simulation", "release"
 READ = "trajectories"  # an agent has read them: whatever noise there was hides nothing
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
@@ -162,14 +163,14 @@ def nothing_released(model: str) -> Certificate:
 
 def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
     """Raise InputError for what no privatizer accepts."""
-    check_number("epsilon", epsilon, positive, "a number > 0")
+    check_number("epsilon", epsilon, lambda epsilon: epsilon >= LEAST, f"a number >= {LEAST:g}")
     check_one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
     check_one_of("families", families, tuple(FAMILIES))
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
 
 
 def check_delta(delta: float) -> None:
-    check_number("delta", delta, lambda delta: 0.0 < delta < 1.0, "a number in (0, 1)")
+    check_number("delta", delta, lambda delta: LEAST <= delta < 1.0, f"a number in [{LEAST:g}, 1)")
 
 
 def positive(value: float) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import check_number, whole
-from dpucbvi.privacy.certificate import Scales
+from dpucbvi.privacy.certificate import Scales, check_delta
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.register import PRIVATIZERS
@@ -143,7 +143,8 @@ class Batches(NoisySums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
+        if self.delta is False or self.delta != 0.0:
+            check_delta(self.delta)
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
 

@@ -7,12 +7,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpucbvi.mechanisms import honaker
 from dpucbvi.mechanisms.binary import levels
-from dpucbvi.privacy.law import ExactNoise, Spent
-from dpucbvi.privatizers.over_time import EstimatedSums, OverTime, running_sums
+from dpucbvi.privacy.law import Spent
+from dpucbvi.privatizers.over_time import OverTime, estimated_sums, running_sums
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Problem, Release
+from dpucbvi.privatizers.release_mode import in_integers
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Honaker(OverTime):
     confidence_scale: float = 1.0
 
     take = staticmethod(running_sums(honaker.next_noise))
+    exact_take = staticmethod(in_integers(estimated_sums(honaker.next_estimate)))
+    exact_dtype = np.float64
 
     def spent(self, T: int) -> Spent:
         L = levels(T + 1)
@@ -37,12 +41,8 @@ class Honaker(OverTime):
     def terms(self, T: int) -> float:
         return float(sum(honaker.block_variances(levels(T + 1))))
 
-    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> honaker.Estimates:
-        return honaker.start(size, levels(T + 1))
-
-    def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
-        estimates = honaker.EstimatesOfNodes(levels(self.releases(problem) + 1), draws)
-        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, problem.shape(G))
+    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> Any:
+        return (honaker.start_nodes if self.exact else honaker.start)(size, levels(T + 1))
 
 
 PRIVATIZERS.add("honaker", Honaker)
