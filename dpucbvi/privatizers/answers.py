@@ -78,8 +78,8 @@ class Answers(Arrays, ExactAnswers):
         check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
         if not self.exact and not 1.0 / LARGEST <= self.epsilon <= MOST_SIMULATED:
             raise InputError(
-                f"epsilon: {self.epsilon:g} is not accepted; simulated answers take 2^-30 to {MOST_SIMULATED:g}, "
-                "above which their coins are certain (exact ones are not)"
+                f"epsilon: {self.epsilon:g} is not accepted; simulated answers take 2^-30 to "
+                f"{MOST_SIMULATED:g}, above which their coins are certain (exact ones are not)"
             )
         check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
         whole("first", self.first, 1)
