@@ -15,7 +15,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim reproduce figures verify ship page report bench notebooks quick test test-all lint types format lock clean
+.PHONY: help riverswim reproduce figures smoke verify ship page report bench notebooks quick test test-all lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -28,6 +28,9 @@ reproduce: $(VENV) ## everything the report rests on
 
 figures: $(VENV) ## redraw the figures and rewrite the tables from the results that ship
 	$(BIN)/python experiments/paper.py
+
+smoke: $(VENV) ## compute one run of DP-UCBVI afresh and compare it with what ships: under 2 minutes
+	$(BIN)/python experiments/verify.py literal/jdp_eps1
 
 verify: $(VENV) ## compute one seed of every arm afresh, as far as 10 minutes go, and compare it with what ships
 	$(BIN)/python experiments/verify.py
@@ -54,13 +57,13 @@ QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py
   privatizers/test_privatizers.py engine/test_twins.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests of every room, for every save: under a minute
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(QUICK)
+	$(BIN)/python -m pytest -m "not slow" -n 2 $(QUICK)
 
 test: lint types ## lint, types and all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test-all: lint types ## lint, types and every test, slow ones too
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --reliability=paper/results/reliability.md
+	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
 
 lint: $(VENV) ## style and formatting, nothing rewritten
 	$(BIN)/ruff check .

@@ -30,13 +30,18 @@ from dpucbvi.agents import (
 )
 from dpucbvi.archive import load as load
 from dpucbvi.calibrate import calibrate as calibrate
+from dpucbvi.certify import Guarantee as Guarantee, certify as certify
 from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
+    alternating_river as alternating_river,
     chain as chain,
+    drifting_river as drifting_river,
+    flipping_river as flipping_river,
     from_file as from_file,
     garnet as garnet,
     grid_world as grid_world,
     hard_tree as hard_tree,
+    hidden_shortcut as hidden_shortcut,
     random_mdp as random_mdp,
     riverswim as riverswim,
     six_arms as six_arms,
@@ -63,6 +68,8 @@ from dpucbvi.privatizers import (
 )
 from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
 from dpucbvi.session.client import Client as Client
+from dpucbvi.session.fit import fit as fit
+from dpucbvi.session.ledger import Ledger as Ledger
 from dpucbvi.session.session import Session as Session
 from dpucbvi.simulate import run as run
 from dpucbvi.trace import Runs as Runs, Trace as Trace

@@ -8,8 +8,11 @@ A file is an .npz, a zip of arrays that numpy alone reads:
     N_sa, Q, policy     of all runs, flat, and their shapes
 
 No dates are inside, so equal runs give equal bytes. The zip's comment, which is the end of the file, is the
-SHA-256 of all before it: it finds damage and edits. What it cannot find, a file that was made up with its
-checksum, must still be runs: arrays of the right kinds and lengths, numbers that are numbers, a certificate.
+SHA-256 of all before it: it finds damage and edits. What it cannot find is a file that was made up with its
+checksum. So nothing in a file is trusted: arrays must be those of a run (the right kinds, lengths and ranges, a
+regret that never falls and is at most Hk), nothing that a file names is imported, and its certificate must be
+the one that its settings have. Where an agent or a privatizer is not the package's, that cannot be worked out
+again: the certificate then says that it was declared.
 
 An experiment has `arms` in its `about`, each with the ids of its runs. Those that are not in the file itself
 lie beside it, in runs/<id>.npz.
@@ -22,18 +25,23 @@ import json
 import math
 import os
 import re
-import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpucbvi.agents import AGENTS
+from dpucbvi.agents.own import is_policy
 from dpucbvi.errors import InputError, extra
-from dpucbvi.files import replacing, write_private
-from dpucbvi.privacy.certificate import READ, RELEASE, SIMULATION, Certificate
-from dpucbvi.trace import Runs, Trace
+from dpucbvi.files import read_regular, replacing, write_private
+from dpucbvi.privacy.certificate import SIMULATION, Certificate, check_certificate
+from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.protocol import Problem
+from dpucbvi.registry import Registry
+from dpucbvi.trace import ROUNDING, Runs, Trace, grows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,7 +56,6 @@ KINDS = {
 FORMAT = 1
 SUM_LENGTH = 64  # hex digits of a SHA-256
 MOST_BYTES = 2**31  # of a file, and of the arrays in it: no experiment comes near
-MODELS = ("JDP", "LDP", "none")
 EPSILONS = ("add_remove", "replace_one")
 ID = re.compile(r"[0-9a-f]{16}")
 CSV_EPISODES = 50  # of a run, evenly spaced in its record, with the last
@@ -197,19 +204,11 @@ def read(path: Path) -> tuple[dict[str, Any], list[Trace]]:
     if not os.path.lexists(path):
         raise Missing(f"{path}: no such file")
     try:
-        return decode(_content(path))
+        return decode(read_regular(path, MOST_BYTES))
+    except PermissionError:  # it may be in order, and is another user's
+        raise
     except Exception as error:  # a file can be wrong in more ways than can be listed
         raise Unreadable(f"{path}: {' '.join(str(error).split()) or type(error).__name__}") from None
-
-
-def _content(path: Path) -> bytes:
-    """The bytes of a regular file; a link, a pipe or a folder in its place is not opened."""
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise Unreadable("it is not a file")
-    if found.st_size > MOST_BYTES:
-        raise Unreadable("it is larger than any that is written here")
-    return path.read_bytes()
 
 
 # --- to bytes ------------------------------------------------------------------------------------------------
@@ -238,7 +237,9 @@ def checksum(content: bytes) -> bytes:
 def _facts(trace: Trace) -> dict[str, Any]:
     """What JSON can hold of a run; it has no infinity, null stands for it in an ε."""
     certificate = {
-        key: None if value == math.inf else value for key, value in trace.certificate._asdict().items()
+        key: None if value == math.inf else value
+        for key, value in trace.certificate._asdict().items()
+        if key != "declared"  # it is for the reader to find out
     }
     numbers = {"noise_scale": trace.noise_scale, "E": trace.E, "checks": trace.checks}
     return {"certificate": certificate, **numbers, "about": trace.about}
@@ -307,37 +308,93 @@ def _shaped(flat: np.ndarray, shapes: np.ndarray) -> list[np.ndarray]:
 
 def _trace(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> Trace:
     """A run, if its arrays fit together and its numbers are numbers."""
-    episodes, about = arrays["episodes"], facts["about"]
     if len({len(arrays[key]) for key in PER_EPISODE}) != 1:
         raise Unreadable("the arrays differ in length")
-    if len(episodes) == 0 or episodes[0] < 1 or (np.diff(episodes) <= 0).any():
-        raise Unreadable("the recorded episodes are not those of a run")
-    if episodes[-1] != about.get("K", episodes[-1]):
-        raise Unreadable(f"the recorded episodes are not those of a run of {about['K']}")
-    if arrays["N_sa"].shape != arrays["Q"].shape or arrays["Q"].ndim != 3:
-        raise Unreadable("N_sa and Q do not have their shape")
-    for key in ("regret", "N_sa", "Q"):  # an audit has no regret; true counts and Q may be left out
-        if not (np.isfinite(arrays[key]).all() or np.isnan(arrays[key]).all()):
-            raise Unreadable(f"{key} is not finite")
-    if not all(_is_number(facts[key]) and math.isfinite(facts[key]) for key in ("noise_scale", "E")):
-        raise Unreadable("noise_scale and E must be numbers")
-    policy = arrays["policy"]
-    given: dict[str, Any] = {**arrays, **facts, "certificate": _certificate(facts["certificate"])}
-    given["policy"] = (policy.astype(np.int64) if policy.ndim == 2 else policy) if policy.size else None
-    return Trace(**given)
+    policy = arrays["policy"] if arrays["policy"].size else None
+    if policy is not None and policy.ndim == 2 and (policy == np.round(policy)).all():
+        policy = policy.astype(np.int64)
+    given: dict[str, Any] = {**arrays, **facts, "policy": policy}
+    made = Trace(**{**given, "certificate": _certificate(facts["certificate"])})
+    for wrong, holds in _holds(made).items():
+        if not holds:
+            raise Unreadable(wrong)
+    return made._replace(certificate=_recomputed(made))
+
+
+def _holds(run: Trace) -> dict[str, bool]:
+    """What is true of every run, by what is said if it is not; N_sa and Q may be nan.
+
+    An audit has no regret, and no visits.
+    """
+    k, about, (H, S, A), audit = run.episodes, run.about, run.Q.shape, _none(run.regret)
+    rising = len(k) > 0 and k[0] >= 1 and bool((np.diff(k) > 0).all())
+    sizes = {"H": H, "S": S, "A": A, "K": int(k[-1]) if rising else 0}
+    visited = run.N_sa.shape == run.Q.shape and bool((run.N_sa.sum(axis=(1, 2)) == sizes["K"]).all())
+    numbers = [run.noise_scale, run.E, *(about.get(key) or 0 for key in ("seed", "least_K", "uniform_regret"))]
+    names = [about[key]["name"] for key in ("agent", "privatizer") if key in about]
+    return {
+        "the recorded episodes are not those of a run": rising,
+        "its sizes are not those of its arrays": all(about.get(key, n) == n for key, n in sizes.items()),
+        "the regret is not that of a run": audit or grows(run.regret, H * k),
+        "the changes of policy are not those of a run": grows(run.policy_changes, k - 1),
+        "the infeasible LPs are not those of a run": grows(run.fallbacks, H * S * A * k),
+        "the visits are not those of a run": _none(run.N_sa)
+        or (bool((run.N_sa >= 0).all()) and (visited or audit)),
+        "Q is not finite": _none(run.Q) or bool(np.isfinite(run.Q).all()),
+        "the policy is none": run.policy is None or is_policy(run.policy, H, S, A),
+        "a name of it is none": all(isinstance(name, str) for name in names),
+        "a number of it is none": all(isinstance(x, int | float) and 0 <= x < math.inf for x in numbers),
+    }
+
+
+def _none(array: np.ndarray) -> bool:
+    return bool(np.isnan(array).all())
 
 
 def _certificate(tree: dict[str, Any]) -> Certificate:
-    given = {**Certificate._field_defaults, **tree}
-    for key in EPSILONS:
-        given[key] = math.inf if given[key] is None else given[key]
-    numbers = {key: value for key, value in given.items() if key not in ("model", "noise")}
-    if given["model"] not in MODELS or given["noise"] not in (SIMULATION, RELEASE, READ):
-        raise Unreadable("the certificate is none")
-    if not all(value is None or (_is_number(value) and value >= 0.0) for value in numbers.values()):
-        raise Unreadable("the certificate has a number that is none")
-    return Certificate(**given)
+    infinite = {key: math.inf for key in EPSILONS if tree[key] is None}
+    made = Certificate(**{**tree, **infinite})
+    check_certificate(made)
+    return made
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _recomputed(run: Trace) -> Certificate:
+    """The certificate that the settings have, which must be the file's; if that is not known, the file's."""
+    found = run.certificate
+    if found.model == "none":  # it claims nothing
+        return found
+    parts = {key: run.about.get(key) for key in ("agent", "privatizer")}
+    made = _of_settings(json.dumps(parts, sort_keys=True), *run.Q.shape, int(run.episodes[-1]))
+    if made is None:
+        return found._replace(declared=True)
+    if _none(run.regret):  # an audit: its exact noise is drawn from seeded words
+        made = made._replace(noise=SIMULATION)
+    if not all(_same(*pair) for pair in zip(made, found, strict=True)):
+        raise Unreadable("its certificate is not the one that its settings have")
+    return made
+
+
+@lru_cache(maxsize=1000)
+def _of_settings(parts: str, H: int, S: int, A: int, K: int) -> Certificate | None:
+    """The certificate of these parts, as simulate.described has them; None if one is not the package's."""
+    given = json.loads(parts)
+    agent, privatizer = _made(AGENTS, given["agent"]), _made(PRIVATIZERS, given["privatizer"])
+    if agent is None or privatizer is None:
+        return None
+    certificate: Certificate = privatizer.certificate(Problem(H, S, A, K, 0.05), 1 if agent.pooled else H)
+    return certificate
+
+
+def _made(registry: Registry[Any], given: dict[str, Any] | None) -> Any:
+    """What the name stands for among the package's own: nothing is imported."""
+    kinds, parameters = {registry[name].__name__: registry[name] for name in registry}, {**(given or {})}
+    kind = kinds.get(parameters.pop("name", ""))
+    if kind is None or not {"words", "bonus"}.isdisjoint(parameters):  # which are a class and a function
+        return None
+    return kind(**parameters)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal, but for the rounding of another machine."""
+    both = isinstance(one, float | int) and isinstance(other, float | int)
+    return math.isclose(one, other, rel_tol=ROUNDING) if both else one == other

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dpucbvi.elementary import log, power
 from dpucbvi.protocol import Floats, Problem, expectation
 
 VARIANCE = 2.0
@@ -56,7 +57,7 @@ class BonusTerms(NamedTuple):
 
 def log_iota(problem: Problem) -> float:
     """ι = log(30HSAT/β), natural logarithm [Alg.1 L2]."""
-    return math.log(IOTA * problem.H * problem.S * problem.A * problem.T / problem.beta)
+    return log(IOTA * problem.H * problem.S * problem.A * problem.T / problem.beta)
 
 
 def bernstein_constants(
@@ -64,14 +65,16 @@ def bernstein_constants(
 ) -> BernsteinConstants:
     """The constants of line 7 for one run; `without` is a term of BonusTerms that is left out [D32]."""
     H, S, A, iota = problem.H, problem.S, problem.A, log_iota(problem)
+    gap_2 = REGRET**2 * H**4 * S**4 * A**2 * power(E, 2) * power(iota, 4)
+    gap_2 += REGRET**2 * H**6 * S**4 * A**2 * power(iota, 4)
     constants = BernsteinConstants(
         iota=iota,
         variance=VARIANCE,
         reward=REWARD * iota,
         privacy=PRIVACY * H * S * E * iota,
         next_value=NEXT_VALUE * math.sqrt(iota),
-        gap_1=REGRET**2 * H**3 * S * A * iota**2,
-        gap_2=REGRET**2 * H**4 * S**4 * A**2 * E**2 * iota**4 + REGRET**2 * H**6 * S**4 * A**2 * iota**4,
+        gap_1=REGRET**2 * H**3 * S * A * power(iota, 2),
+        gap_2=gap_2,
         gap_most=float(H**2),
         scale=scale,
     )

@@ -3,7 +3,8 @@
 The literal constants learn nothing on most problems within any affordable K, so an algorithm is run with a
 factor on its bonus and one on E, both 1 in the paper. They are chosen as the middle of those points of a grid
 that have the least regret, in the mean and in the worst runs; what is reported must be run on other seeds. The
-choice is made on simulated data: it costs no privacy because no user's data are in it, and none may be.
+choice is made on simulated data: it costs no privacy as long as no user's data are in the MDP. One that was
+made of users' data says so (`data`), and then the release that it was made of must have been paid for.
 
     found = dp.calibrate(mdp, dp.DPUCBVI(pooled=True), dp.Central(epsilon=10), K=5_000)
     print(found)                                      # the factors, and how much worse their neighbours are
@@ -22,6 +23,7 @@ from dpucbvi.errors import InputError, check_number, extra
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privatizers import NonPrivate
 from dpucbvi.protocol import Floats
+from dpucbvi.session.ledger import Ledger, check_paid
 from dpucbvi.simulate import run
 
 if TYPE_CHECKING:
@@ -146,13 +148,17 @@ def calibrate(
     seed: int | Sequence[int] = SEEDS,
     bonus: Sequence[float] = BONUS,
     confidence: Sequence[float] = CONFIDENCE,
+    ledger: Ledger | None = None,
+    data: str | None = None,
     **settings: Any,
 ) -> Calibrated:
     """Run the agent at every pair of factors and choose the middle of the best ones after K episodes.
 
     It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
-    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run.
+    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run. A `ledger` is told of the
+    choice: it is public, unless `data` names the users whose data the MDP was made of, and these must be in it.
     """
+    check_paid(ledger, data)
     for key, part, parameter in (
         ("agent", agent, "bonus_scale"),
         ("privatizer", privatizer, "confidence_scale"),
@@ -175,6 +181,8 @@ def calibrate(
         points[factors] = objective(regret[:, -1])
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
     on = chosen_on(mdp.name, mdp.H, K, seeds)
+    if ledger is not None:
+        ledger.note(f"factors {found.choice} of {found.agent}, chosen on {data or on}")
     return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds), settings, on)
 
 

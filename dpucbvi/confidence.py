@@ -18,6 +18,7 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
 import math
 from typing import NamedTuple
 
+from dpucbvi.elementary import log, log1p
 from dpucbvi.protocol import Problem
 
 TO_ASSUMPTION = 4.0  # E over the bound on the raw noise [Lem.5.4]
@@ -30,7 +31,7 @@ def laplace_sum_log_tail(y: float, n: float) -> float:
     if y <= 0.0:
         return 0.0
     u = y / (math.sqrt(n * n + y * y) + n)  # = (√(n²+y²) - n)/y without cancellation
-    return math.log(2.0) - u * y - n * math.log1p(-u * u)
+    return log(2.0) - u * y - n * log1p(-u * u)
 
 
 def laplace_sum_bound(n: float, failure: float) -> float:
@@ -39,7 +40,7 @@ def laplace_sum_bound(n: float, failure: float) -> float:
 
     if n == 0:
         return 0.0
-    target = math.log(failure)
+    target = log(failure)
     high = 1.0
     while laplace_sum_log_tail(high, n) > target:
         high *= 2.0
@@ -55,7 +56,7 @@ def gaussian_bound(failure: float) -> float:
 
 def subgaussian_bound(failure: float) -> float:
     """The z at which Chernoff's bound 2e^{-z²/2} on P(|Z| > z) equals `failure`, if E e^{λZ} ≤ e^{λ²/2}."""
-    return math.sqrt(2.0 * math.log(2.0 / failure))
+    return math.sqrt(2.0 * log(2.0 / failure))
 
 
 class Bounds(NamedTuple):
@@ -85,4 +86,4 @@ def bound_to_E(D: int, summed: bool, cell: float, row: float, reward: float) -> 
 
 def log_hsat(problem: Problem) -> float:
     """log(HSAT/β), natural logarithm."""
-    return math.log(problem.H * problem.S * problem.A * problem.T / problem.beta)
+    return log(problem.H * problem.S * problem.A * problem.T / problem.beta)

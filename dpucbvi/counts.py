@@ -15,8 +15,12 @@ Which counters are released is the privatizer's choice (`FAMILIES`):
     tuned   N_h(s,a,s') with three quarters of the budget and R_h(s,a) with one; N̂_h(s,a) is the sum of
             N̂_h(s,a,s') over s'; R sums r - ½ instead of r, which halves its sensitivity, and r̃ = R̃/Ñ is put
             right by R̃ = R̂ + Ñ/2 [D29]
+    symbols Y_h(s,a,s',b) with the whole budget: how often the next state was s' and the reward, which the user
+            rounds to 0 or 1 at random with its own mean, was b. N̂(s,a,s') is the sum over b, R̂ that of
+            Ŷ(s,a,s',1) over s' [D37]
 
 `D` is how many next states of a pair have a counter: all S, or those that a known support has (support.py).
+A pair has as many `cells`, or 2D where symbols are counted, those of b = 0 first.
 """
 
 from fractions import Fraction
@@ -25,40 +29,57 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import Trajectory
-from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Release, Shape, User
+from dpucbvi.privacy.draws import generator, next_words, unit
+from dpucbvi.privacy.laplace import Words, seed_stream
+from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Problem, Release, Shape, User
 from dpucbvi.support import Support
 
 CENTRE = 0.5
 
 
 class Families(NamedTuple):
-    """The share of the budget that N(s,a), N(s,a,s') and R(s,a) have, and whether R is centred."""
+    """The share of the budget that N(s,a), N(s,a,s') and R(s,a) have, and whether R is centred.
+
+    `joint`: next state and reward bit are one symbol, and have the share M.
+    """
 
     N: Fraction
     M: Fraction  # of N(s,a,s')
     R: Fraction
     centred: bool
+    joint: bool = False
 
     @property
     def summed(self) -> bool:
         """N(s,a) is not released: it is the sum of N(s,a,s')."""
         return self.N == 0
 
-    def offset(self, G: int, S: int, A: int, D: int | None = None) -> int:
-        """Where the released counters begin in the vector of all."""
-        return G * S * A if self.summed else 0
+    def cells(self, D: int) -> int:
+        """How many cells a pair with D next states has."""
+        return 2 * D if self.joint else D
+
+    def released(self, G: int, S: int, A: int, D: int) -> slice:
+        """Where the released counters are in the vector of all."""
+        rows = G * S * A
+        return slice(rows if self.summed else 0, rows * (1 + D if self.joint else 2 + D))
 
 
 FAMILIES = {
     "paper": Families(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), centred=False),
     "tuned": Families(Fraction(0), Fraction(3, 4), Fraction(1, 4), centred=True),
+    "symbols": Families(Fraction(0), Fraction(1), Fraction(0), centred=False, joint=True),
 }
 
 
+def shape_of(problem: Problem, G: int, families: str) -> Shape:
+    """Of the counters."""
+    return G, problem.S, problem.A, FAMILIES[families].cells(problem.next_states)
+
+
 def counters(G: int, S: int, A: int, D: int | None = None) -> int:
-    """How many counters are kept: N(s,a), N(s,a,s') and R(s,a) for G steps."""
+    """How many counters are kept: N(s,a), D cells N(s,a,s') and R(s,a) for G steps."""
     return G * S * A * ((S if D is None else D) + 2)
 
 
@@ -119,6 +140,36 @@ def _reward(sent: Any) -> float:
     return float(number) if number > 0 else 0.0  # nothing is above NaN or below it
 
 
+# --- rewards as bits ------------------------------------------------------------------------------------------
+
+
+class Rounding(NamedTuple):
+    """The coins by which users round their rewards to 0 or 1; empty where rewards are counted as they are.
+
+    They are the users' own, and in a run a stream of their own. Privacy does not rest on them: whatever the
+    bits are, a visit is one symbol.
+    """
+
+    generator: Words
+    words: Words  # scratch, one a step
+
+    @classmethod
+    def start(cls, families: str, H: int, seed: int) -> "Rounding":
+        """The coins of a run with this seed."""
+        none = np.zeros(0, np.uint64)
+        if not FAMILIES[families].joint:
+            return cls(none, none)
+        return cls(generator(seed_stream(seed, "rewards")), np.zeros(H, np.uint64))
+
+
+def add_bits(coins: Rounding, r: Floats, D: int, place: Ints) -> None:
+    """From next states to symbols: D places on where the reward is rounded to 1."""
+    next_words(coins.generator, coins.words)
+    for h in range(r.size):
+        if unit(coins.words[h]) < r[h]:
+            place[h] += D
+
+
 # --- what is counted of it ------------------------------------------------------------------------------------
 
 
@@ -133,10 +184,13 @@ def statistics(
 ) -> Floats:
     """σ: one user's contribution to every counter, as one vector in the order of `as_counts`.
 
-    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. With `D`,
-    N(s,a,s') has D counters, of which the user says where each of her steps belongs.
+    Counters that are not released stay 0. With `clip`, only the first so many visits of a pair count. A pair
+    has D cells, of which a `User` says where each of her steps belongs; the rewards of a `Trajectory` must be 0
+    and 1 where symbols are counted.
     """
-    place = user.s[1:] if D is None or isinstance(user, Trajectory) else user.place
+    D = families.cells(S) if D is None else D
+    bits = np.asarray(user.r if families.joint else 0, dtype=np.int64)
+    place = user.s[1:] + S * bits if isinstance(user, Trajectory) else user.place
     flat = np.zeros(counters(G, S, A, D))
     counts = as_counts(flat, G, S, A, D)
     seen = np.zeros((G, S, A), dtype=np.int64)
@@ -148,7 +202,8 @@ def statistics(
         if not families.summed:
             counts.N_sa[g, s, a] += 1
         counts.N_sas[g, s, a, place[h]] += 1
-        counts.R[g, s, a] += r - CENTRE if families.centred else r
+        if not families.joint:
+            counts.R[g, s, a] += r - CENTRE if families.centred else r
     return flat
 
 
@@ -165,9 +220,11 @@ class Counting(NamedTuple):
     pairs: int  # SA
     A: int
     D: int
-    offset: int  # of the first released counter
+    first: int  # released counter,
+    end: int  # and that after the last
     one: float  # what a visit adds to N(s,a): 0 if that has no counter
     centre: float  # what is taken off a reward
+    joint: bool  # the reward is in the cell
     clip: int  # 0: none
     sigma: np.ndarray  # her statistics, all zero between users
     cells: Ints  # where they are not, some twice
@@ -182,8 +239,9 @@ def counting(shape: Shape, H: int, families: str, clip: int | None = None, grid:
     if chosen.centred:
         centre = CENTRE if grid is None else grid // 2
     one = 0 if chosen.summed else 1
-    cells, seen = np.zeros(3 * H, np.int64), np.zeros(G * S * A, np.int64)
-    return Counting(G, S * A, A, D, chosen.offset(*shape), one, centre, clip or 0, sigma, cells, seen)
+    cells, seen, released = np.zeros(3 * H, np.int64), np.zeros(G * S * A, np.int64), chosen.released(*shape)
+    ends = released.start, released.stop
+    return Counting(G, S * A, A, D, *ends, one, centre, chosen.joint, clip or 0, sigma, cells, seen)
 
 
 def add_user(c: Counting, total: np.ndarray, user: User) -> None:
@@ -197,7 +255,8 @@ def add_user(c: Counting, total: np.ndarray, user: User) -> None:
         if c.clip == 0 or c.seen[pair] <= c.clip:
             c.sigma[places[0]] += c.one
             c.sigma[places[1]] += 1
-            c.sigma[places[2]] += user.r[h] - c.centre
+            if not c.joint:
+                c.sigma[places[2]] += user.r[h] - c.centre
     for i in range(3 * user.a.size):
         cell = c.cells[i]
         total[cell] += c.sigma[cell]
@@ -229,6 +288,7 @@ class PrivateCounts:
         rewards: Floats | None = None,
         support: Support | None = None,
         H: int | None = None,
+        rounding: Rounding | None = None,
     ):
         self.E, self.G, self.S, self.A = E, G, S, A
         self._H = G if H is None else H
@@ -236,7 +296,7 @@ class PrivateCounts:
         self.counts = self.N_hat = zero_counts(G, S, A)
         self._release, self._postprocess = release, postprocess
         self._families, self._zero, self._rewards, self._support = families, zero, rewards, support
-        self._pi = np.zeros(0)
+        self._pi, self._rounding = np.zeros(0), rounding
 
     def show(self, pi: np.ndarray) -> None:
         """The policy that the coming user is shown: it is public, and a release may use it."""
@@ -246,14 +306,22 @@ class PrivateCounts:
         """[Alg.1 L17] Take the k-th user and return the private counts of episode k+1."""
         trajectory = sanitised(*trajectory, self._H, self.S, self.A)
         place = trajectory.s[1:] if self._support is None else self._support.moves(trajectory)
+        D = self.S if self._support is None else self._support.D
+        if self._families.joint:
+            assert self._rounding is not None, "symbols need coins"
+            place = place.copy()
+            add_bits(self._rounding, trajectory.r, D, place)
         released = self._release.release(User(*trajectory, self._pi, place))
         if released is not None:
-            D = None if self._support is None else self._support.D
-            N_hat = self.noisy(as_counts(released, self.G, self.S, self.A, D))
-            N_tilde = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
-            self.fallbacks += N_tilde.fallbacks
+            sizes = (self.G, self.S, self.A, self._families.cells(D))
+            flat = finite("privatizer: its release", released, (counters(*sizes),))
+            N_hat = self.noisy(as_counts(flat, *sizes))
+            made = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
+            N_sa = finite("postprocess: its N_sa", made.N_sa, N_hat.N_sa.shape)
+            N_sas = finite("postprocess: its N_sas", made.N_sas, N_hat.N_sas.shape)
+            self.fallbacks += made.fallbacks
             self.N_hat = self._spread(N_hat)
-            self.counts = self._spread(Counts(N_tilde.N_sa, N_tilde.N_sas, self._rewards_of(N_tilde.N_sa)))
+            self.counts = self._spread(Counts(N_sa, N_sas, self._rewards_of(N_sa)))
         return self.counts
 
     def _spread(self, counts: Counts) -> Counts:
@@ -265,13 +333,11 @@ class PrivateCounts:
         return uncentred(self.N_hat.R, N_sa) if self._families.centred else self.N_hat.R
 
     def noisy(self, released: Counts) -> Counts:
-        """N̂ as the LP gets it: small cells zeroed if asked for, N̂(s,a) summed if it has no counter."""
-        N_sa, N_sas = released.N_sa, released.N_sas
+        """N̂ as the LP gets it: small cells zeroed if asked for, what has no counter summed."""
         if self._zero > 0.0:
-            N_sas = zeroed(N_sas, self._release.sd, self._zero)  # type: ignore[attr-defined]
-        if self._families.summed:
-            N_sa = row_sums(N_sas)
-        return Counts(N_sa, N_sas, released.R)
+            cells = zeroed(released.N_sas, self._release.sd, self._zero)  # type: ignore[attr-defined]
+            released = released._replace(N_sas=cells)
+        return summed(released, self._families)
 
 
 class Visitor:
@@ -308,17 +374,28 @@ class Turnstile:
         if expected is None or visitor is not expected:
             raise InputError("agent: update takes the user of this episode, and takes her once")
         self._waiting = (None, NO_STEPS)
-        return self._private.update(trajectory)
+        self._private.update(trajectory)
+        return self.counts
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("counts", "N_hat", "fallbacks", "E", "G", "S", "A"):
             raise AttributeError(f"agent: private counts have no {name} that an agent may read")
-        return getattr(self._private, name)
+        value = getattr(self._private, name)
+        return Counts(*map(np.copy, value)) if isinstance(value, Counts) else value
 
 
 def zeroed(N_sas: Floats, sd: Floats, tau: float) -> Floats:
     """Cells below τ standard deviations of their noise set to 0 [D30]."""
     return np.where(N_sas < tau * sd[..., None], 0.0, N_sas)
+
+
+def summed(released: Counts, families: Families) -> Counts:
+    """N(s,a), N(s,a,s') and R(s,a) of released counters: what has none of its own is a sum of cells."""
+    N_sa, N_sas, R = released
+    if families.joint:
+        D = N_sas.shape[-1] // 2
+        N_sas, R = N_sas[..., :D] + N_sas[..., D:], row_sums(N_sas[..., D:])
+    return Counts(row_sums(N_sas) if families.summed else N_sa, N_sas, R)
 
 
 def row_sums(N_sas: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """The environments, by name: RiverSwim as published (twice), a chain, six arms, a grid world, random MDPs (two
-kinds), a hard instance, one's own. Tables of gymnasium come in through from_gymnasium.py.
+kinds), a hard instance, one's own. Tables of gymnasium come in through from_gymnasium.py. Four rivers depend
+on the step: counts that are pooled over the steps are wrong there, from a little to entirely.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
 small reward waits at the left end, reward 1 at the right end, and only a policy that swims right
@@ -67,6 +68,61 @@ def riverswim(
     initial = np.zeros(S)
     initial[list(current.start)] = 1.0 / len(current.start)
     return stationary_mdp(P, r, initial, H, rewards, f"riverswim-{variant}")
+
+
+# --- rivers that depend on the step ---------------------------------------------------------------------------
+
+
+def flipping_river(S: int = 6, H: int = 20, at: int = 10, rewards: str = "deterministic") -> TabularMDP:
+    """RiverSwim whose two actions change roles for good after `at` steps."""
+    whole("at", at, 1, H - 1)
+    return _swapped(S, H, np.arange(H) >= at, rewards, f"flipping-river-{at}")
+
+
+def alternating_river(S: int = 6, H: int = 20, every: int = 5, rewards: str = "deterministic") -> TabularMDP:
+    """RiverSwim whose two actions change roles after every `every` steps."""
+    whole("every", every, 1, H - 1)
+    return _swapped(S, H, np.arange(H) // every % 2 == 1, rewards, f"alternating-river-{every}")
+
+
+def _swapped(S: int, H: int, steps: np.ndarray, rewards: str, name: str) -> TabularMDP:
+    """RiverSwim with `left` and `right` exchanged in these steps."""
+    river = riverswim(S, H)
+    P, r = river.P.copy(), river.r.copy()
+    P[steps], r[steps] = P[steps][:, :, ::-1], r[steps][:, :, ::-1]
+    return TabularMDP(P, r, river.initial, rewards, name)
+
+
+def drifting_river(S: int = 6, H: int = 20, drift: float = 0.2, rewards: str = "deterministic") -> TabularMDP:
+    """RiverSwim whose current grows: from step to step, inside the river, `right` moves up less and down more.
+
+    The probability `drift` goes from up to down in equal parts over the H steps.
+    """
+    whole("H", H, 2)
+    most = RIVERSWIM["chowdhury_zhou"].inside[2]
+    check_number("drift", drift, lambda drift: 0.0 < drift <= most, f"a number in (0, {most}]")
+    river = riverswim(S, H)
+    P = river.P.copy()
+    for h, s in np.ndindex(H, S):
+        if 0 < s < S - 1:
+            P[h, s, RIGHT, [s - 1, s + 1]] += [drift * h / (H - 1), -drift * h / (H - 1)]
+    return TabularMDP(P, river.r, river.initial, rewards, "drifting-river")
+
+
+def hidden_shortcut(S: int = 6, H: int = 20, at: int = 8, rewards: str = "deterministic") -> TabularMDP:
+    """RiverSwim with one surprise: after `at` steps, and only then, `left` in s=1 leads to the last state.
+
+    A swimmer has passed s=1 by then, and at every other step `left` in s=1 leads to s=0.
+    """
+    _check_least(3, S=S)
+    whole("at", at, 1, H - 1)
+    river = riverswim(S, H)
+    P = river.P.copy()
+    P[at, 1, LEFT] = np.eye(S)[S - 1]
+    return TabularMDP(P, river.r, river.initial, rewards, f"hidden-shortcut-{at}")
+
+
+# --- others ---------------------------------------------------------------------------------------------------
 
 
 def chain(S: int = 5, H: int = 20, slip: float = 0.2, rewards: str = "deterministic") -> TabularMDP:
@@ -227,4 +283,8 @@ ENVIRONMENTS.add("grid_world", grid_world)
 ENVIRONMENTS.add("random", random_mdp)
 ENVIRONMENTS.add("garnet", garnet)
 ENVIRONMENTS.add("hard_tree", hard_tree)
+ENVIRONMENTS.add("flipping_river", flipping_river)
+ENVIRONMENTS.add("alternating_river", alternating_river)
+ENVIRONMENTS.add("drifting_river", drifting_river)
+ENVIRONMENTS.add("hidden_shortcut", hidden_shortcut)
 ENVIRONMENTS.add("file", from_file)

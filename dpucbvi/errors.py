@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
+LONGEST = 80  # characters of a value that a message repeats
+
 
 class InputError(ValueError):
     """A value the user gave is not accepted; the message names the key and what is accepted."""
@@ -21,14 +25,45 @@ def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
     if whole and least <= value and (most is None or value <= most):
         return int(value)
     accepted = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
-    raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+    raise refused(key, value, accepted)
+
+
+def check_flag(key: str, value: Any) -> None:
+    """Raise InputError unless the value is True or False: a text, or another object, would be read as True."""
+    if not isinstance(value, bool):
+        raise refused(key, value, "True or False")
 
 
 def check_number(key: str, value: Any, good: Callable[[float], bool], accepted: str) -> None:
     """Raise InputError unless the value is a finite number and `good`; `accepted` says which are."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (number and math.isfinite(value) and good(float(value))):
-        raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # of an integer
+        number = math.inf
+    if not (math.isfinite(number) and good(number)):
+        raise refused(key, value, accepted)
+
+
+def finite(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A copy of an array of finite numbers; InputError if it is none, or has another shape.
+
+    What user code returns is copied: it may write its next answer into the same array.
+    """
+    if not (isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.shape == shape):
+        raise InputError(f"{what} must be an array of numbers of shape {shape}")
+    if not np.isfinite(value).all():
+        raise InputError(f"{what} is not finite everywhere")
+    return value.astype(np.float64)
+
+
+def refused(key: str, value: Any, accepted: str) -> InputError:
+    """The error for a value that is not accepted, in one line of bounded length."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # of an integer with thousands of digits
+        text = type(value).__name__
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return InputError(f"{key}: {shown} is not accepted; it must be {accepted}")
 
 
 @contextmanager

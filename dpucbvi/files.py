@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -50,6 +51,47 @@ def write_private(path: Path, content: bytes) -> None:
     """A new file that only its owner can read."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
         file.write(content)
+
+
+def read_regular(path: Path, most: int, own: bool = False) -> bytes:
+    """The bytes of a regular file; a link, a pipe or a folder in its place is not opened."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is not a file")
+        if found.st_size > most:
+            raise ValueError("it is larger than any that is written here")
+        if own and found.st_uid != os.geteuid():
+            raise ValueError("it is another user's")
+        return file.read()
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """A private file in the place of one that was there: on the disk when this returns."""
+    with replacing(path) as partial:
+        write_private(partial, content)
+        sync(partial)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Have what a file holds, or which names a folder has, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time, by a lock beside the path."""
+    import fcntl  # not everywhere
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, PRIVATE)) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def remove(path: Path) -> None:

@@ -2,6 +2,9 @@
 
     gap       Δ_h(s,a) = V*_h(s) - Q*_h(s,a), over the (h,s) that some policy reaches; 0 for optimal actions
     span      max_h (max_s V*_h(s) - min_s V*_h(s)), over the same
+    change    how far P and r differ between two steps: the largest total variation distance of P_h(·|s,a) and
+              P_h'(·|s,a), and the largest |r_h(s,a) - r_h'(s,a)|; 0 where counts can be pooled
+    blurred   the value of the policy that is best for the mean of P_h and r_h over the steps
     diameter  max_{s≠s'} min_π E[steps from s to s'], for an MDP that does not depend on the step;
               infinite if some state cannot be reached from another (Jaksch et al., JMLR 2010)
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import optimal_values, policy_values
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, expectation
 
 NO_GAP = 1e-9  # of H: less is rounding
 CONVERGED = 1e-9
@@ -29,9 +32,11 @@ class Description(NamedTuple):
     S: int
     A: int
     stationary: bool
+    change: tuple[float, float]
     next_states: int
     optimal: float
     uniform: float
+    blurred: float
     span: float
     diameter: float | None
     smallest_gap: float
@@ -42,11 +47,12 @@ class Description(NamedTuple):
         low, high = self.reward_range
         told = {
             "environment": f"{self.name}: H = {self.H}, S = {self.S}, A = {self.A}",
-            "depends on the step": "no (counts can be pooled)" if self.stationary else "yes",
+            "depends on the step": self._dependence,
             "next states of a pair, at most": f"{self.next_states}",
             "rewards": "in [0, 1]" if (low, high) == (0.0, 1.0) else f"[{low:g}, {high:g}] mapped to [0, 1]",
             "value of the best policy": f"{self.optimal:.4g}",
             "value of the uniform policy": f"{self.uniform:.4g}",
+            "value if planned without steps": f"{self.blurred:.4g}",
             "span of V*": f"{self.span:.4g}",
             "diameter": "-" if self.diameter is None else f"{self.diameter:.4g}",
             "smallest gap": f"{self.smallest_gap:.3g}",
@@ -54,9 +60,15 @@ class Description(NamedTuple):
         }
         return "\n".join(f"{name:<31} {value}" for name, value in told.items())
 
+    @property
+    def _dependence(self) -> str:
+        if self.stationary:
+            return "no (counts can be pooled)"
+        return "yes: P by up to {:.3g} in total variation, r by up to {:.3g}".format(*self.change)
+
 
 def describe(mdp: TabularMDP) -> Description:
-    """The size of an MDP and its hardness: span of V*, diameter, smallest gap, sum of reciprocal gaps."""
+    """The size of an MDP and its hardness: how it depends on the step, span of V*, diameter, gaps."""
     V, Q = optimal_values(mdp)
     reached = reachable(mdp)
     gaps = (V[:-1, :, None] - Q)[reached]
@@ -69,9 +81,11 @@ def describe(mdp: TabularMDP) -> Description:
         mdp.S,
         mdp.A,
         mdp.stationary,
+        change(mdp),
         int((mdp.P > 0).sum(axis=-1).max()),
-        float(mdp.initial @ V[0]),
-        float(mdp.initial @ uniform[0]),
+        float(expectation(mdp.initial, V[0])),
+        float(expectation(mdp.initial, uniform[0])),
+        float(expectation(mdp.initial, policy_values(mdp, best_without_steps(mdp))[0])),
         float(max(spans)),
         diameter(mdp.P[0]) if mdp.stationary else None,
         float(gaps.min(initial=math.inf)),
@@ -87,6 +101,18 @@ def reachable(mdp: TabularMDP) -> np.ndarray:
     for h in range(mdp.H - 1):
         seen[h + 1] = (mdp.P[h][seen[h]] > 0).any(axis=(0, 1))
     return seen
+
+
+def change(mdp: TabularMDP) -> tuple[float, float]:
+    """The largest total variation distance of P_h(·|s,a) between two steps, and the largest change of r."""
+    distances = [np.abs(mdp.P[h] - mdp.P[h + 1 :]).sum(axis=-1).max(initial=0.0) / 2.0 for h in range(mdp.H)]
+    return float(max(distances)), float(np.ptp(mdp.r, axis=0).max())
+
+
+def best_without_steps(mdp: TabularMDP) -> np.ndarray:
+    """The policy that is best if every step has the mean of P_h and the mean of r_h."""
+    P, r = (np.broadcast_to(array.mean(axis=0), array.shape) for array in (mdp.P, mdp.r))
+    return optimal_values(TabularMDP(P, r, mdp.initial))[1].argmax(axis=-1)
 
 
 def diameter(P: Floats) -> float:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Floats, Ints
 
+SUM_ERROR = 1e-9  # by which the probabilities of a distribution may miss 1
 REWARD_KINDS = ("deterministic", "bernoulli")
 
 
@@ -140,7 +141,7 @@ def _check_entries(name: str, array: Floats, good: NDArray, accepted: str) -> No
 def _check_distribution(name: str, p: Floats) -> None:
     _check_entries(name, p, p >= 0, "a number >= 0")
     total = p.sum(axis=-1)
-    bad = np.abs(total - 1) > 1e-9
+    bad = np.abs(total - 1) > SUM_ERROR
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0]) if p.ndim > 1 else ()
         where = f"{name}{list(index)}" if index else name

@@ -4,14 +4,15 @@
     V^π_h(s)  = r_h(s,π_h(s)) + Σ_{s'} P_h(s'|s,π_h(s)) V^π_{h+1}(s')
 
 `V[H]` is the paper's V_{H+1} = 0. Nothing here is sampled: Regret(K) = Σ_k V*_1(s_1^k) - V^{π_k}_1(s_1^k)
-is exact up to rounding.
+is exact up to rounding. Every sum is added in the order of its states and actions, as the compiled loop does: a
+matrix product would be added in an order that depends on the processor.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.protocol import Floats
+from dpucbvi.protocol import Floats, expectation
 
 
 def optimal_values(mdp: TabularMDP) -> tuple[Floats, Floats]:
@@ -19,9 +20,17 @@ def optimal_values(mdp: TabularMDP) -> tuple[Floats, Floats]:
     V = np.zeros((mdp.H + 1, mdp.S))
     Q = np.zeros((mdp.H, mdp.S, mdp.A))
     for h in reversed(range(mdp.H)):
-        Q[h] = mdp.r[h] + mdp.P[h] @ V[h + 1]
+        Q[h] = mdp.r[h] + expectations(mdp.P[h], V[h + 1])
         V[h] = Q[h].max(axis=-1)
     return V, Q
+
+
+def expectations(p: Floats, V: Floats) -> Floats:
+    """Σ_i p[..., i] V[..., i], added in order."""
+    total = np.zeros(p.shape[:-1])
+    for i in range(p.shape[-1]):
+        total += p[..., i] * V[..., i]
+    return total
 
 
 def policy_values(mdp: TabularMDP, pi: NDArray) -> Floats:
@@ -29,12 +38,11 @@ def policy_values(mdp: TabularMDP, pi: NDArray) -> Floats:
     probabilities = pi if pi.ndim == 3 else np.eye(mdp.A)[pi]
     V = np.zeros((mdp.H + 1, mdp.S))
     for h in reversed(range(mdp.H)):
-        Q = mdp.r[h] + mdp.P[h] @ V[h + 1]
-        V[h] = (probabilities[h] * Q).sum(axis=-1)
+        V[h] = expectations(probabilities[h], mdp.r[h] + expectations(mdp.P[h], V[h + 1]))
     return V
 
 
 def uniform_loss(mdp: TabularMDP) -> float:
     """What the uniformly random policy loses in an episode, on average over the first state."""
     uniform = policy_values(mdp, np.full((mdp.H, mdp.S, mdp.A), 1.0 / mdp.A))
-    return float(mdp.initial @ (optimal_values(mdp)[0][0] - uniform[0]))
+    return float(expectation(mdp.initial, optimal_values(mdp)[0][0] - uniform[0]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpucbvi.errors import InputError, extra
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.privacy.certificate import Certificate, rounded_up
 from dpucbvi.trace import Runs, Trace, none_learnt
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def certified(label: str, certificate: Certificate) -> tuple[str, str]:
         return label, "no privacy"
     delta = f", δ = {as_written(certificate.delta)}" if certificate.delta else ""
     return (
-        f"{label}, {model} ε = {as_written(add_remove)}",
-        f"ε = {as_written(replace_one)} if a user is replaced{delta}",
+        f"{label}, {model} ε = {as_written(rounded_up(add_remove, 3))}",
+        f"ε = {as_written(rounded_up(replace_one, 3))} if a user is replaced{delta}",
     )
 
 

@@ -4,29 +4,30 @@
 
 `set_up` checks that the parts fit together and works out every number that does not depend on the seed. Then
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
-gives the same plans, counts and visits bit for bit, and the regret to 1e-9. A plan, a bonus or a `take` of your
+gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
 Without a choice the fast one is taken where it can be. No seed determines
 exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
-from dpucbvi.counts import FAMILIES, PrivateCounts, Turnstile, Visitor
-from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
+from dpucbvi.errors import InputError, check_flag, check_number, whole
 from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
-from dpucbvi.privacy.certificate import READ
+from dpucbvi.privacy.certificate import READ, check_certificate
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.noisy_sums import NoisySums
@@ -49,7 +50,8 @@ from dpucbvi.support import KnownSupport, Support, support_of
 from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
-MOST_EPISODES = 10**15  # counts of episodes and steps stay exact in 64 bits, also as floats
+MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
+MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
 Watch = Callable[[int, Plan, Counts], object]
@@ -182,10 +184,11 @@ def run(
     )
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
-    if isinstance(seed, Iterable) and not isinstance(seed, str):
-        seeds = tuple(whole("seed", one, 0) for one in seed)
-        if not seeds:
-            raise InputError("seed: none is given; it must be an integer >= 0, or several")
+    if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
+        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
+        if not 1 <= len(seeds) <= MOST_RUNS:
+            few = "more than" if seeds else "none of"
+            raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
     return run_setup(setup, whole("seed", seed, 0), engine, watch)
 
@@ -205,12 +208,11 @@ def set_up(
     lp_checks: int = 200,
 ) -> Setup:
     """Check the parts of a run, described at `run`, and work out every number that no seed changes."""
-    K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2)
-    lp_checks = whole("lp_checks", lp_checks, 0)
-    check_number("beta", beta, lambda beta: 0 < beta < 1, "a number in (0, 1)")
-    if beta < LEAST_BETA:
-        raise InputError(f"beta: {beta!r} is not accepted; it must be {LEAST_BETA} or more")
+    K, trace_points = whole("K", K, 1, MOST_EPISODES), whole("trace_points", trace_points, 2, MOST_POINTS)
+    lp_checks = whole("lp_checks", lp_checks, 0, MOST_CHECKS)
+    check_number("beta", beta, lambda beta: LEAST_BETA <= beta < 1, f"a number from {LEAST_BETA} to below 1")
     check_number("zero", zero, lambda zero: zero >= 0.0, "a number >= 0")
+    check_flag("known_rewards", known_rewards)
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
@@ -264,11 +266,14 @@ def _constants(
     agent: Agent, privatizer: Privatizer, problem: Problem, G: int, zero: float
 ) -> tuple[Noise, Any]:
     """How large the noise is, and what the agent makes of it; InputError if it is too large for numbers."""
-    noise = privatizer.noise_of(problem, G).widened(problem.next_states, zero)
-    if FAMILIES[privatizer.families].summed:
+    families = FAMILIES[privatizer.families]
+    noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
+    if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
     if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
         raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
+    if min(noise.scale, noise.E) < 0.0:
+        raise InputError(f"privatizer: the scale or the E of {_name(privatizer)} is negative")
     try:
         return noise, agent.constants(problem, noise)
     except OverflowError:  # of E², from ε = 1e-150 on
@@ -359,7 +364,7 @@ def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progre
     regret, changes, last = 0.0, 0, None
     for k, plan, counts, trajectory, fallbacks in episodes(setup, seed):
         if watch is not None:
-            watch(k, plan, counts)
+            watch(k, Plan(*map(np.copy, plan)), Counts(*map(np.copy, counts)))
         s1 = trajectory.s[0]
         regret += V_star[0, s1] - policy_values(mdp, plan.pi)[0, s1]
         changes += last is not None and not np.array_equal(last, plan.pi)
@@ -392,14 +397,19 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     turnstile: Any = Turnstile(private)
     algorithm = setup.agent.algorithm(problem, turnstile, setup.constants)
     reads = reads_trajectories(setup.agent)
-    plan = next(algorithm)
+    if not isinstance(algorithm, Generator):
+        raise InputError(f"agent: {_name(setup.agent)} is no generator function, nor the result of dp.planner")
+    made = next(algorithm, None)
     for k in range(1, problem.K + 1):
-        check_plan(plan, k, mdp)
+        plan = checked_plan(made, k, mdp)
         private.show(plan.pi)
         trajectory = rollout(mdp, plan.pi, environment.random(uniforms_per_episode(mdp.H)))
         yield Episode(k, plan, private.counts, trajectory, private.fallbacks)
         if k < problem.K:  # the counts after the last episode are never released [D4]
-            plan = algorithm.send(turnstile.admit(trajectory if reads else Visitor(k), trajectory))
+            try:
+                made = algorithm.send(turnstile.admit(trajectory if reads else Visitor(k), trajectory))
+            except StopIteration:
+                raise InputError(f"agent: it ended after episode {k} of {problem.K}") from None
 
 
 def private_counts(setup: Setup, seed: int) -> PrivateCounts:
@@ -412,9 +422,9 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
         raise InputError(f"zero: the release of {_name(setup.privatizer)} has no sd, so nothing can be zeroed")
     families = FAMILIES[setup.privatizer.families]
     known = setup.mdp.r[:G] if setup.known_rewards else None
-    sizes = (G, problem.S, problem.A)
+    sizes, rounding = (G, problem.S, problem.A), Rounding.start(setup.privatizer.families, problem.H, seed)
     return PrivateCounts(
-        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H
+        release, process, setup.noise.E, *sizes, families, setup.zero, known, setup.support, problem.H, rounding
     )
 
 
@@ -446,6 +456,7 @@ def certificate_of(agent: Agent, privatizer: Privatizer, problem: Problem, G: in
     certificate = privatizer.certificate(problem, G)
     if not isinstance(certificate, Certificate) or certificate.model != privatizer.model:
         raise InputError(f"privatizer: {_name(privatizer)} says {privatizer.model}, its certificate does not")
+    check_certificate(certificate)
     return certificate
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+ROUNDING = 1e-9  # relative
+
+
 class Trace(NamedTuple):
     """One run: cumulative values after the recorded episodes, and the last plan.
 
@@ -211,6 +214,12 @@ def nothing_learnt(least_K: int | None) -> str:
     """What is said of runs that learnt nothing; `least_K` is that of least_episodes.py, where it is known."""
     bound = "" if least_K is None else f", and with these constants none can in fewer than {least_K:,} episodes"
     return f"nothing was learnt, no Q left H{bound}"
+
+
+def grows(values: np.ndarray, most: np.ndarray) -> bool:
+    """Whether a sum over episodes never falls from 0 on and never exceeds `most`, but for its rounding."""
+    slack = ROUNDING * (1.0 + most)
+    return bool((np.diff(values, prepend=0) >= -slack).all() and (values <= most + slack).all())
 
 
 def recorded_episodes(K: int, points: int) -> Ints:

@@ -1,13 +1,19 @@
-"""Compute one seed of every shipped arm afresh and compare it, bit for bit, with what ships.
+"""Compute one seed of every shipped arm afresh and compare it with what ships.
 
-    python experiments/verify.py [name ...] [--minutes 10] [--workers 2]
+    python experiments/verify.py [name or name/arm ...] [--minutes 10] [--workers 2]
 
 All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
 compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
 from the seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the
-reference engine have no parts: they are computed if they took at most a hundredth of the time. The LPs that
-check a compiled run are not solved again, because no number of the trace depends on them. What cannot be read
-or computed counts as different, and the rest is compared.
+reference engine have no parts: they are computed if they took at most an eighth of the time. The LPs that
+check a compiled run are not solved again, because no number of the trace depends on them.
+
+    equal               every number has the same bits
+    equal to rounding   policy changes and infeasible LPs are the same, and the regret is to 1e-10 of itself
+    different           anything else, and what cannot be read or computed; only this fails
+
+A regret is a sum of one rounded number per episode, so another order of its sums moves it by about 1e-16 √k of
+itself, 1e-12 at k = 10⁸. One policy that differs moves it by more than that, and the number of policy changes.
 """
 
 import sys
@@ -18,17 +24,19 @@ if __name__ == "__main__":
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import argparse
+import math
 import signal
+import textwrap
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError, check_number, whole
@@ -36,19 +44,23 @@ from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
-from experiments.lab.command import parser, told
+from experiments.lab.command import parser
 from experiments.lab.compose import any_line, named
-from experiments.lab.process import few
+from experiments.lab.process import few, guarded
 from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
+from experiments.lab.workers import Job, processes
 
+EQUAL, ROUNDED, DIFFERENT, NOT_COMPARED = "equal", "equal to rounding", "different", "not compared"
+ROUNDING = 1e-10  # of a number: what another order of its sums may change
+WIDTH = 100  # of the table
 NUMBERS = tuple(key for key in PER_EPISODE if key != "episodes")
 POINTS = 2  # stored episodes after the first: a run of which fewer are compared counts as not compared
 # Seconds of one core.
 WORKER = 10.0  # a worker takes to import the package and to load what is compiled
 RUN = 0.02  # a run takes besides its episodes: it is assembled, started, handed over
-WHOLE = 0.01  # of all the time may go to a run that has no parts
+WHOLE = 1 / 8  # of all the time may go to a run that has no parts
 
 
 class Task(NamedTuple):
@@ -64,8 +76,8 @@ class Answer(NamedTuple):
     episodes: int  # the last one compared
     K: int
     numbers: int  # how many were compared
-    compared: bool  # at enough episodes to say something
-    wrong: str  # what differs, or why it cannot be computed
+    grade: str
+    wrong: str = ""  # what differs, or why it cannot be computed
 
 
 def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> tuple[list[Task], list[Answer]]:
@@ -73,10 +85,13 @@ def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> t
     first: dict[str, tuple[list[str], StoredRun]] = {}
     unread = []
     for name in names:
+        name, _, key = name.partition("/")
         try:
-            arms = shipped.load_experiment(name).arms
+            arms = [arm for arm in shipped.load_experiment(name).arms if key in ("", arm.key)]
+            if not arms:
+                raise InputError(f"no arm {key!r} has shipped")
         except Exception as error:  # one that is wrong must not cost the others
-            unread.append(Answer(name, 0, 0, 0, False, named(name, error)))
+            unread.append(Answer(name, 0, 0, 0, DIFFERENT, named(name, error)))
             continue
         for arm in arms:
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
@@ -119,47 +134,58 @@ def compare(task: Task) -> Answer:
     try:
         return _compare(task)
     except Exception as error:  # one that cannot be run must not cost the others
-        return Answer(task.arms, 0, task.run.config["K"], 0, False, any_line(error))
+        return Answer(task.arms, 0, task.run.config["K"], 0, DIFFERENT, any_line(error))
 
 
 def _compare(task: Task) -> Answer:
     settings, seed, stored = settings_of(task.run.config), task.run.config["seed"], task.run.trace
     K = task.run.config["K"]
     if task.episodes == 0:
-        return Answer(task.arms, 0, K, 0, False, "")
+        return Answer(task.arms, 0, K, 0, NOT_COMPARED)
     setup = assemble(settings)
     if task.run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
-        return Answer(task.arms, 0, K, 0, False, "env: the MDP is not the one that was run (another SHA-256)")
+        wrong = "env: the MDP is not the one that was run (another SHA-256)"
+        return Answer(task.arms, 0, K, 0, DIFFERENT, wrong)
     if settings.audits:
-        wrong = _differing_checks(stored, audit_run(setup, seed, settings.attack))
-        return Answer(task.arms, K, K, len(stored.checks), True, wrong)
+        fresh = audit_run(setup, seed, settings.attack)
+        return Answer(task.arms, K, K, len(stored.checks), *grade_of_checks(stored.checks, fresh.checks))
     if settings.engine.name == "reference":
         fresh = run_setup(setup, seed, "reference")
     else:
         fresh = _start_of(setup._replace(lp_checks=0), seed, task.episodes)
     points = int((stored.episodes <= task.episodes).sum())
-    enough = points >= min(POINTS + 1, len(stored.episodes))
-    wrong = differing(stored, fresh, task.episodes)
-    return Answer(task.arms, task.episodes, K, points * len(NUMBERS), enough, wrong)
+    grade, wrong = grade_of(stored, fresh, task.episodes)
+    if grade != DIFFERENT and points < min(POINTS + 1, len(stored.episodes)):
+        grade = NOT_COMPARED
+    return Answer(task.arms, task.episodes, K, points * len(NUMBERS), grade, wrong)
 
 
-def differing(stored: Trace, fresh: Trace, episodes: int) -> str:
-    """The first number up to this episode that is not the same in both; nothing if all are."""
+def grade_of(stored: Trace, fresh: Trace, episodes: int) -> tuple[str, str]:
+    """How alike two traces are up to this episode, and the first number that differs."""
     near = stored.episodes <= episodes
     at = np.searchsorted(fresh.episodes, stored.episodes[near])
+    grade = EQUAL
     for key in PER_EPISODE:
         ours, theirs = getattr(stored, key)[near], getattr(fresh, key)[at]
-        if not np.array_equal(ours, theirs):
-            i = int(np.argmax(ours != theirs))
-            return f"{key} after episode {stored.episodes[i]:,}: {ours[i]!r} ships, {theirs[i]!r} computed"
-    return ""
+        if np.array_equal(ours, theirs):
+            continue
+        close = np.isclose(ours, theirs, rtol=ROUNDING, atol=0.0) if key == "regret" else ours == theirs
+        if not close.all():
+            i = int(np.argmin(close))
+            where = f"{key} after episode {stored.episodes[i]:,}"
+            return DIFFERENT, f"{where}: {ours[i]!r} ships, {theirs[i]!r} computed"
+        grade = ROUNDED
+    return grade, ""
 
 
-def _differing_checks(stored: Trace, fresh: Trace) -> str:
-    wrong = [key for key in stored.checks if stored.checks[key] != fresh.checks.get(key)]
-    return (
-        f"{wrong[0]}: {stored.checks[wrong[0]]} ships, {fresh.checks.get(wrong[0])} computed" if wrong else ""
-    )
+def grade_of_checks(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:
+    """How alike the numbers of two audits are."""
+    apart = [key for key in stored if stored[key] != fresh.get(key)]
+    for key in apart:
+        ours, theirs = stored[key], fresh.get(key)
+        if not (type(ours) is type(theirs) is float and math.isclose(ours, theirs, rel_tol=ROUNDING)):
+            return DIFFERENT, f"{key}: {ours} ships, {theirs} computed"
+    return (ROUNDED if apart else EQUAL), ""
 
 
 def _start_of(setup: Setup, seed: int, episodes: int) -> Trace:
@@ -176,13 +202,11 @@ def _start_of(setup: Setup, seed: int, episodes: int) -> Trace:
 
 
 def main() -> None:
-    made = parser(__doc__, "shipped experiments", paper="paper")
+    made = parser(__doc__, "shipped experiments, or arms of them", paper="paper")
     made.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
     made.add_argument("--workers", type=int, default=2)
     arguments = made.parse_args()
-    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    with told():
+    with guarded("nothing is stored"):
         different = verify(Shipped(arguments.paper / "results"), arguments)
     sys.exit(min(different, 1))
 
@@ -194,10 +218,10 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
     there = shipped.experiments()
     if not there:
         raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
-    if unknown := [name for name in arguments.names if name not in there]:
+    if unknown := [name for name in arguments.names if name.partition("/")[0] not in there]:
         raise InputError(f"{few(unknown)}: has not shipped; it must be one of {', '.join(there)}")
     todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
-    print("compiling first, if it was not done before (up to 2 minutes more)", flush=True)
+    print("compiling first, if it was not done before (a few minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared
         compile_first([settings_of(task.run.config) for task in todo if task.episodes])
     return check(todo, unread, workers)
@@ -205,31 +229,41 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
 
 def check(todo: list[Task], unread: list[Answer], workers: int) -> int:
     """Print a line for every task, and for what cannot be read; how many differ."""
-    width = max(map(len, [*(answer.arms for answer in unread), *(task.arms for task in todo)]))
-    print(f"{'arm':{width}}  {'compared up to':>14}  {'of':>11}  {'numbers':>7}  equal", flush=True)
-    deaf = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process answers
-    parallel = Parallel(workers, batch_size=1, return_as="generator", **deaf)
+    begun, left = time.monotonic(), len(unread) + len(todo)
+    print(row("arm", "compared to", "of", "numbers", "grade", "left"), flush=True)
     answers = []
-    for answer in chain(unread, parallel(delayed(compare)(task) for task in todo)):
-        arms, episodes, K, numbers, compared, wrong = answer
-        said = wrong or ("yes" if compared else "not compared")
-        print(f"{arms:{width}}  {episodes:>14,}  {K:>11,}  {numbers:>7,}  {said}", flush=True)
+    for answer in chain(unread, processes([Job(compare, (task,)) for task in todo], workers, "verifying")):
+        arms, episodes, K, numbers, grade, wrong = answer
+        left -= 1
+        print(row(arms, f"{episodes:,}", f"{K:,}", f"{numbers:,}", grade, f"{left:,}"), flush=True)
+        if wrong:
+            print(textwrap.indent(textwrap.fill(wrong, WIDTH - 4), "    "), flush=True)
         answers.append(answer)
-    print(f"\n{verdict(answers)}")
-    return sum(bool(answer.wrong) for answer in answers)
+    print(f"\n{verdict(answers, (time.monotonic() - begun) / 60)}")
+    return sum(answer.grade == DIFFERENT for answer in answers)
 
 
-def verdict(answers: Sequence[Answer]) -> str:
-    """The last line: how many runs are equal, how many differ, how many say nothing."""
-    different = sum(bool(answer.wrong) for answer in answers)
-    equal = sum(answer.compared and not answer.wrong for answer in answers)
+def row(arms: str, *cells: str) -> str:
+    """A line of the table; of a long name the middle is left out."""
+    right = "{:>12}{:>12}{:>8}{:>18}{:>6}".format(*cells)
+    room = WIDTH - len(right)
+    short = arms if len(arms) <= room else f"{arms[: room - 21]}…{arms[-20:]}"
+    return f"{short:{room}}{right}"
+
+
+def verdict(answers: Sequence[Answer], minutes: float) -> str:
+    """The closing lines: how many runs are equal, how many differ, how many say nothing."""
+    tally = dict.fromkeys((EQUAL, ROUNDED, DIFFERENT, NOT_COMPARED), 0)
+    for answer in answers:
+        tally[answer.grade] += 1
     numbers = sum(answer.numbers for answer in answers)
-    left = len(answers) - equal - different
-    return (
-        f"{equal:,} of {len(answers):,} runs are equal, bit for bit, up to the episode beside them; "
-        f"{different:,} differ or cannot be computed; {left:,} not compared: their time ends before {POINTS} "
-        f"stored episodes after the first, or before the end of what has no parts; {numbers:,} numbers in all"
-    )
+    counted = ", ".join(f"{number:,} {grade}" for grade, number in tally.items())
+    plural = "s" * (len(answers) != 1)
+    lines = [f"{len(answers):,} run{plural}, {numbers:,} numbers, {minutes:.1f} minutes: {counted}"]
+    if tally[NOT_COMPARED]:
+        lines.append(f"not compared: the time ends before {POINTS} stored episodes after the first, or the run")
+    compared = "every run that was compared is" if not tally[DIFFERENT] else "not every run is"
+    return "\n".join([*lines, f"{compared} what ships"])
 
 
 if __name__ == "__main__":

@@ -123,11 +123,7 @@ others = {
     "Toeplitz": dp.Toeplitz(epsilon=1.0),
 }
 for name, privatizer in others.items():
-    c = privatizer.certificate(problem, 1)
-    delta = f", δ = {c.delta:g}" if c.delta else ""
-    print(
-        f"{name:9} {c.model}: ε = {c.add_remove:.3f} (added or removed), {c.replace_one:.3f} (replaced){delta}"
-    )
+    print(f"{name:9} {privatizer.certificate(problem, 1)}")
 
 # %% [markdown]
 # ## Exercises, with solutions

@@ -37,7 +37,8 @@ folder = Path(home.name) / "clinic"
 #
 # Four weeks, three states of health, two treatments, 400 places. The noise must be exact: simulated noise is
 # refused. The certificate is known before the first patient comes, and leads with the relation of the paper's
-# definitions: what she did is replaced by anything else.
+# definitions: what she did is replaced by anything else. It says who is protected from whom, and on which
+# assumptions.
 
 # %%
 H, S, A, K = 4, 3, 2, 400
@@ -132,6 +133,12 @@ draw.released(clinic.published.counts.N_sa.sum(axis=0), true)
 #    refused: the store would release the same patients once more with fresh noise, and two releases cost twice
 #    as much. `dp.Session.recover` goes on without what was not released.
 # 2. *How many of her data may a patient send?* As much as she likes; at most H steps count.
+# 3. *A patient comes a second time. What holds for her?* Twice the ε, as the certificate for two places says.
+#    A clinic that expects this says `per_person=2` from the beginning.
+
+# %%
+private = dp.Batches(5, first=40, confidence_scale=0.01, noise="exact")
+print(dp.certify(private, H=H, S=S, A=A, K=K, per_person=2))
 
 # %%
 clinic.delete()

@@ -40,17 +40,24 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
-    *("unit/core/test_least_episodes", "claims/test_appendix_b", "claims/test_appendix_c"),
+    *("unit/privatizers/test_over_time", "claims/test_appendix_b", "claims/test_appendix_c"),
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Under --dist loadgroup a file is one process's: its fixtures are made and its kernels compiled once."""
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        compiles = any(name in file for name in KERNELS)
-        item.add_marker(pytest.mark.xdist_group("kernels" if compiles else file))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a file to one process: its fixtures are made, and its kernels compiled, once.
+
+    pytest-xdist 3.8 has groups for this (`xdist_group`), but under pytest 9 it takes every test for a group.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByKernels(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "kernels" if any(name in file for name in KERNELS) else file
+
+    return ByKernels(config, log)
 
 
 def pytest_addoption(parser):

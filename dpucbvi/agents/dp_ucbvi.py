@@ -4,6 +4,7 @@ algorithm1.py has the same algorithm line by line, and its bonus is in bonus.py.
 text and the fast one this: two texts, compared bit for bit.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from dpucbvi.bonus import (
     terms_of,
 )
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_flag
 from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_unit
 
 CAPS = ("H", "steps_left")
@@ -85,6 +86,18 @@ def plan_with(bonus: Bonus) -> Callable[..., None]:
     return plan
 
 
+def finite_bonus(bonus: Bonus) -> Bonus:
+    """A bonus of one's own that ends the run where it is not finite: NaN would count as "unknown"."""
+
+    def checked(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> float:
+        b = bonus(N, P, V_next, gap_next, c)
+        if not abs(b) < math.inf:
+            raise InputError("bonus: it is not finite")
+        return b
+
+    return checked
+
+
 def one_row(P: Floats, after: Ints, g: int, row: int, p: Floats) -> None:
     """p(s') = P̃(s'|s,a) of one pair, for all S next states."""
     for s in range(p.size):
@@ -117,6 +130,7 @@ class DPUCBVI(Optimistic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag("minimum", self.minimum)
         if self.cap not in CAPS:
             raise InputError(f"cap: {self.cap!r} is not one of {', '.join(CAPS)}")
 
@@ -125,13 +139,14 @@ class DPUCBVI(Optimistic):
 
     @property
     def plan(self) -> Callable[..., None]:  # type: ignore[override]
-        return plan_dp_ucbvi if self.bonus is bernstein_bonus else plan_with(self.bonus)
+        return plan_dp_ucbvi if self.bonus is bernstein_bonus else plan_with(finite_bonus(self.bonus))
 
     def constants(self, problem: Problem, noise: Noise) -> BernsteinConstants:
         return bernstein_constants(problem, noise.E, self.bonus_scale, self.bonus_without)
 
     def algorithm(self, problem: Problem, private: PrivateCounts, constants: BernsteinConstants) -> Algorithm:
-        return dp_ucbvi(problem, private, constants, self.bonus, self.ceiling(problem.H), self.minimum)
+        bonus = self.bonus if self.bonus is bernstein_bonus else finite_bonus(self.bonus)
+        return dp_ucbvi(problem, private, constants, bonus, self.ceiling(problem.H), self.minimum)
 
 
 AGENTS.add("dp_ucbvi", DPUCBVI)

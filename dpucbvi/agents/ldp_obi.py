@@ -23,6 +23,7 @@ import numpy as np
 from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.private_ucb_vi import widths
 from dpucbvi.agents.register import AGENTS, LDP, Optimistic
+from dpucbvi.elementary import log, quick_log
 from dpucbvi.protocol import Floats, Noise, Problem
 
 ALPHA = 2.0
@@ -44,7 +45,7 @@ def ldp_obi_constants(problem: Problem, E1: float, E2: float, scale: float = 1.0
     H, S, A = problem.H, problem.S, problem.A
     c3 = math.sqrt(S) * E1
     return LdpObiConstants(
-        log_first=math.log(4.0 * math.pi**2 * S * A * H / (3.0 * problem.beta)),
+        log_first=log(4.0 * math.pi * math.pi * S * A * H / (3.0 * problem.beta)),
         transition=14.0 * S,
         reward_width=(ALPHA + 1.0) * E1 + E1,
         transition_width=S * E2 + (ALPHA + 1.0) * c3,
@@ -56,7 +57,7 @@ def ldp_obi_constants(problem: Problem, E1: float, E2: float, scale: float = 1.0
 
 def log_term(k: int, c: LdpObiConstants) -> float:
     """ℓ = ln(4π²SAH k³/(3β)) in episode k."""
-    return c.log_first + 3.0 * math.log(k)
+    return c.log_first + 3.0 * quick_log(k)
 
 
 def bonus(D_r: float, D_p: float, ell: float, steps_left: float, c: LdpObiConstants) -> float:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError
-from dpucbvi.mdp import TabularMDP
+from dpucbvi.errors import InputError, finite
+from dpucbvi.mdp import SUM_ERROR, TabularMDP
 from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem
 
 
@@ -60,15 +60,25 @@ def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> 
         counts = private.update(user)
 
 
-def check_plan(plan: Any, k: int, mdp: TabularMDP | Problem) -> None:
-    """Raise InputError if the plan is no policy: the regret of an algorithm of one's own would mean nothing."""
-    pi, good = getattr(plan, "pi", None), False
-    if isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S) and pi.dtype.kind in "iu":
-        good = bool(((pi >= 0) & (pi < mdp.A)).all())
-    elif isinstance(pi, np.ndarray) and pi.shape == (mdp.H, mdp.S, mdp.A):
-        good = bool((pi >= 0.0).all()) and np.allclose(pi.sum(axis=-1), 1.0)
-    if not good:
+def checked_plan(plan: Any, k: int, mdp: TabularMDP | Problem) -> Plan:
+    """A copy of the plan; InputError if it is none: the regret of an algorithm of one's own would mean nothing.
+
+    Whoever made the plan may write its next one into the same arrays.
+    """
+    (H, S, A), (pi, Q, V) = (mdp.H, mdp.S, mdp.A), [getattr(plan, key, None) for key in Plan._fields]
+    if not is_policy(pi, H, S, A):
         raise InputError(
             f"agent: its plan of episode {k} is no policy; pi must be an array of actions [h, s], "
             "or of probabilities [h, s, a]"
         )
+    of = f"of its plan of episode {k}"
+    return Plan(pi.copy(), finite(f"agent: Q {of}", Q, (H, S, A)), finite(f"agent: V {of}", V, (H + 1, S)))
+
+
+def is_policy(pi: Any, H: int, S: int, A: int) -> TypeGuard[np.ndarray]:
+    """Whether it is an array of actions [h, s], or of probabilities [h, s, a]."""
+    if isinstance(pi, np.ndarray) and pi.shape == (H, S) and pi.dtype.kind in "iu":
+        return bool(((pi >= 0) & (pi < A)).all())
+    if not (isinstance(pi, np.ndarray) and pi.shape == (H, S, A) and pi.dtype.kind in "iuf"):
+        return False
+    return bool((pi >= 0.0).all()) and bool((np.abs(pi.sum(axis=-1) - 1.0) <= SUM_ERROR).all())

@@ -20,6 +20,7 @@ import numpy as np
 from dpucbvi.agents.plans import Counted, Values, backup
 from dpucbvi.agents.private_ucb_vi import denominators, raw_count_step, widths
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
+from dpucbvi.elementary import log, quick_exp
 from dpucbvi.protocol import Floats, Noise, Problem
 
 
@@ -39,18 +40,18 @@ def private_ucb_po_constants(
     H, S, A, K = problem.H, problem.S, problem.A, problem.K
     SAT = S * A * problem.T
     return PrivateUcbPoConstants(
-        root=math.sqrt(2.0 * math.log(4.0 * SAT / problem.beta))
-        + H * math.sqrt(4.0 * S * math.log(6.0 * SAT / problem.beta)),
+        root=math.sqrt(2.0 * log(4.0 * SAT / problem.beta))
+        + H * math.sqrt(4.0 * S * log(6.0 * SAT / problem.beta)),
         width=3.0 * E1 + H * (S * E2 + 2.0 * E1),
         E1=E1,
         scale=scale,
-        eta=math.sqrt(2.0 * math.log(A) / (H * H * K)),
+        eta=math.sqrt(2.0 * log(A) / (H * H * K)),
     )
 
 
 def weight(p: float, Q: float, eta: float) -> float:
     """π(a|s) exp(η Q(s,a)), not normalised."""
-    return p * math.exp(eta * Q)
+    return p * quick_exp(eta * Q)
 
 
 def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> None:

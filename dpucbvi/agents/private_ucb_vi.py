@@ -20,6 +20,7 @@ import numpy as np
 
 from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
+from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
 
 
@@ -36,8 +37,8 @@ def printed_widths(problem: Problem, noise: Noise) -> tuple[float, float]:
     """E1 and E2 as printed."""
     SAT = problem.S * problem.A * problem.T
     return (
-        noise.scale * math.sqrt(8.0 * noise.terms * math.log(6.0 * SAT / problem.beta)),
-        noise.scale * math.sqrt(8.0 * noise.terms * math.log(6.0 * problem.S * SAT / problem.beta)),
+        noise.scale * math.sqrt(8.0 * noise.terms * log(6.0 * SAT / problem.beta)),
+        noise.scale * math.sqrt(8.0 * noise.terms * log(6.0 * problem.S * SAT / problem.beta)),
     )
 
 
@@ -53,7 +54,7 @@ def private_ucb_vi_constants(
     problem: Problem, E1: float, E2: float, scale: float = 1.0
 ) -> PrivateUcbViConstants:
     H, S = problem.H, problem.S
-    ell = math.log(4.0 * S * problem.A * problem.T / problem.beta)
+    ell = log(4.0 * S * problem.A * problem.T / problem.beta)
     return PrivateUcbViConstants(
         root=(1.0 + H) * math.sqrt(2.0 * ell),
         width=3.0 * E1 + H * (S * E2 + 2.0 * E1),

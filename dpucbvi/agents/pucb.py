@@ -20,6 +20,7 @@ import numpy as np
 
 from dpucbvi.agents.plans import Counted, Values, backup, greedy
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
+from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
 
 SPLIT = 4.0  # β' = β/4
@@ -38,13 +39,13 @@ class PucbConstants(NamedTuple):
 def printed_width(problem: Problem, noise: Noise) -> float:
     """E = B L^{3/2} ln((2SAH + S²AH)/β')."""
     cells = problem.S * problem.A * problem.H * (2 + problem.S)
-    return noise.scale * noise.terms**1.5 * math.log(SPLIT * cells / problem.beta)
+    return noise.scale * math.sqrt(noise.terms**3) * log(SPLIT * cells / problem.beta)
 
 
 def pucb_constants(problem: Problem, E: float, scale: float = 1.0) -> PucbConstants:
     H, S = problem.H, problem.S
     return PucbConstants(
-        root=(H + 1.0) * math.sqrt(2.0 * math.log(SPLIT * problem.K / problem.beta)),
+        root=(H + 1.0) * math.sqrt(2.0 * log(SPLIT * problem.K / problem.beta)),
         first=3.0 * (1.0 + S * H) * E,
         second=2.0 * (1.0 + S * H) * E * E,
         E=E,

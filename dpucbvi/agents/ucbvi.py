@@ -23,6 +23,7 @@ import numpy as np
 
 from dpucbvi.agents.plans import Counted, Values, backup, greedy, spreads, visits
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
+from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem, cut_to_unit
 
 
@@ -71,7 +72,7 @@ def ucbvi_bernstein_constants(
         correction=numbers.correction * H * L / 3.0,
         less=numbers.less,
         next_value=numbers.spread,
-        gap=numbers.gap**2 * H**3 * S**2 * A * L**2,
+        gap=numbers.gap**2 * H**3 * S**2 * A * L * L,
         gap_most=float(H**2),
         scale=scale,
     )
@@ -80,7 +81,7 @@ def ucbvi_bernstein_constants(
 
 def log_term(problem: Problem) -> float:
     """L = ln(5SAT/β)."""
-    return math.log(5.0 * problem.S * problem.A * problem.T / problem.beta)
+    return log(5.0 * problem.S * problem.A * problem.T / problem.beta)
 
 
 def next_gap(N_next: float, c: UcbviBernsteinConstants) -> float:

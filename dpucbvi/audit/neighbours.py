@@ -54,7 +54,7 @@ def features(setup: Setup, users: Users, clipped: bool = True) -> Floats:
     shape, privatizer = (setup.G, setup.problem.S, setup.problem.A), setup.privatizer
     families, clip = FAMILIES[privatizer.families], getattr(privatizer, "clip", None) if clipped else None
     rows = [statistics(Trajectory(*user), *shape, families, clip) for user in zip(*users, strict=True)]
-    return np.array(rows)[:, families.offset(*shape) :]
+    return np.array(rows)[:, families.released(*shape, families.cells(shape[1]))]
 
 
 def worst_pair(sigma: Floats, scale: Floats, gaussian: bool) -> tuple[int, int]:

@@ -5,7 +5,7 @@ for toeplitz with factorisation=square_root, which has all its noise in memory; 
 """
 
 import hashlib
-import os
+import io
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan, is_policy
 from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import FAMILIES, counters, zero_counts
+from dpucbvi.counts import FAMILIES, Rounding, counters, shape_of, zero_counts
 from dpucbvi.engine import releases
 from dpucbvi.engine.boxes import Box, box, boxed_callback
 from dpucbvi.engine.compiled import cacheable, is_the_packages
@@ -33,8 +33,11 @@ from dpucbvi.engine.own import (
 )
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import (
+    CHANGES,
     EPISODE,
     FALLBACKS,
+    PLANNED,
+    RECORDED,
     RELEASED,
     Memory,
     Places,
@@ -44,9 +47,12 @@ from dpucbvi.engine.state import (
     World,
     arrays_of,
     flattened,
+    is_saved,
+    seek,
 )
 from dpucbvi.engine.twins import has_take
-from dpucbvi.files import PRIVATE, replacing
+from dpucbvi.errors import InputError
+from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import seed_stream
@@ -55,11 +61,12 @@ from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
-from dpucbvi.trace import Trace, recorded_episodes
+from dpucbvi.trace import Trace, grows, recorded_episodes
 
 CHECKPOINT_SECONDS = 10.0
 CHUNK_COUNTERS = 20_000_000  # counters updated between two looks at the clock: some 0.2 s
 CHUNK_MOST = 8192
+HEADER = 1024  # bytes of an array's header and place in a checkpoint, more than there are
 
 
 class FastRun(NamedTuple):
@@ -75,7 +82,7 @@ class FastRun(NamedTuple):
     seconds: Floats  # that it had taken at its last checkpoint
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes during the run, by name: what a checkpoint holds."""
+        """What a checkpoint holds, by name: all that changes during the run, but for indices."""
         parts: dict[str, Any] = {
             "state": self.state,
             "private": self.private,
@@ -83,8 +90,8 @@ class FastRun(NamedTuple):
             "record": self.record,
             "sample": self.sample,
         }
-        changing = dict(pair for name, part in parts.items() for pair in arrays_of(name, part))
-        return {**changing, "seconds": self.seconds}
+        every = [pair for name, part in parts.items() for pair in arrays_of(name, part)]
+        return {**{name: array for name, array in every if is_saved(name, array)}, "seconds": self.seconds}
 
 
 def run_fast(
@@ -103,9 +110,10 @@ def run_fast(
             progress(1)
         return trace(run, loop.report)
     # Exact noise is never stored, and what was drawn is never drawn again: such a run begins anew.
-    checkpoint = None if loop.in_python or is_exact(setup.privatizer) else checkpoint
-    if checkpoint is not None and checkpoint.is_file():
-        run = resume(run, checkpoint) or start(setup, seed)
+    checkpoint = None if loop.own_release or is_exact(setup.privatizer) else checkpoint
+    origin = "" if checkpoint is None else origin_of(setup, seed)
+    if checkpoint is not None and checkpoint.exists():
+        run = resume(run, checkpoint, origin) or start(setup, seed)
         loop = Loop(run)
         progress(int(run.memory.tally[EPISODE]))
     earlier, saved = float(run.seconds[0]), time.monotonic()
@@ -113,7 +121,7 @@ def run_fast(
         progress(done)
         if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
             run.seconds[0] = earlier + time.monotonic() - begun
-            save_checkpoint(run, checkpoint)
+            save_checkpoint(run, checkpoint, origin)
             saved = time.monotonic()
     return trace(run, loop.report)._replace(earlier_seconds=earlier)
 
@@ -158,6 +166,7 @@ def start(setup: Setup, seed: int) -> FastRun:
             a=np.zeros(H, dtype=np.int64),
             r=np.zeros(H),
             place=np.zeros(H, dtype=np.int64),
+            rounding=Rounding.start(setup.privatizer.families, H, seed),
             N_visits=np.zeros((H, S, A)),
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
@@ -176,22 +185,27 @@ class Loop:
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
         self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
+        self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
 
     def _box(self, uniforms: Floats) -> Box:
         run, parts = self._run, (self._plan, self._release, self._hook)
         addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
-        steps = (self._processing, self._lazy, self._flat)
-        return box(run.world, addresses, *steps, run.memory, run.record, uniforms, self._rows)
+        if self._boxed_for != (addresses, uniforms.shape):  # else it is the last box, with other numbers in it
+            self._boxed_for, self._uniforms = (addresses, uniforms.shape), np.empty(uniforms.shape)
+            steps = (self._processing, self._lazy, self._flat)
+            self._boxed = box(run.world, addresses, *steps, run.memory, run.record, self._uniforms, self._rows)
+        self._uniforms[:] = uniforms
+        return self._boxed
 
     @property
     def settled(self) -> bool:
         return self._plan.settled and self._release.settled
 
     @property
-    def in_python(self) -> bool:
-        """Whether something of the run is not in its arrays, so that no checkpoint could hold it."""
-        return self._release.box is None
+    def own_release(self) -> bool:
+        """Whether the release is one's own: what of it a checkpoint must hold, or must not, is not known."""
+        return self._release.report is not None
 
     @property
     def report(self) -> str:
@@ -209,8 +223,10 @@ class Loop:
             for part in (self._plan, self._release):
                 part.fail(int(tally[EPISODE]))
             raise RuntimeError("a part of the run failed compiled, and not in Python")
-        self._plan.settle()
-        self._release.settle()
+        for part, array in ((self._plan, self._run.memory.Q), (self._release, self._run.private.flat)):
+            if part.report is not None and not np.isfinite(array).all():
+                raise InputError(f"{part.report.partition(':')[0]}: it gave numbers that are not finite")
+            part.settle()
 
 
 def plan_part(run: FastRun) -> Part:
@@ -264,8 +280,7 @@ def policy_is_random(setup: Setup) -> bool:
         return setup.agent.stochastic  # type: ignore[attr-defined]
     assert setup.agent.planner is not None
     made = setup.agent.planner(zero_counts(setup.G, setup.problem.S, setup.problem.A))
-    check_plan(made, 1, setup.mdp)
-    return made.pi.ndim == 3
+    return checked_plan(made, 1, setup.mdp).pi.ndim == 3
 
 
 def processed(setup: Setup) -> bool:
@@ -277,14 +292,15 @@ def processing(setup: Setup) -> Processing:
     families, E = FAMILIES[setup.privatizer.families], setup.noise.E
     known = setup.mdp.r[: setup.G].ravel() if setup.known_rewards else np.zeros(0)
     w = band(E, str(setup.postprocess))
-    return Processing(E, processed(setup), w, setup.zero, families.summed, families.centred, known)
+    counted = families.summed, families.centred, families.joint
+    return Processing(E, processed(setup), w, setup.zero, *counted, known)
 
 
 def no_counts(setup: Setup) -> Private:
-    G, S, A, D = setup.problem.shape(setup.G)
-    flat = np.zeros(counters(G, S, A, D))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + D)])
-    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(D, G, S * A))
+    G, S, A, cells = shape_of(setup.problem, setup.G, setup.privatizer.families)
+    flat = np.zeros(counters(G, S, A, cells))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
+    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
     return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _places(setup))
 
@@ -358,29 +374,63 @@ def _counts(run: FastRun) -> Counts:
     return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
-def save_checkpoint(run: FastRun, path: Path) -> None:
-    """All arrays of the run in one file with their checksum; a full disk costs the checkpoint, not the run."""
+def origin_of(setup: Setup, seed: int) -> str:
+    """A hash of the code, the settings, the MDP and the seed: no checkpoint is taken for another run's."""
+    return hashlib.sha256(repr((code(), setup[1:], setup.mdp.sha256, seed)).encode()).hexdigest()
+
+
+def save_checkpoint(run: FastRun, path: Path, origin: str) -> None:
+    """The arrays of the run in one file with their checksum; a full disk costs the checkpoint, not the run."""
     arrays = run.arrays()
-    marks = {"code": np.array(code()), "sha256": np.array(_checksum(arrays))}
+    marks = {"origin": np.array(origin), "sha256": np.array(_checksum(arrays))}
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as partial:
-            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-            with open(descriptor, "wb") as file:
-                np.savez(file, **marks, **arrays)  # type: ignore[arg-type]
+            content = io.BytesIO()
+            np.savez(content, **marks, **arrays)  # type: ignore[arg-type]
+            write_private(partial, content.getvalue())
 
 
-def resume(run: FastRun, path: Path) -> FastRun | None:
-    """The run as its checkpoint has it; None if the file is not what was written, or other code wrote it."""
+def resume(run: FastRun, path: Path, origin: str) -> FastRun | None:
+    """The run as its checkpoint has it; None if the file is not what was written.
+
+    It is data and not trusted: another user's is not opened, indices are worked out and not read, and numbers
+    that no run has are refused.
+    """
     try:
-        with np.load(path, allow_pickle=False) as saved:
-            if str(saved["code"]) != code():
+        arrays = run.arrays()
+        content = read_regular(path, sum(array.nbytes + HEADER for array in arrays.values()), own=True)
+        with np.load(io.BytesIO(content), allow_pickle=False) as saved:
+            if any(member.compress_type for member in saved.zip.infolist()):  # it could become any size
                 return None
-            for name, array in run.arrays().items():
+            for name, array in arrays.items():
                 array[...] = saved[name]
-            return run if str(saved["sha256"]) == _checksum(run.arrays()) else None
+            good = (str(saved["origin"]), str(saved["sha256"])) == (origin, _checksum(arrays))
+        return run if good and _placed(run) else None
     except Exception:  # a file can be wrong in more ways than can be listed
         return None
+
+
+def _placed(run: FastRun) -> bool:
+    """Whether these are the numbers of a run that has begun; its indices are set to where it stands."""
+    memory, record, (H, S, A) = run.memory, run.record, run.setup.mdp.r.shape
+    tally, k = memory.tally, int(memory.tally[EPISODE])
+    tally[RECORDED] = n = np.searchsorted(record.episodes[:-1], k, side="right")
+    memory.last_pi[...] = memory.pi
+    seek(run.state, k)
+    at, pairs = np.append(record.episodes[:n], k), H * S * A
+    along: list[tuple[np.ndarray, Any, int]] = [(record.regret, memory.total[0], H)]
+    along += [(record.changes, tally[CHANGES], 1), (record.fallbacks, tally[FALLBACKS], pairs)]
+    return (
+        0 < k < run.setup.problem.K
+        and all(np.isfinite(array).all() for array in run.arrays().values())
+        and all(grows(np.append(values[:n], last), most * at) for values, last, most in along)
+        and bool(0 <= tally[PLANNED] <= tally[RELEASED] <= k and 0 <= run.sample.filled[0] <= len(run.sample.n))
+        and is_policy(memory.pi, H, S, A)
+        and bool((memory.N_visits >= 0).all() and (memory.N_visits.sum(axis=(1, 2)) == k).all())
+        and bool((memory.V_pi >= 0.0).all() and (memory.V_pi <= H).all())
+        and 0.0 <= run.seconds[0]
+    )
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:

@@ -87,10 +87,12 @@ def process(c: Processing, flat: Flat, rows: Rows) -> int:
     N_hat_sa, N_hat_sas, N_sa, R = flat.N_hat_sa, flat.N_hat_sas, flat.N_sa, flat.R
     S = N_hat_sas.shape[0]
     if c.zero > 0.0:
-        for s in range(S):
+        for cell in range(flat.cells.shape[0]):
             for row in range(R.size):
-                small = N_hat_sas[s, row] < c.zero * flat.sd[row]
-                N_hat_sas[s, row] = 0.0 if small else N_hat_sas[s, row]
+                small = flat.cells[cell, row] < c.zero * flat.sd[row]
+                flat.cells[cell, row] = 0.0 if small else flat.cells[cell, row]
+    if c.joint:
+        from_symbols(flat)
     if c.summed:
         for row in range(R.size):
             N_hat_sa[row] = 0.0
@@ -107,6 +109,17 @@ def process(c: Processing, flat: Flat, rows: Rows) -> int:
         for row in range(R.size):
             R[row] += CENTRE * N_sa[row]
     return fallbacks
+
+
+def from_symbols(flat: Flat) -> None:
+    """N̂(s,a,s') and R̂(s,a) from the histogram of symbols (counts.summed)."""
+    S, rows = flat.N_hat_sas.shape
+    for row in range(rows):
+        flat.R[row] = 0.0
+    for s in range(S):
+        for row in range(rows):
+            flat.R[row] += flat.cells[S + s, row]
+            flat.N_hat_sas[s, row] += flat.cells[S + s, row]
 
 
 class Parts(NamedTuple):

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.agents.own import check_plan
+from dpucbvi.agents.own import checked_plan
 from dpucbvi.agents.plans import Counted, Values
 from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
+from dpucbvi.engine.releases import symbols
 from dpucbvi.engine.state import Memory, Private, arrays_of
+from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Counts, Ints, Plan, Setup, User
 
@@ -200,8 +202,11 @@ def check_actions(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
         raise ValueError
     for h in range(H):
         for s in range(S):
-            if made.pi[h, s] < 0 or made.pi[h, s] >= A:
+            if made.pi[h, s] < 0 or made.pi[h, s] >= A or not np.isfinite(made.V[h, s]):
                 raise ValueError
+            for a in range(A):
+                if not np.isfinite(made.Q[h, s, a]):
+                    raise ValueError
 
 
 def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> Part:
@@ -209,7 +214,9 @@ def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> 
     own, mdp = setup.agent.planner, setup.mdp  # type: ignore[attr-defined]
 
     def check(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
-        check_plan(made, k, mdp)
+        checked_plan(made, k, mdp)
+        if made.pi.shape != pi.shape:
+            raise InputError(f"agent: its plan of episode {k} has not the kind of policy of the first")
 
     python = planning(plan_of_planner(own, check, mdp.S))
     name = f"the agent {getattr(own, '__name__', type(own).__name__)}"
@@ -228,10 +235,11 @@ def python_release(setup: Setup, release: Any, memory: Memory, private: Private)
     def take(_t: int) -> int:
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
         place = trajectory.s[1:] if support is None else support.moves(trajectory)
+        place = symbols(place, memory, setup.problem.next_states)
         released = release.release(User(*trajectory, memory.pi.copy(), place))
         if released is None:
             return 0
-        private.flat[:] = released
+        private.flat[:] = finite("privatizer: its release", released, private.flat.shape)
         if setup.zero > 0.0:
             private.sd[:] = release.sd.reshape(-1)
         return 1

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from dpucbvi.counts import add_bits
 from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.privacy.laplace import seed_stream
@@ -30,10 +31,21 @@ def release_of(take: Take) -> Callable[[Any, Memory, Noisy, Ints, int], int]:
 
     def release(state: Any, memory: Memory, noisy: Noisy, place: Ints, t: int) -> int:
         """Take user t, whose trajectory memory has; 1 if what is in `noisy` is new."""
-        user = User(memory.s, memory.a, memory.r, memory.pi, places(place, memory))
+        cells = noisy.counts.size // noisy.sd.size - 2
+        place_of = symbols(places(place, memory), memory, cells // 2)
+        user = User(memory.s, memory.a, memory.r, memory.pi, place_of)
         return int(take(state, t, user, noisy))
 
     return release
+
+
+def symbols(moves: Ints, memory: Memory, D: int) -> Ints:
+    """The places with the reward's bit in them, where symbols are counted."""
+    if memory.rounding.generator.size == 0:
+        return moves
+    memory.place[:] = moves
+    add_bits(memory.rounding, memory.r, D, memory.place)
+    return memory.place
 
 
 def places(place: Ints, memory: Memory) -> Ints:

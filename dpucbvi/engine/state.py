@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.counts import Rounding
 from dpucbvi.protocol import Floats, Ints
 
 # Slots of Memory.tally. PLANNED counts the releases that the last plan has seen.
@@ -58,6 +59,7 @@ class Private(NamedTuple):
 class Flat(NamedTuple):
     """The arrays of Private with all rows of all steps on one axis."""
 
+    cells: Floats  # [cell, row], as released: N̂(s,a,s'), or symbols, of which N̂(s,a,s') is made in place
     N_hat_sa: Floats
     N_hat_sas: Floats  # [s', row]
     R: Floats
@@ -67,8 +69,9 @@ class Flat(NamedTuple):
 
 
 def flattened(private: Private) -> Flat:
-    D = len(private.N_sas)
+    D, rows = len(private.N_sas), private.R.size
     return Flat(
+        private.flat[rows:-rows].reshape(-1, rows),
         private.N_hat_sa.reshape(-1),
         private.N_hat_sas.reshape(D, -1),
         private.R.reshape(-1),
@@ -87,6 +90,7 @@ class Processing(NamedTuple):
     zero: float  # τ
     summed: bool
     centred: bool
+    joint: bool
     rewards: Floats  # r(s,a) of all rows if they are known; else empty
 
 
@@ -102,7 +106,8 @@ class Memory(NamedTuple):
     s: Ints  # the last user's trajectory
     a: Ints
     r: Floats
-    place: Ints  # her moves as places of her pairs' counters (protocol.User), if they are not her states
+    place: Ints  # her moves as places of her pairs' cells (protocol.User), if they are not her states
+    rounding: Rounding
     N_visits: Floats  # true visits N_h(s,a), for the trace only
     tally: Ints
     total: Floats  # total[0]: the regret so far
@@ -115,6 +120,26 @@ class Record(NamedTuple):
     regret: Floats
     changes: Ints
     fallbacks: Ints
+
+
+# Numbers that the settings give again, and that a checkpoint does not hold.
+GIVEN = ("source.scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
+# The only integers that it holds. None is an index but for actions, which are checked; `seek` has the rest.
+WHOLE = ("memory.pi", "memory.tally", "record.changes", "record.fallbacks", "state.shown", "sample.filled")
+
+
+def is_saved(name: str, array: np.ndarray) -> bool:
+    """Whether a checkpoint holds this array of a run."""
+    return name in WHOLE or (array.dtype.kind in "fu" and not name.endswith(GIVEN))
+
+
+def seek(part: Any, users: int) -> None:
+    """Set every index of a release as it is after so many users."""
+    if hasattr(part, "seek"):
+        part.seek(users)
+    elif isinstance(part, tuple):
+        for item in part:
+            seek(item, users)
 
 
 def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:

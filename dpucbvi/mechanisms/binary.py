@@ -91,6 +91,10 @@ class BinaryTree(NamedTuple):
     cumulative: np.ndarray  # [i, counter]
     new: np.ndarray  # scratch
 
+    def seek(self, releases: int) -> None:
+        """Set the index as it is after so many releases: no file is trusted with it."""
+        self.t[0] = releases
+
 
 def start(size: int, L: int, dtype: type = np.float64) -> BinaryTree:
     """The tree before its first release."""

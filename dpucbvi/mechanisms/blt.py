@@ -56,6 +56,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.elementary import expm1, log1p
 from dpucbvi.errors import InputError, whole
 from dpucbvi.mechanisms import TOO_MANY
 from dpucbvi.privacy.draws import fill
@@ -204,7 +205,7 @@ def _gap(g: float, h: float) -> float:
 
 def _geometric(gap: float, n: int) -> float:
     """Σ_{j<n} (1 - gap)^j."""
-    return -math.expm1(n * math.log1p(-gap)) / gap if gap > 0.0 else float(n)
+    return -expm1(n * log1p(-gap)) / gap if gap > 0.0 else float(n)
 
 
 def _middle(low: float, high: float) -> float:
@@ -224,6 +225,10 @@ class Buffers(NamedTuple):
     new: Floats  # scratch
     total: Floats
     T: int  # releases that the sensitivity was for
+
+    def seek(self, releases: int) -> None:
+        """Set the index as it is after so many releases: no file is trusted with it."""
+        self.t[0] = releases
 
 
 def start(size: int, blt: Blt, T: int) -> Buffers:

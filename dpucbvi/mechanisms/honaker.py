@@ -43,6 +43,10 @@ class Estimates(NamedTuple):
     block: Floats  # scratch
     new: Floats  # scratch
 
+    def seek(self, releases: int) -> None:
+        """Set the index as it is after so many releases: no file is trusted with it."""
+        self.t[0] = releases
+
 
 def start(size: int, L: int) -> Estimates:
     """The tree before its first release."""

@@ -106,6 +106,10 @@ class Rows(NamedTuple):
     t: Ints  # t[0]: releases so far
     table: Table
 
+    def seek(self, releases: int) -> None:
+        """Set the index as it is after so many releases: no file is trusted with it."""
+        self.t[0] = releases
+
 
 def start(size: int, T: int, source: Any) -> Rows:
     """All noise of T releases, drawn at once."""

@@ -24,11 +24,12 @@ proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on e
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Real
 from typing import NamedTuple
 
 from dpucbvi.counts import FAMILIES, Families
 from dpucbvi.errors import InputError, check_number
-from dpucbvi.privacy.accounting import gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
+from dpucbvi.privacy.accounting import epsilon_of_zcdp, gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
 from dpucbvi.privacy.rational import round_up
 from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
@@ -37,6 +38,7 @@ LEAST = 1e-100  # ε, and δ unless it is 0: what is made of them stays a number
 SIMULATION, RELEASE = "simulation", "release"
 READ = "trajectories"  # an agent has read them: whatever noise there was hides nothing
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
+MODELS = ("JDP", "LDP", "none")
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
 
@@ -57,6 +59,7 @@ class Certificate(NamedTuple):
     noise: str = SIMULATION
     rho_add_remove: float | None = None
     rho_replace_one: float | None = None
+    declared: bool = False  # by a file, and not worked out again from its settings
 
     def epsilon(self, relation: str) -> float:
         """ε under "add_remove" or "replace_one", at δ."""
@@ -76,6 +79,29 @@ class Certificate(NamedTuple):
             return rho
         return zcdp_of_pure(self.epsilon(relation)) if self.delta == 0.0 else zcdp_of_gdp(self.mu(relation))
 
+    def group(self, m: int) -> "Certificate":
+        """What holds for a person who is m users: mε if it is pure; mμ or m²ρ where one is known, then ε at δ.
+
+        Where none is, ε becomes mε and δ becomes Σ_{i<m} e^{iε} δ. Source: Bun & Steinke Prop. 1.9 for ρ.
+        """
+        if m == 1:
+            return self
+        of_m = self._replace(
+            add_remove=math.nextafter(m * self.add_remove, math.inf),
+            replace_one=math.nextafter(m * self.replace_one, math.inf),
+            mu_add_remove=_times(m, self.mu_add_remove),
+            mu_replace_one=_times(m, self.mu_replace_one),
+            rho_add_remove=_times(m * m, self.rho_add_remove),
+            rho_replace_one=_times(m * m, self.rho_replace_one),
+        )
+        if self.delta == 0.0:
+            return of_m
+        if self.mu_replace_one is None and self.rho_replace_one is None:
+            times = sum(math.exp(i * self.replace_one) for i in range(m)) * (1.0 + MARGIN)
+            return of_m._replace(delta=self.delta * times)
+        apart, replaced = (epsilon_of(of_m.mu(name), of_m.rho(name), self.delta) for name in RELATIONS)
+        return of_m._replace(add_remove=apart, replace_one=replaced)
+
     def __str__(self) -> str:
         if self.noise == READ:
             return "none: the agent reads trajectories"
@@ -83,15 +109,44 @@ class Certificate(NamedTuple):
             return "no privacy is certified"
         kind = "pure ε" if self.delta == 0.0 else f"at δ = {self.delta:g}, ε"
         each = ", ".join(f"{at_most(self.epsilon(relation))} {words}" for relation, words in RELATIONS.items())
-        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}"
+        declared = " (declared, not recomputed)" if self.declared else ""
+        return f"{self.model}: {kind} = {each}; {HOW[self.noise]}{declared}"
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Raise InputError for a certificate that could not be one: whatever made it, it is shown to people."""
+    model, *epsilons, delta, mu_1, mu_2, noise, rho_1, rho_2, _ = certificate
+    given = [*epsilons, delta, *(number for number in (mu_1, mu_2, rho_1, rho_2) if number is not None)]
+    numbers = all(isinstance(number, Real) and not isinstance(number, bool) for number in given)
+    if not (numbers and min(given) >= 0.0 and not any(map(math.isnan, given)) and delta <= 1.0):
+        raise InputError("certificate: it must have ε, μ and ρ >= 0, and δ in [0, 1]")
+    if model not in MODELS or noise not in (SIMULATION, RELEASE, READ):
+        raise InputError(f"certificate: its model must be one of {', '.join(MODELS)}, its noise a known one")
+    if model == "none" and not all(map(math.isinf, epsilons)):
+        raise InputError("certificate: without a model of privacy its ε must be infinite")
+
+
+def rounded_up(epsilon: float, digits: int = 4) -> float:
+    """ε to so many digits, rounded up; what floats add to such a number (1e-12 of it) is not shown."""
+    nearest = float(f"{epsilon:.{digits}g}")
+    if nearest * (1.0 + MARGIN) >= epsilon:
+        return nearest
+    last = 10.0 ** (math.floor(math.log10(nearest)) + 1 - digits)
+    return float(f"{nearest + last:.{digits}g}")
 
 
 def at_most(epsilon: float) -> str:
-    """ε to four digits, rounded up; what floats add to a number of four digits (1e-12 of it) is not shown."""
-    nearest = float(f"{epsilon:.4g}")
-    if nearest * (1.0 + MARGIN) >= epsilon:
-        return f"{nearest:g}"
-    return f"{nearest + 10.0 ** (math.floor(math.log10(nearest)) - 3):g}"
+    """ε as it is printed: to four digits, rounded up."""
+    return "∞" if math.isinf(epsilon) else f"{rounded_up(epsilon):,.10g}"
+
+
+def epsilon_of(mu: float, rho: float, delta: float) -> float:
+    """ε at δ of what is μ-GDP and ρ-zCDP: the less of the two."""
+    return min(gaussian_epsilon(mu, delta), epsilon_of_zcdp(rho, delta) * (1.0 + MARGIN))
+
+
+def _times(m: int, measure: float | None) -> float | None:
+    return None if measure is None else math.nextafter(m * measure, math.inf)
 
 
 class Scales(NamedTuple):

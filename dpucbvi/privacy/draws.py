@@ -5,11 +5,11 @@ bits of a word (`next_words`, `fill`) has a compiled version of its own in engin
 bits; everything else here is compiled as it stands.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpucbvi.elementary import exp
 from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import Words, laplace_from_words
 from dpucbvi.protocol import Floats
@@ -70,7 +70,7 @@ def unit(word: np.uint64) -> float:
 
 def answer_odds(epsilon: float, d: int) -> tuple[float, float]:
     """p of the true answer and q of each other one, of d answers: p + (d-1)q = 1 and p/q = e^ε."""
-    away = math.exp(-epsilon)
+    away = exp(-epsilon)
     return 1.0 / (1.0 + (d - 1) * away), away / (1.0 + (d - 1) * away)
 
 

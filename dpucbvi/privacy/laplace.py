@@ -1,8 +1,8 @@
 """Where randomness comes from: named streams, and standard Laplace noise from raw 64-bit words.
 
-Streams. A run has one seed and three independent streams derived from it by name (`environment`,
-`privacy`, `audit`): arms that share a seed meet the same environment, whatever their noise, and no
-result depends on which worker computes it.
+Streams. A run has one seed and independent streams derived from it by name (`environment`, `privacy`, `audit`,
+and `rewards`, by which users round theirs to bits): arms that share a seed meet the same environment, whatever
+their noise, and no result depends on which worker computes it.
 
 Laplace. One word of numpy's SFC64 generator gives one variate. Its top 52 bits give
 U = 1 - j/2^52 in (0, 1], its lowest bit a sign; then
@@ -30,7 +30,7 @@ from dpucbvi.protocol import Floats
 
 Words = NDArray[np.uint64]
 
-STREAMS = ("environment", "privacy", "audit")
+STREAMS = ("environment", "privacy", "audit", "rewards")
 
 LN2 = 0.6931471805599453
 ONE_BITS = np.uint64(0x3FF0000000000000)  # the bits of 1.0

@@ -11,12 +11,13 @@ A user has H visits. Let c be her visits by cell, so Σc = H, and V the largest 
     N(s,a), N(s,a,s')           H,   V                        2H, 2V
     R(s,a) = Σ r, r in [0,1]    H,   V                        2H, 2V
     R(s,a) = Σ (r - ½)          H/2, V/4                      H,  V
+    Y(s,a,s',b)                 H,   V                        2H, 2V        the place of all three
 
 Proof. Added or removed: a count is at most c, a centred reward at most c/2 in size. Replaced, ℓ1: twice that by
-the triangle inequality. Replaced, ℓ2²: for vectors u, v ≥ 0 is ‖u - v‖² ≤ ‖u‖² + ‖v‖² ≤ 2V; a centred reward
-moves a cell that the two users visit c and c' times by at most (c + c')/2, and Σ((c + c')/2)² ≤ Σ(c² + c'²)/2 ≤
-V. Each is attained: two users in different cells; for the centred ones, one cell with rewards 1 against 0.
-(With clipping, if there are cells enough.) ∎
+the triangle inequality. A visit is one symbol (s',b), so that Y is a count. Replaced, ℓ2²: for vectors u, v ≥ 0
+is ‖u - v‖² ≤ ‖u‖² + ‖v‖² ≤ 2V; a centred reward moves a cell that the two users visit c and c' times by at most
+(c + c')/2, and Σ((c + c')/2)² ≤ Σ(c² + c'²)/2 ≤ V. Each is attained: two users in different cells; for the
+centred ones, one cell with rewards 1 against 0. (With clipping, if there are cells enough.) ∎
 
 Two traps. Pooled counts cost Gaussian noise √H more, Laplace noise nothing. And centred rewards have a ratio of
 4, not 2, between the relations, in ℓ2².
@@ -46,14 +47,19 @@ def l1(families: Families, H: int, replaced: bool) -> ByFamily:
     """ℓ1 sensitivity of each family."""
     times = 2 if replaced else 1
     count, reward = Fraction(times * H), Fraction(times * H, 2 if families.centred else 1)
-    return ByFamily(Fraction(0) if families.summed else count, count, reward)
+    return _of_released(families, count, reward)
 
 
 def l2_squared(families: Families, V: int, replaced: bool) -> ByFamily:
     """Squared ℓ2 sensitivity of each family, V from `largest_square`."""
     count = Fraction(2 * V if replaced else V)
     reward = (Fraction(V) if replaced else Fraction(V, 4)) if families.centred else count
-    return ByFamily(Fraction(0) if families.summed else count, count, reward)
+    return _of_released(families, count, reward)
+
+
+def _of_released(families: Families, count: Fraction, reward: Fraction) -> ByFamily:
+    nothing = Fraction(0)
+    return ByFamily(nothing if families.summed else count, count, nothing if families.joint else reward)
 
 
 def largest_square(H: int, G: int, clip: int | None = None) -> int:

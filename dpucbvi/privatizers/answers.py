@@ -1,9 +1,10 @@
 """Users who answer at random: the server's tallies of their answers, and the estimates made of them.
 
-There are two kinds of question, about the next state and about the reward. An answer x to one of n questions
-about a pair is tallied; where it is not the true one it has probability q, so that a multiple of (tally of x) -
-q n has the mean of the number of users whose true answer is x. Simulated coins have real
-probabilities (draws.py), exact ones do not need them (exact.py), and only the tallies are integers.
+There are two kinds of question, about the next state and about the reward, or one about both (symbols). An
+answer x to one of n questions about a pair is tallied; where it is not the true one it has probability q, so
+that a multiple of (tally of x) - q n has the mean of the number of users whose true answer is x. Simulated
+coins have real probabilities (draws.py), exact ones do not need them (exact.py), and only the tallies are
+integers.
 """
 
 import math
@@ -18,7 +19,7 @@ from dpucbvi.privacy.exact import LARGEST
 from dpucbvi.privacy.words import Words
 from dpucbvi.privatizers.arrays import Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
-from dpucbvi.privatizers.release_mode import ExactAnswers, exact_budget, exact_share
+from dpucbvi.privatizers.release_mode import SHARES, ExactAnswers, exact_budget
 from dpucbvi.protocol import Floats, Ints, Noisy, Problem
 
 MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, and a float below 1 for it
@@ -27,8 +28,8 @@ MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, an
 class Tallies(NamedTuple):
     """The server's tallies by row (g, s, a), and what one answer adds to an estimate."""
 
-    moved: np.ndarray  # [row, answer]: next states
-    earned: np.ndarray  # [row, answer]: rewards 0 and 1
+    moved: np.ndarray  # [row, answer]: next states, or symbols
+    earned: np.ndarray  # [row, answer]: rewards 0 and 1; no answers where symbols are asked for
     asked: np.ndarray  # [row]: questions about the next state
     N_hat: Floats  # [row] of the last release
     ends: Ints  # after which users there is a release
@@ -38,20 +39,24 @@ class Tallies(NamedTuple):
     factor_earned: float
     cell_sd: float
 
+    def seek(self, users: int) -> None:
+        self.released[0] = np.searchsorted(self.ends, users, side="right")
 
-def released(tallies: Tallies, S: int, t: int, noisy: Noisy) -> bool:
-    """Whether counts are released after user t; if so, N̂(s,a,s') and centred R̂(s,a) from the tallies."""
+
+def released(tallies: Tallies, cells: int, t: int, noisy: Noisy) -> bool:
+    """Whether counts are released after user t; if so, the cells and centred R̂(s,a) from the tallies."""
     if not ended(t, tallies.ends, tallies.released):
         return False
     rows = tallies.asked.size
     for row in range(rows):
         tallies.N_hat[row] = 0.0
-        for s in range(S):
-            value = tallies.factor_moved * (tallies.moved[row, s] - tallies.q * tallies.asked[row])
-            noisy.counts[(1 + s) * rows + row] = value
+        for cell in range(cells):
+            value = tallies.factor_moved * (tallies.moved[row, cell] - tallies.q * tallies.asked[row])
+            noisy.counts[(1 + cell) * rows + row] = value
             tallies.N_hat[row] += value
-        difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
-        noisy.counts[(1 + S) * rows + row] = tallies.factor_earned * difference
+        if tallies.earned.shape[1] > 0:
+            difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
+            noisy.counts[(1 + cells) * rows + row] = tallies.factor_earned * difference
         noisy.sd[row] = tallies.cell_sd * math.sqrt(tallies.asked[row])
     return True
 
@@ -104,7 +109,7 @@ class Answers(Arrays, ExactAnswers):
     def exactly(self, tallied: Any, seed: np.random.SeedSequence) -> "ExactlyAnswered":
         """The state with exact coins in the place of seeded ones."""
         budget = exact_budget(self.epsilon)
-        words, share = Words._make(self.words.start(seed)), exact_share(self.transitions)
+        words, share = Words._make(self.words.start(seed)), round(self.share * SHARES)
         return ExactlyAnswered(tallied, words, budget.numerator, budget.denominator, share)
 
 

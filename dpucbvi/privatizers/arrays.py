@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.counts import counters
+from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Floats, Noisy, Problem, Release, Shape, User
 
@@ -24,13 +24,14 @@ class Arrays:
     """A privatizer with `start` and `take`."""
 
     take: Take
+    families: str
     one_action = False  # whether it takes only policies that choose one action per state
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
         raise NotImplementedError
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
-        return ArrayRelease(self, self.start(problem, G, seed), problem.shape(G))
+        return ArrayRelease(self, self.start(problem, G, seed), shape_of(problem, G, self.families))
 
 
 def take_of(privatizer: Any) -> Take:

@@ -8,8 +8,8 @@ A user lies in one batch, so that nothing composes over time. Two things are rea
     the policy   within a batch it does not change, and a user who follows it visits pairs (s, π_h(s)) only: the
                  other cells are 0 whatever she does, and get no noise. (If the policy does change, as that of
                  Private-UCB-PO does without new counts, every policy of the batch is meant.)
-    empty rows   a pair whose noisy batch total, the sum over s' of N̂(s,a,s'), is below its own standard
-                 deviation √S sd is left out of this batch: it holds little but noise. Post-processing.
+    empty rows   a pair whose noisy batch total, the sum of its D cells, is below its own standard deviation
+                 √D sd is left out of this batch: it holds little but noise. Post-processing.
 
 Privacy. The releases before the user's batch do not depend on her data. Given them, the policy and with it the
 cells that get noise are fixed; the batch's vector moves by at most Δ_f in family f if she is another; what
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
-from dpucbvi.errors import check_number, whole
+from dpucbvi.errors import check_flag, check_number, whole
 from dpucbvi.privacy.certificate import Scales, check_delta
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers.noisy_sums import NoisySums
@@ -54,6 +54,10 @@ class FillingBatch(NamedTuple):
     policy_cells: bool
     drop_empty: bool
 
+    def seek(self, users: int) -> None:
+        """Set the index as it is after so many users: no file is trusted with it."""
+        self.closed[0] = np.searchsorted(self.ends, users, side="right")
+
 
 def take(state: FillingBatch, t: int, user: User, noisy: Noisy) -> bool:
     add_user(state.counting, state.batch, user)
@@ -74,7 +78,7 @@ def close(state: FillingBatch) -> None:
     """The batch with its noise goes into the total, row by row, and is emptied."""
     D, rows = state.counting.D, state.shown.size
     fill(state.source, state.noise)
-    batch = state.batch[state.counting.offset :]
+    batch = state.batch[state.counting.first : state.counting.end]
     for c in range(batch.size):
         batch[c] += state.noise[c]
     for row in range(rows):
@@ -87,7 +91,7 @@ def close(state: FillingBatch) -> None:
 
 
 def row_total(batch: np.ndarray, row: int, rows: int, D: int) -> float:
-    """Σ_{s'} of the batch's noisy N(s,a,s')."""
+    """The sum of the batch's noisy cells."""
     total = 0.0
     for d in range(D):
         total += batch[(1 + d) * rows + row]
@@ -123,9 +127,10 @@ def show(pi: np.ndarray, G: int, A: int, shown: Ints) -> None:
 class Batches(NoisySums):
     """Laplace noise for a pure ε (`delta` = 0), or Gaussian noise for (ε, δ), under the given sensitivity.
 
-    `first` and `growth`: the least batch, and by which factor the users so far grow. `policy_cells` and
-    `drop_empty` switch the two public readings on. The other settings are those of noisy_sums.NoisySums.
-    `noise="exact"` is for publication (release_mode.py).
+    `first` and `growth`: the least batch, and by which factor the users so far grow. With `per_epsilon`,
+    `first` is meant at ε = 1, and the least batch has ⌈first/ε⌉ users: its noise is then the same share of it
+    at every ε. `policy_cells` and `drop_empty` switch the two public readings on. The other settings are those
+    of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
     """
 
     epsilon: float
@@ -134,6 +139,7 @@ class Batches(NoisySums):
     families: str = "tuned"
     first: int = 150
     growth: float = 1.3
+    per_epsilon: bool = False
     policy_cells: bool = True
     drop_empty: bool = True
     clip: int | None = None
@@ -145,12 +151,18 @@ class Batches(NoisySums):
         super().__post_init__()
         if self.delta is False or self.delta != 0.0:
             check_delta(self.delta)
+        check_flag("policy_cells", self.policy_cells)
+        check_flag("drop_empty", self.drop_empty)
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
-        return batch_ends(problem.K - 1, self.first, self.growth)
+        return batch_ends(problem.K - 1, self.least_batch, self.growth)
+
+    @property
+    def least_batch(self) -> int:
+        return math.ceil(self.first / self.epsilon) if self.per_epsilon else self.first
 
     def releases(self, problem: Problem) -> int:
         return len(self.ends(problem))
@@ -164,7 +176,7 @@ class Batches(NoisySums):
         return super().noise_of(problem, G)._replace(terms=max(n, 1), sd=sd, proven=False)
 
     def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> FillingBatch:
-        shape, dtype = problem.shape(G), np.float64 if grid is None else np.int64
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
         n, rows = counters(*shape), math.prod(shape[:3])
         tally = counting(shape, problem.H, self.families, self.clip, grid)
         cell_variance = self.unit_sd(problem, G) ** 2
@@ -176,10 +188,10 @@ class Batches(NoisySums):
             np.zeros(1, np.int64),
             self.ends(problem),
             source,
-            np.zeros(n - tally.offset, dtype),
+            np.zeros(tally.end - tally.first, dtype),
             tally,
             cell_variance,
-            math.sqrt(problem.next_states * cell_variance),
+            math.sqrt(shape[3] * cell_variance),
             self.policy_cells,
             self.drop_empty,
         )

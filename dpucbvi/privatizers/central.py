@@ -22,6 +22,7 @@ import numpy as np
 
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, counters, statistics
+from dpucbvi.elementary import power
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
@@ -96,7 +97,7 @@ class TreeCounts:
     """Section 5.1 as it reads: the users' sums, and on them the noise of a Binary Mechanism."""
 
     def __init__(self, privatizer: Central, problem: Problem, G: int, stream: LaplaceStream):
-        self._shape, self._families = problem.shape(G), FAMILIES[privatizer.families]
+        self._shape, self._families = privatizer.shape(problem, G), FAMILIES[privatizer.families]
         self._every, self._unit_sd = privatizer.every, privatizer.unit_sd(problem, G)
         scale = by_counter(privatizer.scales(problem, G), privatizer.families, *self._shape)
         self._tree = BinaryMechanism(len(scale), levels(privatizer.releases(problem) + 1), scale, stream)
@@ -109,7 +110,7 @@ class TreeCounts:
         if self.t % self._every:
             return None
         released = self.sum.copy()
-        released[self._families.offset(*self._shape) :] += self._tree.next()
+        released[self._families.released(*self._shape)] += self._tree.next()
         return released
 
     @property
@@ -119,7 +120,7 @@ class TreeCounts:
 
 def order_central(problem: Problem, epsilon: float, constant: float) -> float:
     """[Sec.5.1 (2)] E = c (H/ε) log(HSAT/β)²."""
-    return constant * problem.H / epsilon * log_hsat(problem) ** 2
+    return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
 PRIVATIZERS.add("central", Central)

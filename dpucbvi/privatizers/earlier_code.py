@@ -59,7 +59,7 @@ def take_redrawn(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool
     for _ in range(terms_at(t)):
         fill(state.source, state.new)
         add_to(state.total, state.new)
-    add_noise(state.sum, state.total, noisy.counts)
+    add_noise(state.sum, state.total, 0, noisy.counts)
     noisy.sd[:] = state.unit_sd * math.sqrt(terms_at(t))
     return True
 
@@ -72,7 +72,7 @@ def take_shared(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool:
     for i in range(state.total.size):
         state.total[i] += state.new[i]
         state.noise[i * pairs : (i + 1) * pairs] = state.total[i]
-    add_noise(state.sum, state.noise, noisy.counts)
+    add_noise(state.sum, state.noise, 0, noisy.counts)
     noisy.sd[:] = state.unit_sd * math.sqrt(t)
     return True
 

@@ -44,10 +44,10 @@ class SentSums(NamedTuple):
 
 def take(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
     """The user perturbs every statistic, the server adds [Sec.5.2 (1)-(3)]."""
-    first = state.counting.offset
-    fill(state.source, state.sent[first:])
+    first, end = state.counting.first, state.counting.end
+    fill(state.source, state.sent[first:end])
     add_user(state.counting, state.sent, user)
-    sent, sums, N_hat = state.sent[first:], state.sum[first:], noisy.counts[first:]
+    sent, sums, N_hat = state.sent[first:end], state.sum[first:end], noisy.counts[first:end]
     for c in range(N_hat.size):
         sums[c] += sent[c]
         N_hat[c] = sums[c]
@@ -69,7 +69,7 @@ class EveryUser(NoisySums):
         return 1
 
     def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> SentSums:
-        shape, dtype = problem.shape(G), np.float64 if grid is None else np.int64
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
         tally = counting(shape, problem.H, self.families, self.clip, grid)
         n, unit_sd = counters(*shape), self.unit_sd(problem, G)
         return SentSums(np.zeros(n, dtype), source, np.zeros(n, dtype), tally, unit_sd)
@@ -112,7 +112,7 @@ class Local(EveryUser):
     ) -> Release:
         if self.exact:
             return super().release(problem, G, seed, kind)
-        shape = problem.shape(G)
+        shape = self.shape(problem, G)
         user = LocalRandomizer(by_counter(self.scales(problem, G), self.families, *shape), LaplaceStream(seed))
         return BothSides(shape, user, self.families, self.unit_sd(problem, G))
 
@@ -147,14 +147,15 @@ class BothSides:
 
     def __init__(self, shape: Shape, randomizer: LocalRandomizer, families: str, unit_sd: float):
         self._shape, self._families, self._unit_sd = shape, FAMILIES[families], unit_sd
-        self._offset = self._families.offset(*shape)
-        self._user, self._server = randomizer, LocalServer(counters(*shape) - self._offset)
+        self._sent = self._families.released(*shape)
+        self._user, self._server = randomizer, LocalServer(self._sent.stop - self._sent.start)
 
     def release(self, user: User) -> Floats:
         G, S, A, D = self._shape
         sigma = statistics(user, G, S, A, self._families, D=D)
-        summed = self._server.receive(self._user.perturb(sigma[self._offset :]))
-        return np.append(np.zeros(self._offset), summed)
+        released = np.zeros(len(sigma))
+        released[self._sent] = self._server.receive(self._user.perturb(sigma[self._sent]))
+        return released
 
     @property
     def sd(self) -> Floats:

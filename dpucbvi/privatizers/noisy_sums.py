@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
-from dpucbvi.counts import FAMILIES, counters
+from dpucbvi.counts import FAMILIES, Families, counters, shape_of
 from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released
 from dpucbvi.privacy.draws import Draws, seeded
@@ -31,7 +31,7 @@ from dpucbvi.privacy.sensitivity import check_clip
 from dpucbvi.privacy.words import Words
 from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
 from dpucbvi.privatizers.release_mode import InIntegers, ReleaseMode, in_integers
-from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release
+from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape
 
 
 class NoisySums(Arrays, ReleaseMode):
@@ -116,13 +116,13 @@ class NoisySums(Arrays, ReleaseMode):
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
         """On all releases of all counters at once."""
         n = self.terms(self.releases(problem))
-        failure = problem.beta / SHARE / (counters(*problem.shape(G)) * self.events(problem))
-        one = self.law.sum_bound(n, failure)
-        row = self.row_bound(scales, problem.next_states, n, failure) if self.summed else scales.N * one
+        failure = problem.beta / SHARE / (counters(*self.shape(problem, G)) * self.events(problem))
+        one, cells = self.law.sum_bound(n, failure), self.shape(problem, G)[3]
+        row = self.row_bound(scales, cells, n, failure) if self.counted.summed else scales.N * one
+        reward = self.row_bound(scales, cells // 2, n, failure) if self.counted.joint else scales.R * one
         most = visits(problem.H, G, self.clip)
         behind = float((self.every - 1) * most)  # how far a count may run ahead of its last release
-        reward = scales.R * one
-        if self.exact:  # noise and rounding, each with half of the failure
+        if self.exact and not self.counted.joint:  # noise and rounding, each with half of the failure
             rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most, failure / 2.0)
             reward = scales.R * self.law.sum_bound(n, failure / 2.0) + rounding
         return Bounds(scales.M * one + behind, row + behind, reward + behind)
@@ -132,7 +132,9 @@ class NoisySums(Arrays, ReleaseMode):
         return self.law.row_bound(scales.M, D, n, failure)
 
     def proven_E(self, problem: Problem, G: int, scales: Scales) -> float:
-        return bound_to_E(problem.next_states, self.summed, *self.bounds(problem, G, scales))
+        bounds = self.bounds(problem, G, scales)
+        of_next_state = self.counted.cells(1) * bounds.cell
+        return bound_to_E(problem.next_states, self.counted.summed, *bounds._replace(cell=of_next_state))
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         T = self.releases(problem)
@@ -144,8 +146,11 @@ class NoisySums(Arrays, ReleaseMode):
         return self.law.certificate(self.model, user, self.spent(T), scales)
 
     @property
-    def summed(self) -> bool:
-        return FAMILIES[self.families].summed
+    def counted(self) -> Families:
+        return FAMILIES[self.families]
+
+    def shape(self, problem: Problem, G: int) -> Shape:
+        return shape_of(problem, G, self.families)
 
     # --- the release ------------------------------------------------------------------------------------------
 
@@ -155,7 +160,7 @@ class NoisySums(Arrays, ReleaseMode):
         """The state of the release, whose exact noise is drawn by the given kind of source."""
         if not self.exact:
             return self.state(problem, G, self.source(problem, G, seed))
-        shape, noise = problem.shape(G), self.exact_noise(problem, G)
+        shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
         inner = self.state(problem, G, noise.draws(shape, self.words.start(seed), kind), noise.grid)
         released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
         rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
@@ -168,13 +173,13 @@ class NoisySums(Arrays, ReleaseMode):
 
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
         """Seeded noise for every released counter."""
-        scale = by_counter(self.scales(problem, G), self.families, *problem.shape(G))
+        scale = by_counter(self.scales(problem, G), self.families, *self.shape(problem, G))
         return seeded(seed, scale, self.law.gaussian)
 
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Release:
-        return ArrayRelease(self, self.start(problem, G, seed, kind), problem.shape(G))
+        return ArrayRelease(self, self.start(problem, G, seed, kind), self.shape(problem, G))
 
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""
@@ -183,9 +188,9 @@ class NoisySums(Arrays, ReleaseMode):
 
 def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | None = None) -> Floats:
     """The scale of every released counter, in the order of counts.as_counts."""
-    n = G * S * A
-    every = np.repeat([scales.N, scales.M, scales.R], [n, n * (S if D is None else D), n])
-    return every[FAMILIES[families].offset(G, S, A) :]
+    n, D = G * S * A, FAMILIES[families].cells(S) if D is None else D
+    every = np.repeat([scales.N, scales.M, scales.R], [n, n * D, n])
+    return every[FAMILIES[families].released(G, S, A, D)]
 
 
 def visits(H: int, G: int, clip: int | None = None) -> int:
@@ -193,9 +198,8 @@ def visits(H: int, G: int, clip: int | None = None) -> int:
     return 1 if G > 1 else clip or H
 
 
-def add_noise(sums: np.ndarray, noise: np.ndarray, counts: np.ndarray) -> None:
-    """N̂ = the sums plus noise, for every released counter: those at the end."""
-    first = sums.size - noise.size
+def add_noise(sums: np.ndarray, noise: np.ndarray, first: int, counts: np.ndarray) -> None:
+    """N̂ = the sums plus noise, for every released counter: those from `first` on."""
     N, N_hat = sums[first:], counts[first:]
     for c in range(noise.size):
         N_hat[c] = N[c] + noise[c]

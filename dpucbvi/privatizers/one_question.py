@@ -7,9 +7,10 @@ question:
     else                             "what did you earn there?"                             3 answers: 0, 1, no
     visit
 
-A reward in [0,1] is first rounded to 0 or 1 at random, with its own mean; "no visit" is an answer too. Of d
-answers the user gives the true one with probability p = e^ε/(e^ε + d - 1) and each other one with q = 1/(e^ε +
-d - 1).
+With `families="symbols"` there is one kind, "where did you go after your first visit of (s,a), and what did you
+earn there?", with 2S+1 answers. A reward in [0,1] is first rounded to 0 or 1 at random, with its own mean; "no
+visit" is an answer too. Of d answers the user gives the true one with probability p = e^ε/(e^ε + d - 1) and
+each other one with q = 1/(e^ε + d - 1).
 
 Privacy, exactly ε: question and kind do not depend on the user, there is one answer, and any two true answers
 give it with probabilities in a ratio of at most p/q = e^ε. A user who is not there counts as one without a
@@ -32,9 +33,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import counters
+from dpucbvi.counts import FAMILIES, counters, shape_of
+from dpucbvi.elementary import log
 from dpucbvi.errors import whole
-from dpucbvi.privacy.certificate import Certificate, nothing_released
+from dpucbvi.privacy.certificate import Certificate, check_one_of, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
@@ -59,6 +61,7 @@ class Questions(NamedTuple):
     G: int
     S: int
     A: int
+    cells: int  # S, or 2S if symbols are asked for
     transitions: float
     want: float
     p_moved: float
@@ -72,13 +75,13 @@ def take(state: Questions, t: int, user: User, noisy: Noisy) -> bool:
     h = first_visit(user, row, state.G, state.S, state.A)
     u, v = unit(state.words[3]), unit(state.words[4])
     if unit(state.words[1]) < state.transitions:
-        truth = state.S if h < 0 else user.place[h]
-        state.tallies.moved[row, randomised_response(truth, state.S + 1, state.p_moved, u, v)] += 1
+        truth = state.cells if h < 0 else user.place[h]
+        state.tallies.moved[row, randomised_response(truth, state.cells + 1, state.p_moved, u, v)] += 1
         state.tallies.asked[row] += 1
     else:
         truth = 2 if h < 0 else int(unit(state.words[2]) < user.r[h])
         state.tallies.earned[row, randomised_response(truth, 3, state.p_earned, u, v)] += 1
-    return released(state.tallies, state.S, t, noisy)
+    return released(state.tallies, state.cells, t, noisy)
 
 
 def exact_take(state: ExactlyAnswered, t: int, user: User, noisy: Noisy) -> bool:
@@ -87,13 +90,13 @@ def exact_take(state: ExactlyAnswered, t: int, user: User, noisy: Noisy) -> bool
     row = question(asked, uniform_below(may_ask(asked, user.pi), words))
     h = first_visit(user, row, asked.G, asked.S, asked.A)
     if uniform_below(SHARES, words) < state.share:
-        truth = asked.S if h < 0 else user.place[h]
-        asked.tallies.moved[row, response(truth, asked.S + 1, state.n, state.m, words)] += 1
+        truth = asked.cells if h < 0 else user.place[h]
+        asked.tallies.moved[row, response(truth, asked.cells + 1, state.n, state.m, words)] += 1
         asked.tallies.asked[row] += 1
     else:
         truth = 2 if h < 0 else to_grid(user.r[h], 1, words)
         asked.tallies.earned[row, response(truth, 3, state.n, state.m, words)] += 1
-    return released(asked.tallies, asked.S, t, noisy)
+    return released(asked.tallies, asked.cells, t, noisy)
 
 
 def may_ask(state: Questions, pi: np.ndarray) -> int:
@@ -136,8 +139,9 @@ def first_visit(user: User, row: int, G: int, S: int, A: int) -> int:
 class OneQuestion(Answers):
     """One answer per user, pure ε-LDP.
 
-    `transitions`: the share of questions about the next state. `want`, `first`, `growth`: see above.
-    `noise="exact"` is for publication (release_mode.py).
+    `transitions`: the share of questions about the next state; it has no meaning for `symbols`, which every
+    question is about. `want`, `first`, `growth`: see above. `families`: `tuned` or `symbols`. `noise="exact"`
+    is for publication (release_mode.py).
     """
 
     epsilon: float
@@ -146,6 +150,7 @@ class OneQuestion(Answers):
     first: int = 100
     growth: float = 1.03
     confidence_scale: float = 1.0
+    families: str = "tuned"
 
     take = staticmethod(take)
     exact_take = staticmethod(exact_take)
@@ -153,25 +158,38 @@ class OneQuestion(Answers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_one_of("families", self.families, ("tuned", "symbols"))
         whole("want", self.want, 0)
+
+    @property
+    def joint(self) -> bool:
+        return FAMILIES[self.families].joint
+
+    @property
+    def share(self) -> float:
+        return 1.0 if self.joint else super().share
+
+    def answers(self, S: int) -> tuple[int, int]:
+        """How many answers the two kinds of question have; none for a kind that is not asked."""
+        return FAMILIES[self.families].cells(S) + 1, 0 if self.joint else 3
 
     def factors(self, S: int) -> tuple[float, float]:
         """1/((p - q) share) of the two kinds: what one answer adds to an estimate."""
-        (p, q), (p_r, q_r) = answer_odds(self.budget, S + 1), answer_odds(self.budget, 3)
-        return 1.0 / ((p - q) * self.share), 1.0 / ((p_r - q_r) * (1.0 - self.share))
+        (p, q), (p_r, q_r) = answer_odds(self.budget, self.answers(S)[0]), answer_odds(self.budget, 3)
+        return 1.0 / ((p - q) * self.share), 0.0 if self.joint else 1.0 / ((p_r - q_r) * (1.0 - self.share))
 
     def cell_sd(self, S: int) -> float:
         """The standard deviation that one user asked where adds to a cell of her pair."""
-        _, q = answer_odds(self.budget, S + 1)
+        _, q = answer_odds(self.budget, self.answers(S)[0])
         return self.factors(S)[0] * math.sqrt(q * (1.0 - q))
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         n, S = problem.K - 1, problem.S
         a, b = self.factors(S)
-        failure = problem.beta / SHARE / counters(G, S, problem.A)
-        spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
+        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         cell, reward = (a + 1.0) * spread, (b + 1.0) * spread  # answers, and true counts
-        E = self.confidence_scale * bound_to_E(S, True, cell, cell, reward)
+        E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.joint else reward)
         sd = self.cell_sd(S) * math.sqrt(n)
         factor = self.confidence_scale
         return Noise(self.cell_sd(S), E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
@@ -182,12 +200,13 @@ class OneQuestion(Answers):
         return Certificate(self.model, self.budget, self.budget, noise=self.kind)
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Questions | ExactlyAnswered:
-        S, A = problem.S, problem.A
-        (p, q), (p_earned, _) = answer_odds(self.budget, S + 1), answer_odds(self.budget, 3)
-        tallies = self.tallies(problem, G, (S + 1, 3), q, self.factors(S))
+        S, A, answers = problem.S, problem.A, self.answers(problem.S)
+        (p, q), (p_earned, _) = answer_odds(self.budget, answers[0]), answer_odds(self.budget, 3)
+        tallies = self.tallies(problem, G, answers, q, self.factors(S))
         words, shown = np.zeros(WORDS, np.uint64), np.zeros(G * S * A, np.int64)
-        coins, want = (generator(seed), words), float(self.want)
-        asked = Questions(tallies, *coins, shown, G, S, A, self.transitions, want, p, p_earned)
+        want = float(self.want)
+        sizes, share = (G, S, A, answers[0] - 1), 1.0 if self.joint else self.transitions
+        asked = Questions(tallies, generator(seed), words, shown, *sizes, share, want, p, p_earned)
         return self.exactly(asked, seed) if self.exact else asked
 
 

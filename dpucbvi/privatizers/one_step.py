@@ -27,6 +27,7 @@ import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import counters
+from dpucbvi.elementary import exp, expm1, log, log1p
 from dpucbvi.privacy.accounting import MARGIN
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import generator, next_words, unit
@@ -148,7 +149,7 @@ class OneStep(Answers):
 
     def cold(self) -> float:
         """q: the chance that a cold bit is sent as 1."""
-        away = math.exp(-self.budget)
+        away = exp(-self.budget)
         return away / (1.0 + away)
 
     def factors(self, H: int) -> tuple[float, float]:
@@ -164,7 +165,7 @@ class OneStep(Answers):
     def noise_of(self, problem: Problem, G: int) -> Noise:
         n, S, (a, b) = problem.K - 1, problem.S, self.factors(problem.H)
         failure = problem.beta / SHARE / counters(G, S, problem.A)
-        spread = math.sqrt(n * math.log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         most = 1.0 if G > 1 else float(problem.H)  # what a user truly adds to a count
         cell, row, earned = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
         E = self.confidence_scale * bound_to_E(S, True, cell, row, earned)
@@ -176,7 +177,7 @@ class OneStep(Answers):
         if problem.K == 1:  # else users report, whether or not counts are ever released
             return nothing_released(self.model)
         # ln((1 + e^ε)/2), written so that no ε overflows
-        apart = self.budget + math.log1p(math.expm1(-self.budget) / 2.0)
+        apart = self.budget + log1p(expm1(-self.budget) / 2.0)
         if self.exact:
             apart = min(apart * (1.0 + MARGIN), self.budget)  # for its roundings
         return Certificate(self.model, apart, self.budget, noise=self.kind)

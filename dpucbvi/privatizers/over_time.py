@@ -30,6 +30,9 @@ class RunningSums(NamedTuple):
     unit_sd: float
     every: int
 
+    def seek(self, users: int) -> None:
+        self.mechanism.seek(users // self.every)
+
 
 def running_sums(next_noise: Next) -> Take:
     """The release of running sums with the noise of a mechanism."""
@@ -39,7 +42,7 @@ def running_sums(next_noise: Next) -> Take:
         if t % state.every:
             return False
         noise, variance = next_noise(state.mechanism, state.source)
-        add_noise(state.sum, noise, noisy.counts)
+        add_noise(state.sum, noise, state.counting.first, noisy.counts)
         noisy.sd[:] = state.unit_sd * math.sqrt(variance)
         return True
 
@@ -53,9 +56,9 @@ def estimated_sums(next_estimate: NextEstimate) -> Take:
         add_user(state.counting, state.sum, user)
         if t % state.every:
             return False
-        offset = state.counting.offset
-        estimates, variance = next_estimate(state.mechanism, state.source, state.sum[offset:])
-        noisy.counts[offset:] = estimates
+        first, end = state.counting.first, state.counting.end
+        estimates, variance = next_estimate(state.mechanism, state.source, state.sum[first:end])
+        noisy.counts[first:end] = estimates
         noisy.sd[:] = state.unit_sd * math.sqrt(variance)
         return True
 
@@ -73,9 +76,9 @@ class OverTime(NoisySums):
         return super().scales(problem, G) if self.releases(problem) else NOTHING
 
     def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> RunningSums:
-        shape, dtype = problem.shape(G), np.float64 if grid is None else np.int64
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
         tally = counting(shape, problem.H, self.families, self.clip, grid)
-        size = counters(*shape) - tally.offset
+        size = tally.end - tally.first
         mechanism = self.mechanism(size, self.releases(problem), source, dtype)
         sums, unit_sd = np.zeros(counters(*shape), dtype), self.unit_sd(problem, G)
         return RunningSums(sums, mechanism, source, tally, unit_sd, self.every)

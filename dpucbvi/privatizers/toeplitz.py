@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
@@ -86,8 +85,8 @@ class Toeplitz(OverTime):
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         if self.full:
-            shape = problem.shape(G)
-            size = counters(*shape) - FAMILIES[self.families].offset(*shape)
+            released = self.counted.released(*self.shape(problem, G))
+            size = released.stop - released.start
             square_root.check_memory(self.releases(problem), size, 2 if self.exact else 1)
         return super().noise_of(problem, G)
 

@@ -13,7 +13,6 @@ random answer. A device that answers in n sessions has spent the sum of their ε
 """
 
 import json
-import os
 import struct
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ import numpy as np
 
 from dpucbvi.counts import sanitised
 from dpucbvi.errors import InputError
-from dpucbvi.files import replacing, write_private
+from dpucbvi.files import locked, write_durably
 from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.words import SystemWords
 from dpucbvi.privatizers.one_question import first_visit
@@ -92,7 +91,10 @@ class Client:
 
     def answer(self, question: bytes, s: Any, a: Any, r: Any) -> bytes:
         """The message to send; InputError for a question that this client does not answer."""
-        said = self._said()
+        with locked(self._path):
+            return self._answered(self._said(), question, s, a, r)
+
+    def _answered(self, said: dict[str, Any], question: bytes, s: Any, a: Any, r: Any) -> bytes:
         if self._session in said:
             if said[self._session]["question"] != question.decode(errors="replace"):
                 raise InputError("question: this session has asked another one, and gets one answer")
@@ -104,7 +106,7 @@ class Client:
             )
         message = MESSAGE.pack(asked.ticket.encode(), asked.number, self._answer(asked, s, a, r))
         entry = {"question": question.decode(), "message": message.hex(), "epsilon": asked.epsilon}
-        self._write({**said, self._session: entry})
+        write_durably(self._path, json.dumps({**said, self._session: entry}).encode())
         return message
 
     def _checked(self, question: bytes) -> Question:
@@ -112,7 +114,8 @@ class Client:
             asked = Question(**json.loads(question))
             rows = asked.G * asked.S * asked.A
             good = 0 <= asked.row < rows and asked.about_reward in (0, 1) and len(asked.ticket.encode()) == 43
-            good = good and isinstance(asked.row, int) and 0 <= asked.number < 2**64
+            whole = all(isinstance(one, int) for one in (asked.row, asked.number, asked.about_reward))
+            good = good and whole and 0 <= asked.number < 2**64
         except Exception:
             raise InputError("question: it cannot be read") from None
         wrong = [key for key, value in self._expected.items() if getattr(asked, key) != value]
@@ -122,10 +125,7 @@ class Client:
 
     def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
         """The true answer, hidden by randomised response; the last one is "no visit"."""
-        read, coins = (
-            sanitised(s, a, r, asked.H, asked.S, asked.A),
-            ExactCoins(exact_budget(asked.epsilon), SystemWords()),
-        )
+        read, coins = sanitised(s, a, r, asked.H, asked.S, asked.A), self._coins(asked.epsilon)
         user = User(*read, np.zeros(0), read.s[1:])
         h = first_visit(user, asked.row, asked.G, asked.S, asked.A)
         if asked.about_reward:
@@ -133,11 +133,11 @@ class Client:
             return coins.response(truth, 3)
         return coins.response(asked.S if h < 0 else int(user.place[h]), asked.S + 1)
 
-    def _said(self) -> dict[str, Any]:
-        return json.loads(self._path.read_text()) if self._path.exists() else {}
+    def _coins(self, epsilon: float) -> ExactCoins:
+        return ExactCoins(exact_budget(epsilon), SystemWords())
 
-    def _write(self, said: dict[str, Any]) -> None:
-        with replacing(self._path) as partial:
-            write_private(partial, json.dumps(said).encode())
-            with partial.open("rb") as file:
-                os.fsync(file.fileno())
+    def _said(self) -> dict[str, Any]:
+        try:
+            return json.loads(self._path.read_bytes()) if self._path.exists() else {}
+        except ValueError:
+            raise InputError(f"client: {self._path} cannot be read; what was said is not known") from None

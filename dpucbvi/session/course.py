@@ -12,9 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, check_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import FAMILIES, NO_STEPS, Counts, add_user, as_counts, counters, sanitised
+from dpucbvi.counts import (
+    FAMILIES,
+    NO_STEPS,
+    Counts,
+    add_user,
+    as_counts,
+    counters,
+    sanitised,
+    shape_of,
+    summed,
+)
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
@@ -61,7 +71,8 @@ class NoisySums:
         self._setup, self.ends = setup, batch_ends(setup)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = self._filling and privatizer.policy_cells
-        self.begin(0, np.zeros(counters(*setup.problem.shape(setup.G))))
+        self._bits = privatizer.words.start(seed_stream(seed, "rewards"))
+        self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
 
     def begin(self, first: int, base: Floats) -> None:
         """New noise from batch `first` on; `base` are the counts that what it releases is added to."""
@@ -72,7 +83,7 @@ class NoisySums:
         self._release = setup.privatizer.release(setup.problem, setup.G, stream, compiled_draws)
         self.first, self.base, self.counts = first, base, base.copy()
         self.state, self._published = self._release.state.inner, self._release.state.released.counts
-        self.size, self.grid, self._words = base.size, self._release.state.grid, self._release.state.words
+        self.size, self.grid = base.size, self._release.state.grid
         self._shadow: dict[str, np.ndarray] = {}
 
     def ask(self, pi: Ints) -> int:
@@ -89,8 +100,11 @@ class NoisySums:
         """What a user sent into the sums of her batch."""
         problem = self._setup.problem
         s, a, r = sanitised(*sent, problem.H, problem.S, problem.A) if len(sent) == 3 else NO_STEPS
-        units: Any = np.array([to_grid(one, self.grid, self._words) for one in r], dtype=np.int64)
-        add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), s[1:]))
+        joint = self.state.counting.joint
+        grid = 1 if joint else self.grid  # a symbol has a reward of one bit
+        units: Any = np.array([to_grid(one, grid, self._bits) for one in r], dtype=np.int64)
+        place = s[1:] + problem.S * units if joint else s[1:]
+        add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), place))
 
     def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
         """The integers that are published of a batch; `counts` are then the noisy counts so far."""
@@ -112,19 +126,16 @@ class NoisySums:
         mechanism = getattr(self.state, "mechanism", None)
         return mechanism if isinstance(mechanism, StairSums) else None
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        """The counts that published integers amount to, without the truth behind them."""
-        if not integers:
-            return self.base
+    def replay(self, integers: Ints) -> Floats:
+        """The counts that the next published integers amount to, without the truth behind them."""
         if not self._stairs:
-            counts = integers[-1].astype(np.float64)
+            counts = integers.astype(np.float64)
         else:
-            for y in integers:
-                self._stairs.t[0] += 1
-                self._stairs.y[:] = y
-                estimates = estimate(self._stairs)
-            counts = np.append(np.zeros(self.size - estimates.size), estimates)
-        rows = counters(*self._setup.problem.shape(self._setup.G)) // (self._setup.problem.next_states + 2)
+            self._stairs.t[0] += 1
+            self._stairs.y[:] = integers
+            counts = np.zeros(self.size)
+            counts[self.state.counting.first : self.state.counting.end] = estimate(self._stairs)
+        rows = self._setup.G * self._setup.problem.S * self._setup.problem.A
         counts[-rows:] /= self.grid
         return counts if self._filling else self.base + counts
 
@@ -191,7 +202,7 @@ class Questions:
         self._tallies = self.state.tallies
         self._parts = (self._tallies.moved, self._tallies.earned, self._tallies.asked)
         self.size = sum(part.size for part in self._parts)
-        self.counts, self.grid = np.zeros(counters(*problem.shape(G))), 1
+        self.counts, self.grid = np.zeros(counters(*shape_of(problem, G, privatizer.families))), 1
         self.base = self.counts
 
     def ask(self, pi: Ints) -> int:
@@ -227,10 +238,9 @@ class Questions:
     def begin(self, first: int, base: Floats) -> None:
         """There is no noise here to begin anew."""
 
-    def replay(self, integers: list[Ints]) -> Floats:
-        if integers:
-            self._set(integers[-1])
-            self._estimate(0)
+    def replay(self, integers: Ints) -> Floats:
+        self._set(integers)
+        self._estimate(0)
         return self.counts
 
     def restart(self, batch: int, counts: Floats) -> None:
@@ -304,8 +314,7 @@ class Planner:
         G, S, A, _ = problem.shape(self._setup.G)
         N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
         counts = Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
-        made = self._setup.agent.planner(counts)  # type: ignore[attr-defined]
-        check_plan(made, k, problem)
+        made = checked_plan(self._setup.agent.planner(counts), k, problem)  # type: ignore[attr-defined]
         if made.pi.ndim == 3:
             raise InputError("agent: a session takes policies that choose one action per state")
         self.values.pi[:], self.values.V[:] = made.pi, made.V
@@ -320,20 +329,15 @@ class Planner:
 
 
 def noisy_counts(setup: Setup, counts: Floats) -> Counts:
-    """What was released, N̂(s,a) summed if it has no counter of its own."""
-    found = as_counts(counts.copy(), setup.G, setup.problem.S, setup.problem.A)
-    if FAMILIES[setup.privatizer.families].summed:
-        found = found._replace(N_sa=found.N_sas.sum(axis=-1))
-    return found
+    """What was released; what has no counter of its own is a sum."""
+    families = setup.privatizer.families
+    found = as_counts(counts.copy(), *shape_of(setup.problem, setup.G, families))
+    return summed(found, FAMILIES[families])
 
 
 def plain_fields(part: Any) -> dict[str, Any] | None:
     """The settings of a part of the package as plain data; None if one of them is not."""
-    given = {one.name: getattr(part, one.name) for one in fields(part) if one.name != "words"}
-    changed = {
-        one.name: given[one.name]
-        for one in fields(part)
-        if one.name in given and given[one.name] != one.default
-    }
+    given = {one.name: (getattr(part, one.name), one.default) for one in fields(part) if one.name != "words"}
+    changed = {name: value for name, (value, default) in given.items() if value != default}
     plain = all(isinstance(value, bool | int | float | str | None) for value in changed.values())
     return changed if plain else None

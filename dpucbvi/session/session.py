@@ -30,13 +30,15 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent
 from dpucbvi.agents.register import AGENTS
+from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.files import remove
-from dpucbvi.privatizers import PRIVATIZERS, Certificate, OneQuestion
+from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
 from dpucbvi.session import course
 from dpucbvi.session.client import Question, parsed
+from dpucbvi.session.ledger import pay
 from dpucbvi.session.store import Line, Log, Store
 from dpucbvi.simulate import fitted
 
@@ -86,6 +88,10 @@ class Session:
         action per state, and `dp.planner`.
     deadline
         Seconds after its issue when a place that is not recorded is given up. Without one a batch waits.
+    per_person
+        How many places one person may take; whoever hands out tickets sees to it. The certificate is for her.
+    ledger, data
+        A `dp.Ledger` to charge, and the name under which it has these people.
     """
 
     _seed: int | None = None  # for tests alone: then words may be seeded
@@ -103,6 +109,9 @@ class Session:
         beta: float = 0.05,
         deadline: float | None = None,
         log: str | Path | None = None,
+        per_person: int = 1,
+        ledger: Any = None,
+        data: str | None = None,
     ):
         if deadline is not None:
             check_number("deadline", deadline, lambda seconds: seconds > 0.0, "a number of seconds > 0")
@@ -113,6 +122,7 @@ class Session:
             "session": secrets.token_hex(16),
             "sizes": sizes,
             "deadline": deadline,
+            "per_person": whole("per_person", per_person, 1),
             "agent": _described(AGENTS, agent),
             "privatizer": _described(PRIVATIZERS, privatizer),
             "version": course.VERSIONS[type(privatizer)],
@@ -124,6 +134,7 @@ class Session:
         source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
         planner.plan(None, 1)
         Store.check_new(path)
+        pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])
         self._begin(store, about, setup, source, planner)
@@ -136,9 +147,10 @@ class Session:
             raise InputError(
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
-        if not is_exact(privatizer) or (privatizer.words.seeded and cls._seed is None):
-            raise InputError("noise: simulated noise protects nobody; a session takes noise='exact'")
-        _check_agent(agent)
+        check_exact(privatizer, cls._seed is not None)
+        if isinstance(privatizer, OneQuestion) and privatizer.joint:
+            raise InputError("families: a session asks two kinds of question; it must be tuned")
+        check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
             raise InputError(f"K: {type(privatizer).__name__} must know how many places there are")
@@ -151,13 +163,8 @@ class Session:
         return setup
 
     def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup, self._source, self._planner = (
-            store,
-            about,
-            setup,
-            source,
-            planner,
-        )
+        self._store, self._about, self._setup = store, about, setup
+        self._source, self._planner = source, planner
         self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
         self._key, self._clock = store.key, time.time
         db = store.db
@@ -210,7 +217,7 @@ class Session:
             about = store.about()
             chosen = _restored(AGENTS, about["agent"], agent)
             privatizer = _restored(PRIVATIZERS, about["privatizer"], None)
-            if course.VERSIONS[type(privatizer)] != about["version"]:
+            if course.VERSIONS.get(type(privatizer)) != about["version"]:
                 raise InputError(f"session: {folder} was begun with another version of its privatizer")
             setup = cls._set_up(about["sizes"], chosen, privatizer)
             source, planner, stored = course.source(setup, 0), course.Planner(setup), store.kept()
@@ -250,12 +257,10 @@ class Session:
 
     def _recover(self) -> None:
         source, counts, last = self._source, np.zeros(self._source.counts.size), None
-        kinds: dict[int, list[Ints]] = {}
-        for last in self._log.lines():
-            kinds.setdefault(last.noise, []).append(last.integers)
-        for integers in kinds.values():
-            source.begin(0, counts)
-            counts = source.replay(integers)
+        for line in self._log.lines():
+            if last is None or line.noise != last.noise:
+                source.begin(0, counts)
+            last, counts = line, source.replay(line.integers)
         seen = self._store.db.execute("SELECT max(batch) FROM places").fetchone()[0]
         logged, noise = (0, 0) if last is None else (last.number, last.noise)
         batch = min(max(logged, self._about["batch"], 0 if seen is None else seen + 1), len(source.ends))
@@ -389,7 +394,8 @@ class Session:
         self._batches.pop(batch, None)
         self._waiting.pop(batch, None)
         self._store.empty_journal()
-        self._log.append(Line(number, noise, self._integers))
+        with self._or_closed():
+            self._log.append(Line(number, noise, self._integers))
         self._plan()
 
     def _plan(self) -> None:
@@ -409,20 +415,22 @@ class Session:
     @property
     def policy(self) -> Ints:
         """pi[h, s], the action of the last plan."""
+        self._check_alive()
         return self._planner.values.pi.copy()
 
     @property
     def published(self) -> Publication | None:
         """The last release; None before the first."""
+        self._check_alive()
         if not self._about["released"]:
             return None
         counts = course.noisy_counts(self._setup, self._source.counts)
         return Publication(self._about["released"], self._integers.copy(), self._source.grid, counts)
 
     @property
-    def certificate(self) -> Certificate:
-        """What holds for everybody who takes one place, however far the session has come."""
-        return self._setup.certificate
+    def certificate(self) -> Guarantee:
+        """What holds for everybody who takes her places, however far the session has come."""
+        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
 
     @property
     def places(self) -> int:
@@ -459,10 +467,15 @@ class Session:
 
     @contextmanager
     def _durably(self) -> Iterator[Any]:
-        """A transaction; if it fails, memory may be ahead of the disk, and the session is closed."""
+        """A transaction."""
+        with self._or_closed(), self._store.transaction() as db:
+            yield db
+
+    @contextmanager
+    def _or_closed(self) -> Iterator[None]:
+        """If this fails, memory may be ahead of the disk, and the session is closed."""
         try:
-            with self._store.transaction() as db:
-                yield db
+            yield
         except BaseException:
             self.close()
             raise
@@ -472,10 +485,23 @@ def _log_of(folder: Path, log: str | Path | None) -> Path:
     path = folder.with_name(f"{folder.name}.releases") if log is None else Path(log).absolute()
     if folder in path.parents:
         raise InputError(f"log: {path} lies in the folder of the session; it must lie outside")
+    if path.exists():
+        raise InputError(f"log: {path} is there already; a session begins a log of its own")
     return path
 
 
-def _check_agent(agent: Any) -> None:
+def _certificate(setup: Setup, per_person: int) -> Guarantee:
+    return guarantee(setup.certificate, PROVEN, per_person=per_person)
+
+
+def check_exact(privatizer: Any, seeded: bool = False) -> None:
+    """Raise InputError for noise that protects nobody; tests may seed it."""
+    if not is_exact(privatizer) or (privatizer.words.seeded and not seeded):
+        raise InputError("noise: simulated noise protects nobody; real users take noise='exact'")
+
+
+def check_agent(agent: Any) -> None:
+    """Raise InputError for an agent that does not survive a restart, or plans without a release."""
     from dpucbvi.engine.twins import has_plan
 
     if not hasattr(agent, "algorithm") or not has_plan(agent):
@@ -501,4 +527,9 @@ def _restored(registry: Any, described: dict[str, Any], given: Any) -> Any:
         return given
     if given is not None:
         raise InputError(f"agent: the session has {described['name']}; it takes no other")
-    return registry[described["name"]](**described["settings"])
+    try:
+        return registry[described["name"]](**described["settings"])
+    except TypeError:
+        raise InputError(
+            f"session: {described['name']} does not have all its settings in this version"
+        ) from None

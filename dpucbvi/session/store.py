@@ -17,16 +17,15 @@ import os
 import secrets
 import sqlite3
 import zlib
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.files import PRIVATE, write_private
+from dpucbvi.files import PRIVATE, sync, write_private
 from dpucbvi.protocol import Ints
 from dpucbvi.session.course import Row
 
@@ -83,6 +82,7 @@ class Store:
         db.execute("COMMIT")
         db.close()
         os.rename(partial, folder)
+        sync(folder.parent)
         return cls(folder)
 
     @contextmanager
@@ -141,12 +141,8 @@ class Log:
         self.path, self._header = path, f"{HEADER} {session}\n"
 
     def create(self) -> None:
-        if self.path.exists():
-            raise InputError(f"log: {self.path} is there already; a session begins a log of its own")
         self._append(self._header)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        sync(self.path.parent)
 
     def append(self, line: Line) -> None:
         packed = base64.b64encode(zlib.compress(line.integers.astype("<i8").tobytes(), 1)).decode()
@@ -167,31 +163,47 @@ class Log:
         if not self.path.is_file():
             raise InputError(f"log: {self.path} is not there, and without it no session may go on")
         with self.path.open("rb+") as file:
-            size = file.seek(0, os.SEEK_END)
-            at = size
-            while at > 0:
-                file.seek(at - 1)
-                if file.read(1) == b"\n":
-                    break
-                at -= 1
-            if at < size:
-                file.truncate(at)
+            file.truncate(_line_start(file, file.seek(0, os.SEEK_END)))
 
     def lines(self) -> Iterator[Line]:
-        """Every release; InputError for a file that is not this session's, or was changed."""
-        with self.path.open() as file:
-            if file.readline() != self._header:
-                raise InputError(f"log: {self.path} is not the log of this session")
-            for text in file:
-                try:
-                    number, noise, checksum, packed = text.split()
-                    integers = np.frombuffer(zlib.decompress(base64.b64decode(packed)), "<i8")
-                    line = Line(int(number), int(noise), integers.astype(np.int64))
-                except (ValueError, zlib.error):
-                    raise InputError(f"log: {self.path} has a line that is no release") from None
-                if line.checksum != checksum:
-                    raise InputError(f"log: release {number} of {self.path} is not as it was written")
-                yield line
+        """Every release, one at a time; InputError for a file that is not this session's, or was changed."""
+        with self.path.open("rb") as file:
+            self._check_header(file)
+            yield from map(self._parsed, file)
 
     def last(self) -> Line | None:
-        return next(iter(deque(self.lines(), maxlen=1)), None)
+        """The last release, read from the end: a log may be larger than memory."""
+        with self.path.open("rb") as file:
+            begin = self._check_header(file)
+            at = _line_start(file, file.seek(0, os.SEEK_END) - 1)
+            file.seek(at)
+            return None if at < begin else self._parsed(file.readline())
+
+    def _check_header(self, file: BinaryIO) -> int:
+        if file.readline() != self._header.encode():
+            raise InputError(f"log: {self.path} is not the log of this session")
+        return file.tell()
+
+    def _parsed(self, text: bytes) -> Line:
+        try:
+            number, noise, checksum, packed = text.decode().split()
+            integers = np.frombuffer(zlib.decompress(base64.b64decode(packed)), "<i8")
+            line = Line(int(number), int(noise), integers.astype(np.int64))
+        except (ValueError, zlib.error):
+            raise InputError(f"log: {self.path} has a line that is no release") from None
+        if line.checksum != checksum:
+            raise InputError(f"log: release {number} of {self.path} is not as it was written")
+        return line
+
+
+def _line_start(file: BinaryIO, end: int) -> int:
+    """Where the last line before `end` begins, read backwards."""
+    at = end
+    while at > 0:
+        step = min(at, 65_536)
+        file.seek(at - step)
+        found = file.read(step).rfind(b"\n")
+        if found >= 0:
+            return at - step + found + 1
+        at -= step
+    return 0

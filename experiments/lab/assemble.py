@@ -10,7 +10,7 @@ from dpucbvi.mdp import TabularMDP
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Postprocess, Privatizer, Setup
 from dpucbvi.simulate import check_engine, set_up
-from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, part, takes
+from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, imports, part, takes
 
 T = TypeVar("T")
 
@@ -92,7 +92,9 @@ def _entries(env: dict[str, Any]) -> float:
 
 
 def without_checksum(env: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a stored environment as they can be given again."""
+    """The settings of a stored environment as they can be given again; nothing that it names is imported."""
+    if imports({"env": env}):
+        raise InputError(f"env: {env['name']}, which a stored file names, is not imported")
     return {key: value for key, value in env.items() if key != "sha256"}
 
 

@@ -12,7 +12,9 @@ from typing import Any
 from joblib import cpu_count
 from omegaconf import DictConfig, OmegaConf
 
+from dpucbvi.certify import basis_of, guarantee
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Setup
 from experiments.lab.assemble import assemble
@@ -43,7 +45,7 @@ MOST_POINTS = 10_000  # of the grid of one arm
 # What task=certify prints of an arm.
 CERTIFIED = (
     *("arm", "privacy", "δ", "ε (a user added or removed)", "ε (replaced)", "μ (replaced)", "ρ (replaced)"),
-    *("E", "Assumption 3.1"),
+    *("noise", "basis", "E", "Assumption 3.1"),
 )
 SOLVED = ("closed_form", "cvxpy")  # post-processings that are the LP of Eq.4
 
@@ -143,16 +145,17 @@ def certified(experiment: Experiment) -> list[tuple[str, ...]]:
 
 
 def _certified(arm: Arm) -> tuple[str, ...]:
-    certificate, noise = arm.setup.certificate, arm.setup.noise
+    setup, E = arm.setup, f"{arm.setup.noise.E:.4g}"
     if arm.settings.attack.broken is not None:  # it pretends to be what it was made from
-        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "broken on purpose")
-    if certificate.model == "none":
-        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", f"{noise.E:.4g}", "holds")
-    epsilons = (certificate.add_remove, certificate.replace_one)
-    numbers = (*epsilons, certificate.mu("replace_one"), certificate.rho("replace_one"))
-    texts = ["∞" if math.isinf(number) else f"{number:.4g}" for number in numbers]
-    delta, E = f"{certificate.delta:g}", f"{noise.E:.4g}"
-    return (arm.key, certificate.model, delta, *texts, E, _assumption(arm.setup))
+        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "-", "-", "broken on purpose")
+    if setup.certificate.model == "none":
+        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "-", E, "holds")
+    found = guarantee(setup.certificate, basis_of(setup.privatizer))
+    numbers = map(at_most, (found.add_remove.epsilon, *found.replace_one))
+    return (
+        *(arm.key, found.model, f"{found.delta:g}", *numbers, found.noise, found.basis),
+        *(E, _assumption(setup)),
+    )
 
 
 def _assumption(setup: Setup) -> str:

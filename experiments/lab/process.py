@@ -34,8 +34,11 @@ class Ended(KeyboardInterrupt):
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Whatever is raised inside ends the process as it should; a mistake in the code has its traceback."""
+def guarded(then: str = GO_ON) -> Iterator[None]:
+    """Whatever is raised inside ends the process as it should; a mistake in the code has its traceback.
+
+    `then`: what a line about an end before the end says of the work so far.
+    """
     from experiments.lab.compose import is_bad_input, one_line  # of Hydra's errors too; workers do without
 
     quiet()
@@ -59,13 +62,13 @@ def guarded() -> Iterator[None]:
             stop(str(error), 1)
         if isinstance(error, OSError):  # one that names no file may be about the output
             where = error.filename or "a file, or the output"
-            stop(f"{where}: cannot be read or written ({error.strerror or error}); {GO_ON}", 1)
+            stop(f"{where}: cannot be read or written ({error.strerror or error}); {then}", 1)
         raise
     except Ended as end:
         number = end.args[0]
-        stop(f"ended by {signal.Signals(number).name}; {GO_ON}", 128 + number)
+        stop(f"ended by {signal.Signals(number).name}; {then}", 128 + number)
     except KeyboardInterrupt:
-        stop(f"interrupted; {GO_ON}", 130)
+        stop(f"interrupted; {then}", 130)
     finally:
         argparse.ArgumentParser.error = before  # type: ignore[method-assign]
 

@@ -372,6 +372,12 @@ def to_dict(settings: RunSettings) -> dict[str, Any]:
     return tree
 
 
+def imports(tree: dict[str, Any]) -> bool:
+    """Whether these stored settings name something that would have to be imported."""
+    names = [tree[group]["name"] for group in PARTS if group in tree]
+    return any(":" in name for name in [*names, tree.get("env", {}).get("id", "")])
+
+
 def from_stored(tree: dict[str, Any]) -> RunSettings:
     """The settings that `to_dict` gave."""
     engine = tree["engine"]

@@ -6,6 +6,8 @@
     claims/<id>           locked by the process that computes the run
 
 All are files that `dp.load` reads (dpucbvi/archive.py). A run is there completely or not at all (files.py).
+What a file says of its certificate, its E and its noise is compared with what its settings give, and nothing
+that it names is imported: the certificate of a part of one's own is marked as declared.
 Nothing is ever changed in place: a run that is there is loaded, one that cannot be read is computed again and
 then replaced. True counts are private data, so only their owner can read these files; where they are not
 wanted, a run that has them is replaced by one without.
@@ -15,6 +17,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +30,13 @@ from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
+from dpucbvi.simulate import described
 from dpucbvi.stats import summarise
 from dpucbvi.trace import Runs, Trace
+from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.claims import is_claimed
-from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, part, to_dict
+from experiments.lab.process import few
+from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, imports, part, to_dict
 
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
@@ -152,7 +158,9 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     What was in an MDP from elsewhere is no setting.
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
-    tree["env"] = {key: value for key, value in tree["env"].items() if key != "sha256"}
+    if imports(tree):
+        raise InputError("a part of one's own, which a stored file names, is not imported")
+    tree["env"] = without_checksum(tree["env"])
     taken = arguments(part("privatizer", tree["privatizer"]["name"]))
     before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
     return from_stored({**tree, "privatizer": {**before, **tree["privatizer"]}})
@@ -266,11 +274,39 @@ def named(trace: Trace, config: dict[str, Any], provenance: dict[str, Any]) -> T
 
 
 def stored_run(trace: Trace, id: str) -> StoredRun:
-    """A run as it was stored; Unreadable if its settings are not those that name it."""
-    run = StoredRun(trace.about["config"], trace.about["provenance"], trace)
-    if run_id(run.config) != id:
+    """A run as it was stored; Unreadable if its settings are not those that name it, or give other numbers."""
+    config, about = trace.about["config"], trace.about
+    if run_id(config) != id:
         raise Unreadable("its settings are not those that name it")
-    return run
+    settings = {key: value for key, value in config.items() if key != "seed"}
+    if imports(settings):
+        declared = trace.certificate._replace(declared=trace.certificate.model != "none")
+        return StoredRun(config, about["provenance"], trace._replace(certificate=declared))
+    expected, numbers, certificate = _expected(canonical_json(settings), *trace.Q.shape)
+    wrong = [key for key, value in expected.items() if about.get(key) != value]
+    wrong += [key for key, value in numbers.items() if not math.isclose(getattr(trace, key), value)]
+    if wrong or trace.certificate.model not in (certificate.model, "none"):  # the latter: broken on purpose
+        raise Unreadable(f"its {few(wrong or ['certificate'])} is not what its settings give")
+    return StoredRun(config, about["provenance"], trace)
+
+
+@lru_cache(maxsize=4096)
+def _expected(settings: bytes, H: int, S: int, A: int) -> tuple[dict[str, Any], dict[str, float], Certificate]:
+    """What the settings of a run say of it: its parts and sizes, its E and noise, its certificate.
+
+    The MDP of a file or of gymnasium is not opened: another one of its size has the same numbers, but for what
+    known_support makes of them.
+    """
+    tree = json.loads(settings)
+    elsewhere = tree["env"]["name"] in FROM_ELSEWHERE
+    if elsewhere:
+        tree["env"] = {"name": "garnet", "S": S, "A": A, "H": H, "branching": S}
+    setup = assemble(settings_of(tree))
+    about, unknown = described(setup, 0), ("seed", *(("mdp", "uniform_regret") if elsewhere else ()))
+    numbers = {"noise_scale": setup.noise.scale, "E": setup.noise.E}
+    if elsewhere and tree["postprocess"].get("known_support"):
+        numbers = {}
+    return {key: value for key, value in about.items() if key not in unknown}, numbers, setup.certificate
 
 
 def stored_experiment(found: Results) -> StoredExperiment:

@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats, Setup
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.settings import run_settings
@@ -135,7 +136,7 @@ def _name(arm: StoredArm) -> str:
     model, epsilon, _ = arm.certificate[:3]
     if model == "none":
         return f"{arm.label}, not private"
-    return f"{arm.label}, {model} ε = {epsilon:g}"
+    return f"{arm.label}, {model} ε = {at_most(epsilon)}"
 
 
 def caption(experiment: StoredExperiment) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -110,7 +111,7 @@ def _look(arm: StoredArm) -> tuple[str, Line]:
 def _name(arm: StoredArm) -> str:
     model, epsilon, _ = arm.certificate[:3]
     pooled = ", pooled" if arm.config["agent"]["pooled"] else ""
-    return f"{arm.label}, not private" if model == "none" else f"{model} ε = {epsilon:g}{pooled}"
+    return f"{arm.label}, not private" if model == "none" else f"{model} ε = {at_most(epsilon)}{pooled}"
 
 
 def caption(experiment: StoredExperiment) -> str:

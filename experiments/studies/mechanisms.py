@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
@@ -307,7 +308,7 @@ def _env(arm: StoredArm) -> str:
 def _certified(arm: StoredArm) -> str:
     certificate = arm.certificate
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ", pure"
-    return f"{certificate.model} ε = {certificate.replace_one:.3g}{delta}"
+    return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
 
 
 def _interval(arm: StoredArm) -> str:
@@ -327,7 +328,7 @@ def _record(arm: StoredArm) -> dict[str, object]:
             "env": _env(arm),
             "model": certificate.model,
         },
-        "epsilon_replace_one": f"{certificate.replace_one:.4g}",
+        "epsilon_replace_one": f"{rounded_up(certificate.replace_one):g}",
         "delta": f"{certificate.delta:g}",
         "bonus_factor": arm.config["bonus"]["scale"],
         "confidence_factor": arm.config["confidence"]["scale"],

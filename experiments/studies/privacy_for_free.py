@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -81,7 +82,10 @@ def costs(arms: list[StoredArm]) -> list[Cost]:
 
 
 def episodes_until_free(epsilon: float, S: int, A: int, H: int) -> float:
-    """The K at which ε = S^{3/2} A^{1/2} H² / √T: from there on √(SAH²T) ≥ S²AH³/ε (after Theorem 5.2)."""
+    """The K at which ε = S^{3/2} A^{1/2} H² / √T: from there on √(SAH²T) ≥ S²AH³/ε (abstract).
+
+    The proof has S²AH³ besides [D36], so that no ε above 1 has a smaller one than ε = 1.
+    """
     return S**3 * A * H**3 / epsilon**2
 
 
@@ -150,7 +154,7 @@ def _model(arm: StoredArm) -> str:
 
 def _name(arm: StoredArm) -> str:
     model, epsilon, _ = arm.certificate[:3]
-    return arm.label if model == "none" else f"{model} ε = {epsilon:g}"
+    return arm.label if model == "none" else f"{model} ε = {at_most(epsilon)}"
 
 
 def _hue(arm: StoredArm) -> str:

@@ -128,7 +128,7 @@ def moved_noise(setup, one, other, j):
             families,
             getattr(privatizer, "clip", None),
             problem.D,
-        )[families.offset(*problem.shape(G)) :]
+        )[families.released(*problem.shape(G))]
         for user in (one, other)
     ]
     scales = privatizer.scales(problem, G)

@@ -9,12 +9,12 @@ import math
 
 import numpy as np
 import pytest
-from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
+from private_counts import ALARM, RIVER, check_assumption_3_1, exact_tail, flat, users
 from scipy.stats import binomtest, chi2, kstest
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.counts import as_counts, statistics
+from dpucbvi.counts import as_counts, counters, statistics
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.local import BothSides, LocalRandomizer
@@ -170,3 +170,17 @@ def test_the_scale_follows_the_sensitivity_and_not_the_pooling():
 
 def test_assumption_3_1_holds_with_the_proven_e():
     check_assumption_3_1(dp.Local)
+
+
+def test_the_proven_e_is_large_enough_and_three_quarters_of_it_are_not():
+    """RiverSwim's sizes with K = 400, so that the last release has 399 noises.
+
+    All releases together go beyond a bound at most twice as often as the last one (Lévy's inequality, for sums
+    of symmetric variates).
+
+    With 3/4 of E the last release alone, its counters independent, fails more often than β/3.
+    """
+    problem = dp.Problem(20, 6, 2, 400, 0.05)
+    noise, size = dp.Local(1.0).noise_of(problem, problem.H), counters(*problem.shape(problem.H))
+    beyond, nearer = (exact_tail(share * noise.E / 4 / noise.scale, problem.K - 1) for share in (1, 0.75))
+    assert 2 * size * beyond <= problem.beta / 3 < 1 - (1 - nearer) ** size

@@ -29,7 +29,7 @@ STATEMENTS = (
     "Cor. C.10, Lem. C.11, Fig. 1, order, Fig. 1, cost, Fig. 1, epsilon, Fig. 1, local,"
     "Fig. 1, numbers"
 )
-TABLE_1 = ["PUCB", "LDP-OBI", "Private-UCB-PO", "Private-UCB-VI", "DP-UCBVI", "lower bound"]
+TABLE_1 = ["PUCB", "LDP-OBI", "Private-UCB-PO", "Private-UCB-VI", "DP-UCBVI", "lower bound", "type of bonus"]
 LINES = range(1, 19)  # of Algorithm 1
 TAG = re.compile(r"\[((?:Alg\.1|Eq|Lem|Thm|Asm|Def|Rem|Cor)\b[^]\n]*)\]")
 

@@ -251,10 +251,13 @@ def test_every_experiment_is_one(name):
     assert len(tiny(name).arms) > 1
 
 
-@pytest.mark.parametrize("engine", ["reference", "fast"])
 @pytest.mark.parametrize(
-    "name",
-    [name if name == "riverswim" else pytest.param(name, marks=pytest.mark.slow) for name in EXPERIMENTS],
+    ("name", "engine"),
+    [
+        pytest.param(name, engine, marks=[] if (name, engine) == ("riverswim", "fast") else pytest.mark.slow)
+        for name in EXPERIMENTS
+        for engine in ("reference", "fast")
+    ],
 )
 def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
     if (name, engine) == ("audit", "reference"):

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import dpucbvi as dp
-from experiments.lab.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
@@ -59,7 +58,7 @@ class Copy:
         self.folder, self.results = folder / "copy", folder / "results"
         for name in COPIED:
             if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(ROOT / name, self.folder / name)
             else:
                 (self.folder / name).parent.mkdir(parents=True)
                 shutil.copy(ROOT / name, self.folder / name)
@@ -187,8 +186,8 @@ def test_an_environment_is_one_function(tmp_path):
     copy = Copy(tmp_path, "An environment")
     assert copy.run_py("env=lock", "env.S=3", "engine=reference").startswith("single: 2 runs computed")
     assert copy.drawn("single")
-    (arm,) = Store(copy.results).load_experiment("single").arms
-    assert arm.runs[0].config["env"] == {"name": "lock", "S": 3, "H": 6, "rewards": "deterministic"}
+    (runs,) = dp.load(copy.results / "single.npz").values()
+    assert runs.runs[0].about["config"]["env"] == {"name": "lock", "S": 3, "H": 6, "rewards": "deterministic"}
     assert copy.touched() == FILES["An environment"]
 
 

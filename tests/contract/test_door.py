@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,16 @@ def test_the_first_lines_run_as_they_stand(text):
     assert str(certificate).startswith("JDP: pure ε = 50 ")
     half = np.searchsorted(run.episodes, 10_000)
     assert 0 < regret < 2 * run.regret[half]  # it learns: the second half costs less
+
+
+def test_the_session_of_the_readme_serves_a_thousand_users(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (text,) = [block for block in blocks if "dp.Session(" in block]
+    exec(compile(text, "README.md", "exec"), names := {})
+    with names["ses"] as ses:
+        assert ses.left == 0 and ses.published.number == 5
+    assert "JDP: pure ε = 5 if her trajectory is replaced, 2.5" in capsys.readouterr().out
 
 
 # --- what is offered -----------------------------------------------------------------------------------------
@@ -160,21 +171,25 @@ def planned(pi):
 # What is told, and what is given to dp.run in the place of something right. Environments and arrays that are
 # none are in reliability/test_bad_input.py, the settings of a command line in contract/test_cli.py.
 BAD_RUNS = {
-    "K: 0 is not accepted; it must be an integer from 1 to 1000000000000000": {"K": 0},
+    "K: 0 is not accepted; it must be an integer from 1 to 2147483647": {"K": 0},
+    f"K: {2**31} is not accepted": {"K": 2**31},
     f"K: {10**20} is not accepted": {"K": 10**20},
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
     "K: '5' is not accepted; it must be an integer": {"K": "5"},
     "K: None is not accepted": {"K": None},
     "K: True is not accepted": {"K": True},
-    "beta: 0 is not accepted; it must be a number in (0, 1)": {"beta": 0},
-    "beta: 1e-322 is not accepted; it must be 1e-100 or more": {"beta": 1e-322},
+    "beta: 0 is not accepted; it must be a number from 1e-100 to below 1": {"beta": 0},
+    "beta: 1e-322 is not accepted; it must be a number from 1e-100": {"beta": 1e-322},
     "beta: nan is not accepted": {"beta": float("nan")},
-    "trace_points: 1 is not accepted; it must be an integer >= 2": {"trace_points": 1},
-    "lp_checks: -1 is not accepted; it must be an integer >= 0": {"lp_checks": -1},
+    "trace_points: 1 is not accepted; it must be an integer from 2 to 1000000": {"trace_points": 1},
+    "lp_checks: -1 is not accepted; it must be an integer from 0 to 1000000": {"lp_checks": -1},
     "seed: 1.0 is not accepted; it must be an integer >= 0": {"seed": 1.0},
     "seed: None is not accepted": {"seed": None},
     "seed: -1 is not accepted": {"seed": [0, -1]},
-    "seed: none is given": {"seed": []},
+    "seed: none of 1 to 1,000,000 integers >= 0 are given": {"seed": []},
+    "seed: more than 1 to 1,000,000 integers": {"seed": count()},
+    "seed: b'ab' is not accepted": {"seed": b"ab"},
+    "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
     "privatizer: Central is not accepted": {"privatizer": dp.Central},
     "privatizer: str is not accepted": {"privatizer": "central"},

@@ -34,7 +34,7 @@ NO_NUMBER = (TEXT, True, None, LIST, GROUP)
 NO_INTEGER = (*NO_NUMBER, 1.5)
 NO_TEXT = (3, True, LIST, GROUP)
 SETTINGS = {  # key: values that are not accepted
-    "K": (*NO_INTEGER, 0, -5, 10**15 + 1, 1e20),
+    "K": (*NO_INTEGER, 0, -5, 2**31, 1e20),
     "beta": (*NO_NUMBER, 0, 1, -0.1, 1.5, NAN, INF),
     "trace_points": (*NO_INTEGER, 0, -1),
     "runs": (*NO_INTEGER, 0, -1, 10**9),
@@ -120,6 +120,13 @@ ENVIRONMENT_CASES = [  # the last parameter is the one that is named
     ("riverswim", {"H": 0}, "must be an integer >= 1"),
     ("riverswim", {"variant": "strehl_littman", "S": 2}, "must be an integer >= 3"),
     ("riverswim", {"variant": "nile"}, "'nile' is not one of chowdhury_zhou, strehl_littman"),
+    ("flipping_river", {"at": 20}, "must be an integer from 1 to 19"),
+    ("flipping_river", {"at": 0}, "must be an integer from 1 to 19"),
+    ("alternating_river", {"every": 0}, "must be an integer from 1 to 19"),
+    ("drifting_river", {"drift": 0.4}, "must be a number in (0, 0.35]"),
+    ("drifting_river", {"H": 1}, "must be an integer >= 2"),
+    ("hidden_shortcut", {"S": 2}, "must be an integer >= 3"),
+    ("hidden_shortcut", {"at": 20}, "must be an integer from 1 to 19"),
     ("chain", {"S": 1}, "must be an integer >= 2"),
     ("chain", {"slip": 0.5}, "must be a number in [0, 0.5)"),
     ("chain", {"slip": NAN}, "nan is not accepted"),

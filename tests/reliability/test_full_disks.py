@@ -77,6 +77,6 @@ def test_a_place_that_cannot_be_written_is_refused_first(key, place, why, cli, m
     monkeypatch.setattr("experiments.lab.runner.run_one", None)  # never reached
     (tmp_path / "taken").write_text("a file")
     places = {"results": tmp_path / "results", "figures": tmp_path / "figures", key: tmp_path / place}
-    code, _, err = cli(*TINY, *(f"runtime.{key}={path}" for key, path in places.items()))
+    code, _, err = cli(*(f"runtime.{key}={path}" for key, path in places.items()))
     assert (code, err) == (2, f"error: runtime.{key}: cannot write in {places[key]} ({why})\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "taken"]

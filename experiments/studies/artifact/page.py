@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from experiments.lab.compose import CONF, experiments
 from experiments.lab.shipped import Shipped, thinned
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -98,8 +99,8 @@ def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
         "runs": len(arm.runs),
         "epsilon": arm.point["privatizer.epsilon"] if list(arm.point) == ["privatizer.epsilon"] else None,
         "model": certificate.model,
-        "add_remove": _number(certificate.add_remove),
-        "replace_one": _number(certificate.replace_one),
+        "add_remove": _number(rounded_up(certificate.add_remove, 3)),
+        "replace_one": _number(rounded_up(certificate.replace_one, 3)),
         "delta": certificate.delta,
         "regret": _number(mean, 6),
         "half_width": _number(half_width, 6),

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study, regret
@@ -109,7 +110,8 @@ def _names(arm: StoredArm) -> tuple[str, str]:
 
 
 def _short(epsilon: float) -> str:
-    return three_digits(epsilon) if epsilon < 1e5 else f"{epsilon / 1e6:.2g} million"
+    millions = f"{rounded_up(epsilon / 1e6, 2):g} million"
+    return three_digits(rounded_up(epsilon, 3)) if epsilon < 1e5 else millions
 
 
 def _draw_distances(axes: Axes, found: list[Finding]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
@@ -127,7 +128,7 @@ def _record(found: Finding) -> dict[str, object]:
 
 
 def _epsilon(value: float) -> str:
-    return "nothing" if math.isinf(value) else three_digits(value)
+    return "nothing" if math.isinf(value) else three_digits(rounded_up(value, 3))
 
 
 def _ratios(experiment: StoredExperiment, found: Finding) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import (
     Bootstrap,
     bootstrap,
@@ -217,8 +218,10 @@ def certified(arm: StoredArm) -> str:
         return "not private"
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ""
     if arm.config["privatizer"].get("sensitivity") == "paper":
-        return f"{certificate.model} ε = {three_digits(certificate.add_remove)}{delta} (added or removed)"
-    return f"{certificate.model} ε = {three_digits(certificate.replace_one)}{delta} (replaced)"
+        epsilon, relation = certificate.add_remove, "added or removed"
+    else:
+        epsilon, relation = certificate.replace_one, "replaced"
+    return f"{certificate.model} ε = {three_digits(rounded_up(epsilon, 3))}{delta} ({relation})"
 
 
 def _interval(found: Bootstrap) -> str:
@@ -236,8 +239,8 @@ def _record(arm: StoredArm) -> dict[str, object]:
         "bonus_factor": config["bonus"]["scale"],
         "confidence_factor": config["confidence"]["scale"] if private else "",
         "model": certificate.model,
-        "epsilon_add_remove": f"{certificate.add_remove:.4g}" if private else "",
-        "epsilon_replace_one": f"{certificate.replace_one:.4g}" if private else "",
+        "epsilon_add_remove": f"{rounded_up(certificate.add_remove):g}" if private else "",
+        "epsilon_replace_one": f"{rounded_up(certificate.replace_one):g}" if private else "",
         "delta": certificate.delta if private else "",
         "runs": found.tail.runs,
         **{key: f"{value:.1f}" for key, value in regrets.items()},

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import laplace_of
@@ -60,7 +61,7 @@ def certified(arm: StoredArm) -> str:
     """Model and ε: of panel c if a user is replaced, of the others if one is added or removed."""
     certificate = arm.certificate
     epsilon = certificate.replace_one if arm.panel == "c" else certificate.add_remove
-    return f"{certificate.model} ε = {three_digits(epsilon)}"
+    return f"{certificate.model} ε = {three_digits(rounded_up(epsilon, 3))}"
 
 
 def as_printed(experiment: StoredExperiment, panel: str) -> bool:

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Stored
@@ -109,7 +110,7 @@ def _with_interval(x: float, low: float, high: float) -> str:
 
 def _record(arm: StoredArm) -> dict[str, object]:
     config, (model, *epsilons) = arm.config, arm.certificate[:3]
-    add_remove, replace_one = ("" if math.isinf(value) else f"{value:.4g}" for value in epsilons)
+    add_remove, replace_one = ("" if math.isinf(value) else f"{rounded_up(value):g}" for value in epsilons)
     regret, half_width = (f"{value:.1f}" for value in arm.interval)
     return {
         **{"arm": arm.key, "panel": arm.panel, "printed_curve": arm.printed, "algorithm": arm.label},

@@ -21,6 +21,10 @@ AGENTS = {
 }
 ENVIRONMENTS = {
     "riverswim": "RiverSwim",
+    "flipping_river": "the flipping river",
+    "alternating_river": "the alternating river",
+    "drifting_river": "the drifting river",
+    "hidden_shortcut": "the hidden shortcut",
     "chain": "the chain",
     "six_arms": "SixArms",
     "grid_world": "a grid world",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -40,15 +41,11 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if private else "-",
         "pooled" if config["agent"].get("pooled") else "per step",
-        certificate.model,
+        f"{certificate.model}{' (declared)' * certificate.declared}",
         as_written(certificate.delta),
-        _epsilon(certificate.add_remove),
-        _epsilon(certificate.replace_one),
+        at_most(certificate.add_remove),
+        at_most(certificate.replace_one),
     )
-
-
-def _epsilon(value: float) -> str:
-    return "∞" if value == math.inf else f"{float(f'{value:.4g}'):,.10g}"
 
 
 def bootstrapped(values: Floats) -> tuple[float, float, float]:

@@ -43,7 +43,8 @@ NOTES = """\
 ORDER_CAPTION = """\
 Bound: its value in thousands with every constant 1 and no logarithms. Rank: by bound → by mean regret, among
 the systems of the same model, bold where no order of equal bounds explains it. Last column: regret on the hard
-instance over √(SAH²T), the lower bound without its constant."""
+instance over √(SAH²T), the lower bound without its constant. The bounds are the printed ones: that of DP-UCBVI
+leaves out the S²AH³ with which its proof ends (DEVIATIONS.md, D36), 576 thousand on RiverSwim."""
 
 FACTORS_CAPTION = """\
 Factor on the bonus; factor on E (none without privacy), chosen for every system in every environment on other

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import stat
+import sys
 import zipfile
 
 import numpy as np
@@ -19,24 +20,27 @@ from dpucbvi.trace import Trace
 def trace(seed: int = 7, K: int = 3, policy: str | None = "actions") -> Trace:
     """Numbers that any rounding would change."""
     rng = np.random.default_rng(seed)
-    policies = {"actions": rng.integers(2, size=(2, 2)), "probabilities": rng.random((2, 2, 2)), None: None}
+    policies = {"actions": rng.integers(2, size=(2, 2)), "probabilities": rng.dirichlet([1, 1], (2, 2))}
     return Trace(
         np.arange(1, K + 1),
         np.cumsum(rng.random(K) / 3),
-        rng.integers(5, size=K),
-        rng.integers(5, size=K),
-        rng.random((2, 2, 2)),
+        np.arange(K) // 2,
+        np.sort(rng.integers(5, size=K)),
+        np.full((2, 2, 2), K / 4),
         rng.random((2, 2, 2)) * 1e-17,
         {"lp_checked": 200, "lp_value_error": 1 / 3},
         Certificate("JDP", 1 / 3, np.inf, rho_replace_one=0.1),
         2.5,
         7.25,
-        policy=policies[policy],
+        policy=policies.get(policy),
         about={"K": K, "seed": seed, "of": "ε"},
     )
 
 
-def assert_same(found: Trace, wanted: Trace) -> None:
+def assert_same(found: Trace, wanted: Trace, declared: bool = True) -> None:
+    """The certificate of a run that says nothing of its agent cannot be worked out again, which is said."""
+    assert found.certificate.declared == declared == ("declared" in str(found.certificate))
+    found = found._replace(certificate=found.certificate._replace(declared=False))
     for name, value in wanted._asdict().items():
         if isinstance(value, np.ndarray):
             assert getattr(found, name).dtype == value.dtype, name
@@ -65,7 +69,7 @@ def test_what_was_run_comes_back(tmp_path):
     runs.save(tmp_path / "runs.npz")
     found = dp.load(tmp_path / "runs.npz")
     for ours, theirs in zip(found, runs, strict=True):
-        assert_same(ours, theirs)
+        assert_same(ours, theirs, declared=False)
     assert repr(found) == repr(runs)
 
 
@@ -279,7 +283,59 @@ def test_a_file_made_up_with_its_checksum_must_still_be_a_run(tmp_path, change):
 def test_a_certificate_of_before_there_was_a_rho_is_read(tmp_path):
     trace().save(tmp_path / "run.npz")
     forged(tmp_path / "run.npz", about_with(certificate={"model": "JDP", "add_remove": 1, "replace_one": 2}))
-    assert load(tmp_path / "run.npz").certificate == Certificate("JDP", 1, 2)
+    assert load(tmp_path / "run.npz").certificate == Certificate("JDP", 1, 2, declared=True)
+
+
+def run_with(part, **parameters):
+    """A run of DPUCBVI and Central that says that a part of it had other parameters."""
+
+    def change(members):
+        about = json.loads(np.load(io.BytesIO(members["about.npy"])).tobytes())
+        about["facts"][0]["about"][part] |= parameters
+        return {**members, "about.npy": npy(np.frombuffer(json.dumps(about).encode(), dtype=np.uint8))}.items()
+
+    return change
+
+
+PAPERS = {"model": "JDP", "add_remove": 1.0, "replace_one": 2.0}
+OF_A_RUN = {
+    "a better ε": about_with(certificate={**PAPERS, "add_remove": 0.001}),
+    "another model": about_with(certificate={**PAPERS, "model": "LDP"}),
+    "exact noise": about_with(certificate={**PAPERS, "noise": "release"}),
+    "another noise in its settings": run_with("privatizer", epsilon=0.001),
+    "a parameter that there is not": run_with("privatizer", secret=3),
+    "a parameter of another kind": run_with("privatizer", epsilon="much"),
+    "an agent that is none": run_with("agent", name=["DPUCBVI"], pooled="no"),
+    "less regret than none": arrays_with(regret=np.array([-940.0, -1.0, 0.0])),
+    "a regret that falls": arrays_with(regret=np.array([1.0, 0.5, 0.6])),
+    "more regret than there is": arrays_with(regret=np.array([0.0, 4.0, 13.0])),
+    "more changes than episodes": arrays_with(policy_changes=np.array([0, 1, 3])),
+    "fewer infeasible LPs than before": arrays_with(fallbacks=np.array([0, 2, 1])),
+    "visits of nobody": arrays_with(N_sa=np.full(24, 0.25)),
+    "an action that there is not": arrays_with(policy=np.full(12, 7.0)),
+    "half an action": arrays_with(policy=np.full(12, 0.5)),
+}
+
+
+@pytest.mark.parametrize("change", OF_A_RUN.values(), ids=OF_A_RUN)
+def test_a_run_made_up_with_its_checksum_must_be_that_of_its_settings(tmp_path, change):
+    path, made = tmp_path / "run.npz", dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(), dp.Central(1.0), K=3)
+    made.save(path)
+    forged(path, dict.items)
+    assert_same(load(path), made, declared=False)
+    forged(path, change)
+    with pytest.raises(Unreadable, match=r"run\.npz: [^\n]+$"):
+        load(path)
+
+
+def test_nothing_that_a_file_names_is_imported(tmp_path):
+    """A part that is not the package's is declared, whatever its name."""
+    path = tmp_path / "run.npz"
+    dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(), dp.Central(1.0), K=3).save(path)
+    for name in ("Mine", "os:system", "antigravity"):
+        forged(path, run_with("privatizer", name=name))
+        assert load(path).certificate == Certificate("JDP", 1.0, 2.0, declared=True)
+    assert "antigravity" not in sys.modules
 
 
 def test_an_interrupted_save_leaves_nothing(tmp_path, monkeypatch):

@@ -8,11 +8,16 @@ from scipy import stats
 
 from dpucbvi import (
     InputError,
+    alternating_river,
     chain,
+    describe,
+    drifting_river,
+    flipping_river,
     from_file,
     garnet,
     grid_world,
     hard_tree,
+    hidden_shortcut,
     optimal_values,
     policy_values,
     random_mdp,
@@ -60,6 +65,40 @@ def test_chowdhury_zhou_table():
         assert np.array_equal(mdp.r[h], r)
     assert mdp.initial.tolist() == [1, 0, 0, 0, 0, 0]
     assert mdp.stationary
+
+
+def test_roles_change_at_the_named_steps():
+    """Renaming the actions of the steps that are exchanged gives RiverSwim back."""
+    river = riverswim()
+    for mdp, steps in (
+        (flipping_river(at=7), range(7, 20)),
+        (alternating_river(every=6), [*range(6, 12), *range(18, 20)]),
+    ):
+        for h in range(20):
+            order = [RIGHT, LEFT] if h in steps else [LEFT, RIGHT]
+            assert np.array_equal(mdp.P[h][:, order], river.P[h])
+            assert np.array_equal(mdp.r[h][:, order], river.r[h])
+        assert not mdp.stationary
+        assert optimal_values(mdp)[0][0] == pytest.approx(optimal_values(river)[0][0])
+
+
+def test_the_current_grows_inside_the_river():
+    mdp, river = drifting_river(H=11, drift=0.1), riverswim(H=11)
+    for h in range(11):
+        assert mdp.P[h, 3, RIGHT] == pytest.approx([0, 0, 0.05 + h / 100, 0.6, 0.35 - h / 100, 0])
+    assert np.array_equal(mdp.P[:, [0, 5]], river.P[:, [0, 5]])
+    assert np.array_equal(mdp.P[:, :, LEFT], river.P[:, :, LEFT])
+
+
+def test_one_entry_is_hidden():
+    """All but one row is RiverSwim's, and who plans with the mean over the steps does not find it."""
+    mdp, river = hidden_shortcut(), riverswim()
+    different = np.argwhere((mdp.P != river.P).any(axis=-1))
+    assert different.tolist() == [[8, 1, LEFT]]
+    assert mdp.P[8, 1, LEFT].tolist() == [0, 0, 0, 0, 0, 1]
+    told = describe(mdp)
+    assert told.optimal == pytest.approx(5.17, abs=0.005)
+    assert told.blurred < describe(river).optimal < told.optimal
 
 
 def test_strehl_littman_table():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpucbvi import TabularMDP, describe, garnet, riverswim, six_arms
+from dpucbvi import TabularMDP, describe, flipping_river, garnet, riverswim, six_arms
 from dpucbvi.environments import stationary_mdp
 
 
@@ -37,6 +37,23 @@ def test_diameters():
         step = (1 + 0.05 * step) / 0.35
         total += step
     assert describe(riverswim()).diameter == pytest.approx(total)
+
+
+def test_how_far_from_stationary():
+    """Two steps by hand: P(·|0,0) moves a quarter of its mass, r(0,0) by 0.3; the mean misleads."""
+    P = np.zeros((2, 2, 2, 2))
+    P[:, 1, :, 1] = 1.0
+    P[:, 0, 1, 0] = 1.0
+    P[0, 0, 0], P[1, 0, 0] = [0.5, 0.5], [0.75, 0.25]
+    r = np.array([[[0.9, 0.7], [0, 0]], [[0.6, 0.7], [0, 0]]])
+    told = describe(TabularMDP(P, r, np.array([1.0, 0.0])))
+    assert told.change == (pytest.approx(0.25), pytest.approx(0.3))
+    # best: 0.7 + 0.7; mean r(0,0) = 0.75 > 0.7 at the last step; before it 0.75 + 0.625 · 0.75 < 0.7 + 0.75
+    assert (told.optimal, told.blurred) == (pytest.approx(1.4), pytest.approx(0.7 + 0.6))
+    assert "yes: P by up to 0.25 in total variation, r by up to 0.3" in str(told)
+    assert describe(riverswim()).change == (0.0, 0.0)
+    assert describe(riverswim()).blurred == describe(riverswim()).optimal
+    assert describe(flipping_river()).change == (pytest.approx(0.95), 1.0)  # left: down; right: 0.05 down
 
 
 def test_it_prints_every_number_with_its_name():

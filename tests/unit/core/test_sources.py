@@ -91,9 +91,6 @@ def test_code_is_the_whole_library_wherever_it_lies(tmp_path):
     copy = tmp_path / "elsewhere"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     assert code() == hash_of(copy) and len(code()) == 16
-    for name in ("bonus.py", "agents/ucbvi.py", "engine/fast.py", "audit/run.py", "simulate.py"):
-        before, text = hash_of(copy), (copy / name).read_text()
-        (copy / name).write_text(f"{text}\nANOTHER = 1\n")
-        assert hash_of(copy) != before
-        (copy / name).write_text(f"{text}\n# another line\n")
-        assert hash_of(copy) == before
+    file = max(copy.rglob("*.py"), key=lambda path: len(path.parts))  # in a room
+    file.write_text(f"{file.read_text()}\nANOTHER = 1\n")
+    assert hash_of(copy) != code()

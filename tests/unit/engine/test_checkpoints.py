@@ -1,5 +1,6 @@
 """A fast run goes on from its checkpoint as if it had never stopped; one that other code wrote is not used."""
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,6 @@ from dpucbvi.engine import fast
 from dpucbvi.engine.state import EPISODE
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.simulate import set_up
-from dpucbvi.sources import code
 
 SEED = 5
 GROWING = {"first": 6, "growth": 1.2}  # batches that end before the run is stopped, and after
@@ -79,7 +79,7 @@ def halfway(setup, path):
     """A run that stopped after a chunk, saved at this path."""
     half = fast.start(setup, SEED)
     next(fast.run_chunks(half, SEED))
-    fast.save_checkpoint(half, path)
+    fast.save_checkpoint(half, path, fast.origin_of(setup, SEED))
     assert 0 < half.memory.tally[EPISODE] < setup.problem.K
     return half
 
@@ -93,7 +93,7 @@ def empty(setup, path, monkeypatch):
     path.write_bytes(b"")
 
 
-def without_code(setup, path, monkeypatch):
+def without_origin(setup, path, monkeypatch):
     np.savez(path, **halfway(setup, path).arrays())
 
 
@@ -103,10 +103,14 @@ def of_other_code(setup, path, monkeypatch):
         halfway(setup, path)
 
 
+def of_another_seed(setup, path, monkeypatch):
+    fast.save_checkpoint(halfway(setup, path), path, fast.origin_of(setup, SEED + 1))
+
+
 def without_an_array(setup, path, monkeypatch):
     arrays = halfway(setup, path).arrays()
     arrays.pop("memory.tally")
-    np.savez(path, code=np.array(code()), **arrays)
+    np.savez(path, origin=np.array(fast.origin_of(setup, SEED)), **arrays)
 
 
 def edited(setup, path, monkeypatch):
@@ -122,24 +126,85 @@ def a_link(setup, path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "write", [truncated, empty, without_code, of_other_code, without_an_array, edited, a_link]
+    "write",
+    [truncated, empty, without_origin, of_another_seed, of_other_code, without_an_array, edited, a_link],
 )
 def test_a_checkpoint_that_cannot_be_trusted_is_not_used(write, tmp_path, monkeypatch):
     setup, path = setup_with(), tmp_path / "checkpoint.npz"
     write(setup, path, monkeypatch)
-    assert fast.resume(fast.start(setup, SEED), path) is None
+    assert fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED)) is None
     told = []
     assert_same(fast.run_fast(setup, SEED), fast.run_fast(setup, SEED, progress=told.append, checkpoint=path))
     assert sum(told) == setup.problem.K and (told[0] == 0 or not path.exists())
+
+
+FORGED = {  # what is written, with the right checksum, and what it would be in a run
+    "an episode beyond K": ("memory.tally", lambda x: x + 10**6 * np.eye(1, 6, dtype=int)[0]),
+    "a negative episode": ("memory.tally", lambda x: x - 100 * np.eye(1, 6, dtype=int)[0]),
+    "changes without end": ("memory.tally", lambda x: x + 10**9 * np.eye(1, 6, 1, dtype=int)[0]),
+    "an action that there is not": ("memory.pi", lambda x: x + 10**6),
+    "a negative action": ("memory.pi", lambda x: x - 5),
+    "regret below 0": ("memory.total", lambda x: x - 940.0),
+    "more regret than there is": ("memory.total", lambda x: x + 1e9),
+    "a record that falls": ("record.regret", lambda x: x - 1.0),
+    "NaN": ("state.sum", lambda x: x * np.nan),
+    "infinite noise": ("state.mechanism.cumulative", lambda x: x + np.inf),
+    "visits of nobody": ("memory.N_visits", lambda x: x + 0.5),
+    "a sample beyond its room": ("sample.filled", lambda x: x + 10**9),
+    "seconds before it began": ("seconds", lambda x: x - 1e9),
+    "values that are none": ("memory.V_pi", lambda x: x - 99.0),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_checkpoint_that_is_made_up_with_its_checksum_is_not_used(forged, tmp_path):
+    """Whatever it holds, the run ends as if there were none."""
+    setup, path, (name, change) = setup_with(), tmp_path / "checkpoint.npz", FORGED[forged]
+    half = halfway(setup, path)
+    half.arrays()[name][...] = change(half.arrays()[name])
+    fast.save_checkpoint(half, path, fast.origin_of(setup, SEED))
+    assert fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED)) is None
+    assert_same(fast.run_fast(setup, SEED), fast.run_fast(setup, SEED, checkpoint=path))
+
+
+INDICES = (
+    "t",
+    "digits",
+    "closed",
+    "released",
+    "ends",
+    "cells",
+    "seen",
+    "last_pi",
+    "s",
+    "a",
+    "place",
+    "episodes",
+)
+
+
+@pytest.mark.parametrize("privatizer", list(PRIVATIZER))
+def test_a_checkpoint_holds_no_index_and_nothing_that_the_settings_give(privatizer):
+    saved = fast.start(setup_with(privatizer), SEED).arrays()
+    assert not [name for name in saved if name.rpartition(".")[2] in (*INDICES, "scale", "ceiling", "moments")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_checkpoint_of_another_user_is_not_opened(tmp_path):
+    setup, path = setup_with(), tmp_path / "checkpoint.npz"
+    halfway(setup, path)
+    assert fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED)) is not None
+    os.chown(path, 65534, 65534)
+    assert fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED)) is None
 
 
 def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
     setup, path = setup_with(), tmp_path / "checkpoint.npz"
     half = halfway(setup, path)
     with np.load(path) as saved:
-        assert str(saved["code"]) == code()
-        assert set(saved) == {"code", "sha256", *half.arrays()}
-    again = fast.resume(fast.start(setup, SEED), path)
+        assert str(saved["origin"]) == fast.origin_of(setup, SEED)
+        assert set(saved) == {"origin", "sha256", *half.arrays()}
+    again = fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED))
     for name, array in half.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)
     assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it
@@ -155,5 +220,5 @@ def test_noise_that_is_made_beforehand_is_made_again_and_not_saved(tmp_path):
         "table" in name for name in half.arrays()
     )
     assert path.stat().st_size < table.nbytes + sum(array.nbytes for array in half.arrays().values())
-    again = fast.resume(fast.start(setup, SEED), path)
+    again = fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED))
     np.testing.assert_array_equal(again.state.mechanism.table.noise, table)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ import dpucbvi as dp
 from dpucbvi.archive import Missing, Unreadable, write
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
+from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
-from experiments.lab.assemble import assemble
+from experiments.lab.assemble import assemble, stored_environment
 from experiments.lab.settings import (
     BonusSettings,
     ConfidenceSettings,
@@ -22,7 +24,7 @@ from experiments.lab.settings import (
     canonical,
     run_settings,
 )
-from experiments.lab.store import Store, identity, run_id, settings_of
+from experiments.lab.store import Store, identity, named as with_settings, run_id, settings_of
 
 ENV = {"name": "random", "S": 2, "A": 2, "H": 2}
 CENTRAL = {"name": "central", "epsilon": 1.0}
@@ -44,12 +46,13 @@ def trace(setup: Setup) -> Trace:
         np.cumsum(rng.random(3) / 3),
         np.array([0, 1, 1]),
         np.array([0, 0, 2]),
-        rng.random((2, 2, 2)),
+        np.full((2, 2, 2), 3 / 4),
         rng.random((2, 2, 2)) * 1e-17,
         {"lp_checked": 200, "lp_value_error": 1 / 3},
         setup.certificate,
         setup.noise.scale,
         setup.noise.E,
+        about=described(setup, 4),
     )
 
 
@@ -132,6 +135,13 @@ def test_an_mdp_from_a_file_is_named_by_its_content(tmp_path):
     assert names[0] == names[1] != names[2]
 
 
+def forged(path, about=None, **changes):
+    """The run of SETTINGS with other numbers, and with the right checksum."""
+    made = trace(assemble(SETTINGS))
+    made = made._replace(about={**made.about, **(about or {})}, **changes)
+    with_settings(made, named(), {"seconds": 1.5}).save(path)
+
+
 IN_ITS_PLACE = {
     "a text": lambda path: path.write_text("x"),
     "half of it": lambda path: path.write_bytes(path.read_bytes()[:1000]),
@@ -140,6 +150,14 @@ IN_ITS_PLACE = {
     "a folder": lambda path: (path.unlink(), path.mkdir()),
     "another run": lambda path: path.with_name(f"{run_id(named(seed=5))}.npz").replace(path),
     "a run of no settings": lambda path: trace(assemble(SETTINGS)).save(path),
+    "another E": lambda path: forged(path, E=0.5),
+    "another noise": lambda path: forged(path, noise_scale=0.5),
+    "a better certificate": lambda path: forged(path, certificate=dp.Certificate("JDP", 0.001, 0.002)),
+    "the certificate of other settings": lambda path: forged(
+        path,
+        certificate=dp.Certificate("JDP", 0.001, 0.002),
+        about={"agent": {"name": "DPUCBVI"}, "privatizer": {"name": "Central", "epsilon": 0.001}},
+    ),
     "two runs": lambda path: dp.Runs((0, 1), (trace(assemble(SETTINGS)),) * 2).save(path),
 }
 
@@ -157,6 +175,31 @@ def test_a_file_that_is_not_the_run_is_noticed_and_replaced(store, put):
     saved(store)
     assert store.has(id)
     assert all(path.suffix == ".npz" for path in (store.folder / "runs").iterdir())
+
+
+@pytest.mark.parametrize("group", ["env", "agent", "privatizer"])
+def test_nothing_that_a_stored_run_names_is_imported(store, group):
+    """Its certificate is then what was declared, and says so; it cannot be run again from the file."""
+    tree = named()
+    tree[group]["name"] = "antigravity:Mine"
+    store.save(tree, trace(assemble(SETTINGS)), 1.5, ORIGIN)
+    run = store.load(run_id(tree))
+    assert run.certificate == assemble(SETTINGS).certificate._replace(declared=True)
+    with pytest.raises(InputError, match="is not imported"):
+        settings_of(run.config)
+    assert stored_environment({"name": "antigravity:river"}) is None
+    assert stored_environment({"name": "gymnasium", "id": "antigravity:River-v0", "H": 3}) is None
+    assert "antigravity" not in sys.modules
+
+
+def test_an_mdp_from_elsewhere_is_not_opened_and_its_certificate_is_recomputed(store, tmp_path):
+    path = tmp_path / "mdp.npz"
+    np.savez(path, P=np.full((2, 2, 2, 2), 0.5), r=np.full((2, 2, 2), 0.5), initial=np.ones(2) / 2)
+    settings = replace(SETTINGS, env={"name": "file", "path": str(path)})
+    id = saved(store, settings)
+    path.unlink()
+    assert store.load(id).certificate == dp.Certificate("JDP", 1.0, 2.0)
+    assert store.load(id).trace.E == assemble(SETTINGS).noise.E
 
 
 def test_a_run_that_is_not_there_is_missing(store):

@@ -261,8 +261,8 @@ def test_memory_is_flat():
         def draw(self, n):
             return np.ones(n)
 
-    noise = kary_noise(100, 5, 6, 1.0, Constant())
-    assert noise.state.S.shape == (6, 3, 100)
+    noise = kary_noise(10, 5, 6, 1.0, Constant())
+    assert noise.state.S.shape == (6, 3, 10)
     for _ in range(1000):
         noise.next()
     tracemalloc.start()

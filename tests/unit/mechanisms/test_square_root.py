@@ -193,7 +193,7 @@ def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
     noise, T = privatizer.exact_noise(problem, shape[0]), 40 // every
     z = noise.draws(problem.shape(shape[0]), SeededWords(seed_stream(0, "privacy")))
     published, estimates, users, inner = [], [], [], release.state.inner
-    offset = inner.counting.offset
+    offset = inner.counting.first
     for user in people(problem, 40):
         users.append(in_units(user, *shape, FAMILIES["tuned"], clip, noise.grid)[offset:])
         out = release.release(user)

@@ -41,12 +41,13 @@ named = pytest.mark.parametrize("name", FAMILIES)
 @cache
 def all_users(H, S, A, rewards, clip, pooled, name):
     """N(s,a), N(s,a,s') and R(s,a) of every trajectory, one row each."""
-    G = 1 if pooled else H
+    G, families = 1 if pooled else H, FAMILIES[name]
     users = [
-        as_counts(statistics(Trajectory(s, a, r), G, S, A, FAMILIES[name], clip), G, S, A)
+        as_counts(statistics(Trajectory(*map(np.array, (s, a, r))), *size, families, clip), *size, cells)
+        for size, cells in [((G, S, A), families.cells(S))]
         for s in product(range(S), repeat=H + 1)
         for a in product(range(A), repeat=H)
-        for r in product(rewards, repeat=H)
+        for r in product(ENDS if families.joint else rewards, repeat=H)  # a symbol has a bit
     ]
     return [np.array([counts[i].ravel() for counts in users]) for i in range(3)]
 

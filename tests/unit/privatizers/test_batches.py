@@ -141,7 +141,7 @@ def test_noise_is_drawn_once_for_a_batch_and_the_releases_add_up(G, families):
     privatizer = dp.Batches(1.0, policy_cells=False, drop_empty=False, families=families, **TEN)
     stream = Counted(by_counter(privatizer.scales(PROBLEM, G), families, G, S, A))
     release, true = counts_of(privatizer, G, stream), np.zeros(counters(G, S, A))
-    offset = FAMILIES[families].offset(G, S, A)
+    offset = FAMILIES[families].released(G, S, A, S).start
     scales = privatizer.scales(PROBLEM, G)
     n = G * S * A
     scale = np.repeat([scales.N, scales.M, scales.R], [n, n * S, n])

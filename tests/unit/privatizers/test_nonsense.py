@@ -178,7 +178,7 @@ def test_a_name_that_is_not_in_the_registry_is_refused():
 
 def test_families_that_are_not_there_are_refused():
     told = refusal(lambda: set_up(RIVER, dp.DPUCBVI(), OtherFamilies(), 5))
-    assert told == "families: 'mine' is not one of paper, tuned"
+    assert told == "families: 'mine' is not one of paper, tuned, symbols"
 
 
 class Complete(Uncertified):

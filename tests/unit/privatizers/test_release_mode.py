@@ -355,7 +355,7 @@ def by_hand(name, privatizer, G):
     noise = privatizer.exact_noise(PROBLEM, G)
     z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
     items = [in_units(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
-    offset = families.offset(*shape)
+    offset = families.released(*shape, PROBLEM.S).start
     nodes, sums, total = {}, [0] * counters(*shape), [0] * counters(*shape)
 
     def add(to, vector, sign=1):

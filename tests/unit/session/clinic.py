@@ -10,6 +10,7 @@ import dpucbvi as dp
 from dpucbvi.mdp import rollout, uniforms_per_episode
 
 H, S, A = 4, 3, 2
+BATCH = 7
 MDP = dp.riverswim(S=S, H=H)
 AGENT = dp.DPUCBVI(bonus_scale=1e-4)
 PRIVATIZERS = {
@@ -54,7 +55,8 @@ def serve_and_tell(folder, K):
         while ses.places < K:
             visit = ses.issue()
             told.write(json.dumps(["issued", visit.place]) + "\n")
-            ses.record(visit.ticket, *[[0] * (H + 1), visit.policy[:, 0].tolist(), [1.0] * H])
+            at = (visit.place - 1) % BATCH  # everybody of a batch stays in a state of her own
+            ses.record(visit.ticket, [at] * (H + 1), visit.policy[:, at].tolist(), [1.0] * H)
             told.write(json.dumps(["recorded", visit.place]) + "\n")
     ses.close()
 

@@ -1,5 +1,7 @@
 """Sessions with real users: what they release is what a run releases, and nothing else depends on anyone."""
 
+import json
+import os
 import sqlite3
 import time
 
@@ -10,9 +12,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from strangers import MESSAGES
 
 import dpucbvi as dp
+from dpucbvi import simulate
 from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SeededWords
-from dpucbvi.simulate import episodes, set_up
+from dpucbvi.session import course
+from dpucbvi.session.client import MESSAGE
+from dpucbvi.session.store import Log
+from dpucbvi.simulate import episodes, private_counts, set_up
 
 LOUD = {"confidence_scale": 0.01, "noise": "exact", "words": SeededWords}
 SEEDED = {
@@ -20,6 +26,7 @@ SEEDED = {
     "central": dp.Central(500.0, **LOUD),
     "kary": dp.KaryTree(500.0, every=3, **LOUD),
     "toeplitz": dp.Toeplitz(500.0, every=2, factorisation="square_root", **LOUD),
+    "one question": dp.OneQuestion(30.0, first=10, **LOUD),
 }
 
 
@@ -29,20 +36,40 @@ class Seeded(dp.Session):
     _seed = 3
 
 
+class Shared(dp.Client):
+    """Draws its answers from the words of the session, as a simulation of both halves does."""
+
+    def _coins(self, epsilon):
+        return self.of._source._coins
+
+    of: dp.Session
+
+
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("name", SEEDED)
-def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled):
-    """The same words, the same users: the same policy for every user."""
+def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled, monkeypatch):
+    """The same words, the same users: the same releases, to the bit, and the same policy for every user."""
     agent, K = dp.DPUCBVI(bonus_scale=1e-3, pooled=pooled), 90
+    of_run = []
+    monkeypatch.setattr(simulate, "private_counts", lambda *at: of_run.append(private_counts(*at)) or of_run[0])
     ses = Seeded(tmp_path / "trial", H=H, S=S, A=A, K=K, agent=agent, privatizer=SEEDED[name])
     changes, last = 0, None
     for episode in episodes(set_up(MDP, agent, SEEDED[name], K), seed=3):
         visit = ses.issue()
+        if ses.published is not None:
+            for released, simulated in zip(ses.published.counts, of_run[0].N_hat, strict=True):
+                np.testing.assert_array_equal(released, simulated)
         np.testing.assert_array_equal(visit.policy, episode.plan.pi)
         changes += last is not None and (visit.policy != last).any()
         last = visit.policy
-        ses.record(visit.ticket, *episode.trajectory)
-    assert changes > 1
+        sent = tuple(episode.trajectory)
+        if visit.question is not None:
+            pins = {"epsilon": 30.0, "H": H, "S": S, "A": A, "pooled": pooled}
+            client = Shared(tmp_path / f"{visit.place}.json", session=ses.id, **pins)
+            client.of = ses
+            sent = (client.answer(visit.question, *sent),)
+        ses.record(visit.ticket, *sent)
+    assert changes > 0 and ses.published.number > 5
     ses.close()
 
 
@@ -60,20 +87,18 @@ def test_a_thousand_users(tmp_path, name, K):
         assert ses.left == 0 and ses.published.number > published.number
         with pytest.raises(dp.InputError, match=f"all {K} places are issued"):
             ses.issue()
-        assert ses.certificate.replace_one > 0 and ses.certificate.noise == "release"
+        assert ses.certificate.replace_one.epsilon > 0 and ses.certificate.noise == "release"
 
 
 def test_counts_are_those_of_the_users(tmp_path):
-    """With hardly any noise (ε = 10⁶ a batch), what is published is what was recorded."""
-    quiet = dp.Batches(1e6, first=10, growth=1.0, drop_empty=False, noise="exact")
-    with dp.Session(tmp_path / "trial", H=H, S=S, A=A, K=51, agent=AGENT, privatizer=quiet) as ses:
+    with small(tmp_path / "trial") as ses:
         N = np.zeros((H, S, A))
-        for k in range(50):
+        for k in range(40):
             visit = ses.issue()
             user = follow(visit, k)
             ses.record(visit.ticket, *user)
             N[np.arange(H), user.s[:-1], user.a] += 1
-        np.testing.assert_allclose(ses.published.counts.N_sa, N, atol=0.5)
+        np.testing.assert_array_equal(ses.published.counts.N_sa, N)
 
 
 def test_users_out_of_order_and_late_ones(tmp_path):
@@ -122,6 +147,31 @@ def test_whatever_is_sent(strangers_session, sent, ticket):
         assert moved[: n + n * S].sum() <= H and moved[n + n * S :].sum() <= H * GRIDS[0] // 2
 
 
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sent=st.one_of(st.tuples(st.binary()), MESSAGES, st.tuples(st.integers(0, 2**16 - 1))), right=st.booleans()
+)
+def test_whatever_is_sent_as_an_answer(asked_session, sent, right):
+    """A receipt, and one answer in the tallies at most; a number alone is sent with ticket and place."""
+    ses, folder = asked_session
+    visit = ses.issue()
+    if right and len(sent) == 1 and isinstance(sent[0], int):
+        sent = (MESSAGE.pack(visit.ticket.encode(), visit.place, sent[0]),)
+    before = sum(sums.sum() for sums in batch_sums(folder))
+    assert len(ses.record(visit.ticket, *sent)) == 64
+    if visit.place % 20:  # else its batch is released
+        assert 0 <= sum(sums.sum() for sums in batch_sums(folder)) - before <= 2
+    assert (ses.published.number if ses.published else 0) == visit.place // 20
+
+
+@pytest.fixture(scope="module")
+def asked_session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("asked") / "trial"
+    private = dp.OneQuestion(3.0, first=20, growth=1.0, noise="exact")
+    with dp.Session(folder, H=H, S=S, A=A, K=3000, agent=AGENT, privatizer=private) as ses:
+        yield ses, folder
+
+
 @pytest.fixture(scope="module")
 def strangers_session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("strangers") / "trial"
@@ -129,24 +179,121 @@ def strangers_session(tmp_path_factory):
         yield ses, folder
 
 
+def small(folder, epsilon=1e6, masked=True, **settings):
+    """Batches of 10. Without another ε there is no noise: e^-10000 is the chance of any."""
+    private = dp.Batches(epsilon, first=10, growth=1.0, drop_empty=False, policy_cells=masked, noise="exact")
+    return dp.Session(folder, H=H, S=S, A=A, K=50, agent=AGENT, privatizer=private, **settings)
+
+
 def test_rows_get_noise_by_the_policies_issued_and_not_by_what_is_claimed(tmp_path):
-    """Everybody claims action 1 where action 0 was issued: nothing of it is released."""
-    quiet = dp.Batches(1e6, first=10, growth=1.0, drop_empty=False, noise="exact")
-    with dp.Session(tmp_path / "trial", H=H, S=S, A=A, K=20, agent=AGENT, privatizer=quiet) as ses:
-        for _ in range(10):
-            visit = ses.issue()
-            assert not visit.policy.any()
-            ses.record(visit.ticket, [0] * (H + 1), [1] * H, [1.0] * H)
-        assert ses.published.number == 1 and np.abs(ses.published.counts.N_sas).max() == 0
+    """Everybody claims action 1 where action 0 was issued: nothing of it is released, and all of 0 has noise.
+
+    With noise of scale 107, the three cells of one of 12 rows are all 0 once in 800,000 such tests.
+    """
+    for epsilon, noisy in ((1e6, False), (0.1, True)):
+        with small(tmp_path / f"{epsilon}", epsilon) as ses:
+            for _ in range(10):
+                visit = ses.issue()
+                assert not visit.policy.any()
+                ses.record(visit.ticket, [0] * (H + 1), [1] * H, [1.0] * H)
+            rows = np.abs(ses.published.counts.N_sas).sum(axis=-1)
+            assert not rows[..., 1].any() and (rows[..., 0] > 0).all() == noisy
 
 
-def test_raw_sums_and_tickets_are_gone_after_a_release(tmp_path):
-    with session(tmp_path / "trial", "batches") as ses:
-        serve(ses, tmp_path, 20)
-        assert ses.published.number == 1 and batch_sums(tmp_path / "trial") == []
-        assert (tmp_path / "trial/store.db-wal").stat().st_size < 40_000  # the plan alone
+def test_neither_the_order_of_arrival_nor_a_second_message_changes_a_release(tmp_path):
+    released = []
+    for order, again in ((range(10), False), (reversed(range(10)), True)):
+        with small(tmp_path / f"{again}") as ses:
+            visits = [ses.issue() for _ in range(10)]
+            for i in order:
+                sent = follow(visits[i], i)
+                first = ses.record(visits[i].ticket, *sent)
+                assert not again or first == ses.record(visits[i].ticket, *follow(visits[i], 100 + i))
+            released.append(ses.published.integers)
+    np.testing.assert_array_equal(*released)
+
+
+def kept(folder):
+    """All bytes of a session's folder, its journal too."""
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_after_a_release_neither_sums_nor_noise_nor_tickets_are_kept(tmp_path):
+    with small(tmp_path / "trial", 5.0, masked=False) as ses:
+        visits = [ses.issue() for _ in range(10)]
+        for visit in visits[:-1]:
+            ses.record(visit.ticket, *follow(visit, visit.place))
+        (sums,) = batch_sums(tmp_path / "trial")
+        assert sums.tobytes() in kept(tmp_path / "trial")  # what is looked for below can be found
+        ses.record(visits[-1].ticket, None)
+        noise = (ses.published.integers - sums)[H * S * A :]
+        assert noise.any() and batch_sums(tmp_path / "trial") == []
+        left = kept(tmp_path / "trial")
+        assert ses.published.integers.tobytes() in left
+        for gone in (sums, noise, noise.astype(float)):
+            assert gone.tobytes() not in left
+        assert not any(visit.ticket.encode() in left for visit in visits)
+        pragmas = {"synchronous": 2, "secure_delete": 1, "temp_store": 2}  # FULL, ON, MEMORY
+        assert {name: ses._store.db.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas} == pragmas
     assert (tmp_path / "trial").stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "trial").iterdir()} == {0o600}
+
+
+def test_nothing_that_was_sent_is_written_or_said(tmp_path, capfd, caplog):
+    """And a place whose message could not be read looks like any other."""
+    with small(tmp_path / "trial") as ses:
+        readable, not_readable = ses.issue(), ses.issue()
+        ses.record(readable.ticket, *follow(readable, 1))
+        ses.record(not_readable.ticket, ["a secret of hers"], {"a": "secret of hers"}, -271828)
+        ses.record("a secret of hers", "a secret of hers")
+        one, other = ses._store.db.execute("SELECT batch, ticket, due, question, open FROM places")
+        assert one == other
+        said = "".join(capfd.readouterr()) + caplog.text
+        assert "secret" not in said and b"secret" not in kept(tmp_path / "trial")
+        assert "secret" not in (tmp_path / "trial.releases").read_text()
+
+
+def test_a_release_that_cannot_be_logged_is_not_shown(tmp_path, monkeypatch):
+    with small(tmp_path / "trial") as ses, monkeypatch.context() as full:
+        full.setattr(Log, "_append", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+        with pytest.raises(OSError, match="no space left"):
+            serve(ses, tmp_path, 10)
+        for shown in ("published", "policy"):
+            with pytest.raises(dp.InputError, match="it is closed here"):
+                getattr(ses, shown)
+    with dp.Session.open(tmp_path / "trial") as ses:
+        assert ses.published.number == 1 and len((tmp_path / "trial.releases").read_text().splitlines()) == 2
+
+
+def change(folder, statement):
+    db = sqlite3.connect(folder / "store.db", isolation_level=None)
+    db.execute(statement)
+    db.close()
+
+
+def test_another_version_goes_on_if_the_mechanism_is_the_same(tmp_path, monkeypatch):
+    session(tmp_path / "trial", "batches").close()
+    monkeypatch.setattr(dp, "__version__", "99")
+    change(tmp_path / "trial", "DELETE FROM about WHERE key = 'per_person'")  # as an earlier version had it
+    with dp.Session.open(tmp_path / "trial") as ses:
+        assert ses.certificate.replace_one.epsilon == pytest.approx(5.0)
+    monkeypatch.setitem(course.VERSIONS, dp.Batches, 2)
+    with pytest.raises(dp.InputError, match="was begun with another version of its privatizer"):
+        dp.Session.open(tmp_path / "trial")
+    monkeypatch.undo()
+    renamed = """UPDATE about SET value = replace(value, '"first"', '"later"') WHERE key = 'privatizer'"""
+    change(tmp_path / "trial", renamed)
+    with pytest.raises(dp.InputError, match="batches does not have all its settings in this version"):
+        dp.Session.open(tmp_path / "trial")
+
+
+def test_the_certificate_is_for_a_person_with_her_places(tmp_path):
+    with small(tmp_path / "trial", 1.0, per_person=3) as ses:
+        assert ses.certificate.replace_one.epsilon == pytest.approx(3.0) and "3 trajectories" in str(
+            ses.certificate
+        )
+    with dp.Session.open(tmp_path / "trial") as ses:
+        assert ses.certificate.replace_one.epsilon == pytest.approx(3.0)
 
 
 def planner(counts):
@@ -194,7 +341,7 @@ def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
 def test_a_session_may_stay_open(tmp_path, name):
     with session(tmp_path / "trial", name, K=None) as ses:
         serve(ses, tmp_path, 45)
-        assert ses.published.number == 2 and ses.certificate.replace_one > 0
+        assert ses.published.number == 2 and ses.certificate.replace_one.epsilon > 0
 
 
 def test_deleting_leaves_the_log(tmp_path):
@@ -226,3 +373,64 @@ def test_the_client_answers_one_question_once(tmp_path):
             dp.Client(tmp_path / "you.json", **pins).answer(b"how are you?", *user)
         assert len(dp.Client(tmp_path / "you.json", **pins).answer(other.question, None, [], "x")) == 53
         assert ses.record(visit.ticket, b"x" * 53) and message(ses, other, 9, tmp_path)
+
+
+def test_questions_that_no_client_answers(tmp_path):
+    """Out of range, or of another kind than it should be; and nothing is charged for them."""
+    with session(tmp_path / "trial", "one question") as ses:
+        visit = ses.issue()
+        client = dp.Client(tmp_path / "me.json", session=ses.id, epsilon=3.0, H=H, S=S, A=A)
+        asked = json.loads(visit.question)
+        wrong = [("row", H * S * A), ("row", -1), ("row", 0.5), ("number", 1.5), ("number", 2**64)]
+        for key, value in [*wrong, ("about_reward", 2), ("ticket", "short"), ("epsilon", 3.5), ("H", 5)]:
+            with pytest.raises(dp.InputError, match="is not what this client takes part in"):
+                client.answer(json.dumps({**asked, key: value}).encode(), *follow(visit, 1))
+        assert client.spent == 0.0 and not (tmp_path / "me.json").exists()
+        (tmp_path / "me.json").write_text("{")
+        with pytest.raises(dp.InputError, match="what was said is not known"):
+            client.answer(visit.question, *follow(visit, 1))
+
+
+def test_a_device_pays_for_all_sessions_from_one_limit(tmp_path):
+    pins = {"epsilon": 3.0, "H": H, "S": S, "A": A, "limit": 7.0}
+    for i, refused in enumerate([False, False, True]):
+        with session(tmp_path / f"{i}", "one question") as ses:
+            visit = ses.issue()
+            client = dp.Client(tmp_path / "me.json", session=ses.id, **pins)
+            if refused:
+                with pytest.raises(dp.InputError, match="epsilon: 6 is spent of 7; this answer costs 3"):
+                    client.answer(visit.question, *follow(visit, 1))
+            else:
+                client.answer(visit.question, *follow(visit, 1))
+            assert client.spent == 3.0 * min(i + 1, 2)
+
+
+def test_no_visit_and_what_cannot_be_read_are_the_same_answer(tmp_path):
+    """At ε = 60 the answer is the true one but for e^-60: "none", the last of the alphabet."""
+    certain = dp.OneQuestion(60.0, first=20, noise="exact")
+    with dp.Session(tmp_path / "trial", H=H, S=S, A=A, K=50, agent=AGENT, privatizer=certain) as ses:
+        for k, sent in enumerate([(None, None, None), ([0], [], []), ([-1] * 5, [0] * 4, [0] * 4)]):
+            visit = ses.issue()
+            client = dp.Client(tmp_path / f"{k}.json", session=ses.id, epsilon=60.0, H=H, S=S, A=A)
+            *_, answer = MESSAGE.unpack(client.answer(visit.question, *sent))
+            assert answer == (2 if json.loads(visit.question)["about_reward"] else S)
+
+
+def test_a_device_answers_once_however_many_ask_at_a_time(tmp_path):
+    """Eight processes with eight questions: one of them is answered."""
+    with session(tmp_path / "trial", "one question") as ses:
+        visits, children = [ses.issue() for _ in range(8)], []
+        client = dp.Client(tmp_path / "me.json", session=ses.id, epsilon=3.0, H=H, S=S, A=A)
+        for visit in visits:
+            child = os.fork()
+            if child == 0:
+                try:
+                    client.answer(visit.question, None, None, None)
+                    os._exit(0)
+                except dp.InputError:
+                    os._exit(7)
+                finally:
+                    os._exit(1)
+            children.append(child)
+        ended = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        assert sorted(ended) == [0] + [7] * 7 and client.spent == 3.0
