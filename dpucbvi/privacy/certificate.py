@@ -195,9 +195,12 @@ def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scale
 
 
 def gaussian_certificate(
-    model: str, families: str, V: int, C: float, scales: Scales, delta: float
+    model: str, families: str, V: int, C: float, scales: Scales, delta: float, together: float = 1.0
 ) -> Certificate:
-    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ."""
+    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ.
+
+    `together`: the share of the sum that a user who is replaced can reach (sensitivity.reached_together).
+    """
 
     def mu(replaced: bool) -> float:
         change = l2_squared(FAMILIES[families], V, replaced)
@@ -206,7 +209,7 @@ def gaussian_certificate(
             return math.inf  # a family without noise
         return C * math.sqrt(sum(d2 / sigma**2 for d2, sigma in moved))
 
-    apart, replaced = mu(False), mu(True)
+    apart, replaced = mu(False), mu(True) * math.sqrt(together)
     epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)
     return Certificate(model, *epsilons, delta, apart, replaced)
 

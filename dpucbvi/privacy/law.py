@@ -76,7 +76,14 @@ from dpucbvi.privacy.certificate import (
 from dpucbvi.privacy.exact import LARGEST, discrete_gaussian, discrete_laplace, parts
 from dpucbvi.privacy.laplace import Words as Words64
 from dpucbvi.privacy.rational import round_up, round_up_to
-from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared, largest_square
+from dpucbvi.privacy.sensitivity import (
+    SENSITIVITY_FACTOR,
+    ByFamily,
+    l1,
+    l2_squared,
+    largest_square,
+    reached_together,
+)
 from dpucbvi.privacy.words import Words, WordSource
 from dpucbvi.protocol import Ints, Problem, Shape
 
@@ -90,10 +97,13 @@ class Reach(NamedTuple):
     sensitivity: str
     H: int
     V: int
+    together: Fraction = Fraction(1)
 
 
 def reach(families: str, sensitivity: str, problem: Problem, G: int, clip: int | None = None) -> Reach:
-    return Reach(families, sensitivity, problem.H, largest_square(problem.H, G, clip))
+    H, V = problem.H, largest_square(problem.H, G, clip)
+    together = reached_together(FAMILIES[families], sensitivity, H, G, clip)
+    return Reach(families, sensitivity, H, V, together)
 
 
 class Spent(NamedTuple):
@@ -148,16 +158,16 @@ class Gaussian:
     variance: ClassVar[float] = 1.0
 
     def scales(self, user: Reach, spent: Spent) -> Scales:
-        mu = gaussian_mu(self.epsilon, self.delta)
-        return gaussian_scales(mu, user.families, user.sensitivity, user.V, spent.C)
+        mu, C = gaussian_mu(self.epsilon, self.delta), spent.C * math.sqrt(user.together)
+        return gaussian_scales(mu, user.families, user.sensitivity, user.V, C)
 
     def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
-        return gaussian_certificate(model, user.families, user.V, spent.C, scales, self.delta)
+        return gaussian_certificate(
+            model, user.families, user.V, spent.C, scales, self.delta, float(user.together)
+        )
 
     def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
-        return exact_gaussian(
-            self.epsilon, self.delta, user.families, user.sensitivity, user.V, spent.square, spent.unit
-        )
+        return exact_gaussian(self.epsilon, self.delta, user, spent.square, spent.unit)
 
     def sum_bound(self, n: float, failure: float) -> float:
         """On the sum of noises of scale 1 whose weights have squares that sum to n."""
@@ -204,6 +214,7 @@ class ExactNoise(NamedTuple):
     scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
     grid: int
     unit: int = 1
+    together: Fraction = Fraction(1)  # sensitivity.reached_together
 
     @property
     def scales(self) -> Scales:
@@ -216,7 +227,7 @@ class ExactNoise(NamedTuple):
         change = _change(self.families, self.most, self.delta, replaced, self.grid)
         times = 1 if self.delta == 0.0 else 2
         losses = [self.L * d / (times * x) for d, x in zip(change, self.scale, strict=True) if d]
-        return sum(losses, Fraction(0))
+        return sum(losses, Fraction(0)) * (self.together if replaced else 1)
 
     def certificate(self, model: str, words: type[WordSource]) -> Certificate:
         kind = SIMULATION if words.seeded else RELEASE
@@ -248,13 +259,13 @@ def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: in
     return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
 
 
-def exact_gaussian(
-    epsilon: float, delta: float, families: str, sensitivity: str, V: int, L: int, unit: int = 1
-) -> ExactNoise:
+def exact_gaussian(epsilon: float, delta: float, user: Reach, L: int, unit: int = 1) -> ExactNoise:
     """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
-    rho = Fraction(zcdp_of_epsilon(epsilon, delta))
-    made = _exact(families, sensitivity, V, L, delta, lambda d2, share: L * d2 / (2 * share * rho))
-    return made._replace(unit=unit)
+    rho = Fraction(zcdp_of_epsilon(epsilon, delta)) / user.together
+    made = _exact(
+        user.families, user.sensitivity, user.V, L, delta, lambda d2, share: L * d2 / (2 * share * rho)
+    )
+    return made._replace(unit=unit, together=user.together)
 
 
 def _exact(

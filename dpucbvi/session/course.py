@@ -71,7 +71,6 @@ class NoisySums:
         self._setup, self.ends = setup, batch_ends(setup)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = self._filling and privatizer.policy_cells
-        self._bits = privatizer.words.start(seed_stream(seed, "rewards"))
         self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
 
     def begin(self, first: int, base: Floats) -> None:
@@ -102,7 +101,8 @@ class NoisySums:
         s, a, r = sanitised(*sent, problem.H, problem.S, problem.A) if len(sent) == 3 else NO_STEPS
         joint = self.state.counting.joint
         grid = 1 if joint else self.grid  # a symbol has a reward of one bit
-        units: Any = np.array([to_grid(one, grid, self._bits) for one in r], dtype=np.int64)
+        words = self._release.state.words  # none of which the noise reads
+        units: Any = np.array([to_grid(one, grid, words) for one in r], dtype=np.int64)
         place = s[1:] + problem.S * units if joint else s[1:]
         add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), place))
 
