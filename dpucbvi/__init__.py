@@ -22,7 +22,6 @@ from dpucbvi.agents import (
     PUCB as PUCB,
     UCBVI as UCBVI,
     UCBVICH as UCBVICH,
-    DPNashVI as DPNashVI,
     PrivateUCBPO as PrivateUCBPO,
     PrivateUCBVI as PrivateUCBVI,
     UCBVIRefined as UCBVIRefined,
@@ -57,7 +56,6 @@ from dpucbvi.privatizers import (
     Central as Central,
     Certificate as Certificate,
     GaussianTree as GaussianTree,
-    Honaker as Honaker,
     KaryTree as KaryTree,
     Local as Local,
     LocalGaussian as LocalGaussian,
@@ -65,6 +63,7 @@ from dpucbvi.privatizers import (
     OneQuestion as OneQuestion,
     OneStep as OneStep,
     Toeplitz as Toeplitz,
+    Windows as Windows,
 )
 from dpucbvi.protocol import Counts as Counts, Noise as Noise, Plan as Plan, Problem as Problem, User as User
 from dpucbvi.session.client import Client as Client

@@ -58,6 +58,7 @@ SUM_LENGTH = 64  # hex digits of a SHA-256
 MOST_BYTES = 2**31  # of a file, and of the arrays in it: no experiment comes near
 EPSILONS = ("add_remove", "replace_one")
 ID = re.compile(r"[0-9a-f]{16}")
+FORMULA = re.compile(r"[=+@\t\r]|-[^\d.]")
 CSV_EPISODES = 50  # of a run, evenly spaced in its record, with the last
 
 
@@ -92,7 +93,7 @@ class Results(dict[str, Runs]):
             writer.writerow(names)
             for columns in runs:
                 whole = np.broadcast_arrays(*(np.array(columns.get(name), dtype=object) for name in names))
-                writer.writerows(zip(*whole, strict=True))
+                writer.writerows(map(as_cell, row) for row in zip(*whole, strict=True))
 
     def _columns(self, episodes: int | None = None) -> Iterator[dict[str, Any]]:
         """The columns of every run: numbers for what is the same in all its rows, arrays for the rest."""
@@ -110,6 +111,11 @@ class Results(dict[str, Runs]):
 
     def __repr__(self) -> str:
         return "\n\n".join(f"{key}: {runs!r}" for key, runs in self.items())
+
+
+def as_cell(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def _settings(trace: Trace) -> dict[str, Any]:

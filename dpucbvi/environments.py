@@ -15,6 +15,8 @@ after Osband et al., 2013); `strehl_littman` is the original (Strehl & Littman, 
 5 and 10000 divided by 10000. The other environments name theirs.
 """
 
+import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +28,7 @@ from dpucbvi.mdp import TabularMDP
 from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
+COPIES = 3  # of P: what it is made from, itself, and what an engine makes of it
 SIX_ARMS = (50, 133, 300, 800, 1660, 6000)  # what they pay, before it is divided by the last
 ENVIRONMENTS: Registry[Callable[..., TabularMDP]] = Registry("env.name")
 
@@ -55,6 +58,7 @@ def riverswim(
     current = RIVERSWIM[variant]
     least = max(2, 1 + max(current.start))
     _check_least(least, S=S)
+    _check_room(H, S, 2)
     P = np.zeros((S, 2, S))
     r = np.zeros((S, 2))
     for s in range(S):
@@ -132,6 +136,7 @@ def chain(S: int = 5, H: int = 20, slip: float = 0.2, rewards: str = "determinis
     probability `slip` the other one happens, and pays; r(s,a) is the mean.
     """
     _check_least(2, S=S)
+    _check_room(H, S, 2)
     check_number("slip", slip, lambda slip: 0.0 <= slip < 0.5, "a number in [0, 0.5)")
     on, back = np.eye(S)[[*range(1, S), S - 1]], np.eye(S)[[0] * S]
     paid_on, paid_back = np.eye(S)[S - 1], np.full(S, 0.2)
@@ -167,6 +172,7 @@ def grid_world(
     """
     _check_least(1, rows=rows)
     _check_least(2, columns=columns)
+    _check_room(H, rows * columns, 4)
     check_number("slip", slip, lambda slip: 0.0 <= slip <= 1.0, "a number in [0, 1]")
     S, moves = rows * columns, ((-1, 0), (0, 1), (1, 0), (0, -1))
     P, r = np.zeros((S, 4, S)), np.zeros((S, 4))
@@ -182,7 +188,8 @@ def grid_world(
 
 def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
     """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0."""
-    _check_least(1, S=S, A=A, H=H)
+    _check_least(1, S=S, A=A)
+    _check_room(H, S, A)
     _check_least(0, seed=seed)
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(S), size=(H, S, A))
@@ -201,6 +208,7 @@ def garnet(
     r(s,a) is uniform on [0,1].
     """
     _check_least(1, S=S, A=A)
+    _check_room(H, S, A)
     whole("branching", branching, 1, S)
     _check_least(0, seed=seed)
     rng = np.random.default_rng(seed)
@@ -228,6 +236,7 @@ def hard_tree(
     first_paid = waiting + depth + 1
     if first_paid >= H:
         raise InputError(f"H: {H} is not accepted; hard_tree of depth {depth} needs H > {first_paid}")
+    _check_room(H, 10.0 ** min(depth * math.log10(A), 100.0), A)
     nodes = (A ** (depth + 1) - 1) // (A - 1)  # states 1..nodes, breadth first; the last A^depth are leaves
     S = nodes + 3
     leaves = range(nodes - A**depth + 1, nodes + 1)
@@ -267,8 +276,18 @@ def stationary_mdp(
     P: np.ndarray, r: np.ndarray, initial: np.ndarray, H: int, rewards: str, name: str
 ) -> TabularMDP:
     """The MDP whose every step has the same P[s,a,s'] and r[s,a]."""
-    _check_least(1, H=H)
+    _check_room(H, *r.shape)
     return TabularMDP(np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards, name)
+
+
+def _check_room(H: int, S: float, A: int) -> None:
+    """Raise InputError if P of an MDP of these sizes, and what is made of it, do not fit into this machine."""
+    whole("H", H, 1)
+    memory = 1e-9 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    size = 8e-9 * COPIES * H * float(S) * A * float(S)
+    if size > memory:
+        sizes = f"H = {H:,.3g}, S = {S:,.3g}, A = {A:,.3g}"
+        raise InputError(f"env: an MDP of {sizes} takes {size:,.3g} GB, this machine has {memory:,.3g}")
 
 
 def _check_least(least: int, **values: int) -> None:

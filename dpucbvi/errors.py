@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = 2**63 - 1  # integer that numpy has room for
 LONGEST = 80  # characters of a value that a message repeats
 
 
@@ -22,7 +23,7 @@ class LpError(ArithmeticError):
 def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
     """The value as an int; InputError unless it is a whole number from `least` on, up to `most`."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if whole and least <= value and (most is None or value <= most):
+    if whole and least <= value <= (LARGEST if most is None else most):
         return int(value)
     accepted = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
     raise refused(key, value, accepted)

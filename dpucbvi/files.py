@@ -8,7 +8,6 @@ import hashlib
 import os
 import platform
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +30,7 @@ def own_name(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Write a file or folder under the name that this gives; it takes the path's place if nothing is raised.
+    """Write a file under the name that this gives; it takes the path's place if nothing is raised.
 
     An error names the path that could not be written: that of a full disk names none, others the passing name.
     """
@@ -39,12 +38,12 @@ def replacing(path: Path) -> Iterator[Path]:
     partial = own_name(path)
     try:
         yield partial
-        _put(partial, path)
+        os.replace(partial, path)  # a folder in its place stays, and is an error
     except OSError as error:
         error.filename = str(error.filename or path).replace(str(partial), str(path))
         raise
     finally:
-        remove(partial)
+        partial.unlink(missing_ok=True)
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -94,14 +93,6 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def remove(path: Path) -> None:
-    """Remove whatever is there, without following a link; nothing need be there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def clear_leftovers(path: Path) -> None:
     """Remove what processes of this machine that are no longer there left of this path."""
     try:
@@ -111,17 +102,8 @@ def clear_leftovers(path: Path) -> None:
     for name in found:
         owner = OWN_NAME.fullmatch(name)
         if owner is not None and owner[1] == HERE and not _owned(name, int(owner[2])):
-            remove(path.with_name(name))
-
-
-def _put(partial: Path, path: Path) -> None:
-    """A file replaces a file at once. A folder cannot: what is in the way is renamed first, then removed."""
-    in_the_way = own_name(path)
-    if partial.is_dir() or path.is_dir():
-        with suppress(FileNotFoundError):
-            os.rename(path, in_the_way)
-    os.replace(partial, path)
-    remove(in_the_way)
+            with suppress(OSError):  # another user's, whom only he can clear up after
+                path.with_name(name).unlink()
 
 
 def _owned(name: str, process: int) -> bool:

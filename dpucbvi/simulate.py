@@ -11,6 +11,7 @@ exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
 """
 
 import math
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
@@ -24,7 +25,6 @@ from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_number, whole
-from dpucbvi.least_episodes import least_episodes
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import READ, check_certificate
@@ -51,6 +51,7 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
+MOST_SEED = 2**128 - 1
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
@@ -185,12 +186,12 @@ def run(
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
-        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
+        seeds = tuple(whole("seed", one, 0, MOST_SEED) for one in islice(seed, MOST_RUNS + 1))
         if not 1 <= len(seeds) <= MOST_RUNS:
             few = "more than" if seeds else "none of"
             raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
-    return run_setup(setup, whole("seed", seed, 0), engine, watch)
+    return run_setup(setup, whole("seed", seed, 0, MOST_SEED), engine, watch)
 
 
 def set_up(
@@ -216,8 +217,8 @@ def set_up(
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
-    _check_offers("agent", chosen, AGENT)
-    _check_offers("privatizer", privatizer, PRIVATIZER)
+    check_offers("agent", chosen, AGENT)
+    check_offers("privatizer", privatizer, PRIVATIZER)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
@@ -246,7 +247,7 @@ def set_up(
 
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
-    _check_offers("agent", agent, AGENT)
+    check_offers("agent", agent, AGENT)
     postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
     G = 1 if agent.pooled else problem.H
@@ -297,10 +298,7 @@ def run_setup(
         from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
 
         trace = run_fast(setup, seed, watch, progress, checkpoint)
-    about = described(setup, seed)
-    if trace.learnt is False:
-        about["least_K"] = least_episodes(setup)
-    return trace._replace(about=about)
+    return trace._replace(about=described(setup, seed))
 
 
 def described(setup: Setup, seed: int) -> dict[str, Any]:
@@ -337,6 +335,8 @@ def check_engine(engine: str | None, setup: Setup) -> None:
 
 def why_not_compiled(setup: Setup) -> str | None:
     """The first part of a run that only the reference engine knows; None if there is none."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "anything while NUMBA_DISABLE_JIT is set"
     from dpucbvi.engine.twins import has_plan
 
     if not has_plan(setup.agent):
@@ -438,7 +438,8 @@ def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
     return privatizer.release(problem, G, stream, compiled_draws)
 
 
-def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+    """Raise InputError unless the part is an object with all that is wanted of it."""
     if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
         name = part.__name__ if isinstance(part, type) else _name(part)
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")

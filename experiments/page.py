@@ -53,8 +53,9 @@ def commit() -> str:
 
 
 def as_json(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    """JSON without a `<`: nothing in it can end the script element it stands in, or begin a comment there."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
 
 
 def as_url(figure: Path) -> str:
@@ -68,6 +69,8 @@ def as_url(figure: Path) -> str:
 def main() -> None:
     arguments = parser(__doc__, paper="paper", output="results/page").parse_args()
     with told():
+        if not (arguments.paper / "results").is_dir():
+            raise InputError(f"--paper: {arguments.paper} has no results")
         text = page(arguments.paper)
         size = len(text.encode())
         if size > MOST_BYTES:

@@ -24,15 +24,23 @@ KINDS = {
     "unit/core/test_archive.py::test_an_experiment_that_is_none": "forged indexes",
     "unit/lab/test_store.py::test_an_experiment_that_is_none": "forged indexes",
     "unit/lab/test_store.py::test_a_file_that_is_no_experiment": "forged indexes",
+    "unit/core/test_archive.py::test_a_run_made_up": "forged files of a run",
+    "unit/core/test_archive.py::test_nothing_that": "forged files of a run",
+    "unit/lab/test_store.py::test_nothing_that": "forged files of a run",
     "unit/engine/test_checkpoints.py::test_a_checkpoint_that_cannot": "damaged checkpoints",
+    "unit/engine/test_checkpoints.py::test_a_checkpoint_that_is_made_up": "forged checkpoints",
+    "unit/engine/test_checkpoints.py::test_a_checkpoint_of_another_user": "other users of one folder",
+    "unit/lab/test_runner.py::test_two_users": "other users of one folder",
+    "contract/test_door.py::test_bad_input": "malformed calls of the library",
+    "contract/test_door.py::test_hostile": "user code that misbehaves",
     "reliability/test_fuzz.py": "fuzzed settings and MDP files",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
     "reliability/test_surroundings.py": "odd terminals, variables and folders",
-    "reliability/test_dask.py": "killed workers of a cluster",
+    "reliability/test_dask.py::test_an_address": "addresses that let strangers in",
+    "reliability/test_dask.py": "clusters with a fault",
     "reliability/test_full_disks.py": DISKS,
-    "contract/test_cli.py::test_a_folder_of_hydras": DISKS,
     "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
 
@@ -40,6 +48,7 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
+    *("contract/test_door", "contract/test_imports"),  # they would compile what is not there yet
     *("unit/privatizers/test_over_time", "claims/test_appendix_b", "claims/test_appendix_c"),
 )
 

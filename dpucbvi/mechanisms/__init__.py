@@ -8,7 +8,7 @@ of C says how much of the budget it costs, a row of B how large the noise of a r
     Gaussian    μ² = Σ_f C² Δ_f²/σ_f²,  C = the largest ℓ2 norm of a column
 
     binary       the Binary Mechanism of the paper       kary         a tree with k children and negative digits
-    honaker      the binary tree, all nodes used         blt          √A approximated, in a few buffers
+                                                         blt          √A approximated, in a few buffers
     square_root  √A in full, all noise made beforehand
 
 A state is a tuple of arrays. `next_noise(state, source)` works out from integers which noises are new, draws

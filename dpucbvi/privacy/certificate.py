@@ -22,7 +22,7 @@ proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on e
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Real
 from typing import NamedTuple
@@ -212,6 +212,26 @@ def gaussian_certificate(
     apart, replaced = mu(False), mu(True) * math.sqrt(together)
     epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)
     return Certificate(model, *epsilons, delta, apart, replaced)
+
+
+def worst(kinds: Sequence[Certificate]) -> Certificate:
+    """The certificate of a user who is in one of several releases, none of which she chooses.
+
+    Every number is that of the worst: ε at the one δ (a pure ε holds at every δ), μ and ρ.
+    """
+    if len(kinds) == 1:
+        return kinds[0]
+    delta = max(one.delta for one in kinds)
+    if delta == 0.0:
+        return kinds[0]._replace(
+            add_remove=max(one.add_remove for one in kinds), replace_one=max(one.replace_one for one in kinds)
+        )
+    most = {
+        f"{name}{relation}": max(getattr(one, how)(relation) for one in kinds)
+        for name, how in (("", "epsilon"), ("mu_", "mu"), ("rho_", "rho"))
+        for relation in RELATIONS
+    }
+    return Certificate(kinds[0].model, delta=delta, noise=kinds[0].noise, **most)
 
 
 def nothing_released(model: str) -> Certificate:

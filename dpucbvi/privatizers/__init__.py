@@ -6,9 +6,10 @@
 
 The others are not in the paper [D29]. They certify an ε for a user who is replaced, and with less noise:
 
-    KaryTree, Honaker        other trees with Laplace noise            pure ε-JDP
+    KaryTree                 another tree with Laplace noise           pure ε-JDP
     GaussianTree, Toeplitz   running sums with Gaussian noise          (ε, δ)-JDP
     Batches                  growing batches of users, each released once, with either noise
+    Windows                  batches, pooled over the steps as far as private tests allow
     OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
     LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
 
@@ -20,7 +21,6 @@ from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.batches import Batches
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.gaussian_tree import GaussianTree
-from dpucbvi.privatizers.honaker import Honaker
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.local import Local
 from dpucbvi.privatizers.local_gaussian import LocalGaussian
@@ -29,6 +29,7 @@ from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.privatizers.one_step import OneStep
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.toeplitz import Toeplitz
+from dpucbvi.privatizers.windows import Windows
 from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
@@ -39,7 +40,6 @@ __all__ = [
     "Central",
     "Certificate",
     "GaussianTree",
-    "Honaker",
     "KaryTree",
     "Local",
     "LocalGaussian",
@@ -47,4 +47,5 @@ __all__ = [
     "OneQuestion",
     "OneStep",
     "Toeplitz",
+    "Windows",
 ]

@@ -7,7 +7,7 @@ question:
     else                             "what did you earn there?"                             3 answers: 0, 1, no
     visit
 
-With `families="symbols"` there is one kind, "where did you go after your first visit of (s,a), and what did you
+With `symbols` there is one kind, "where did you go after your first visit of (s,a), and what did you
 earn there?", with 2S+1 answers. A reward in [0,1] is first rounded to 0 or 1 at random, with its own mean; "no
 visit" is an answer too. Of d answers the user gives the true one with probability p = e^ε/(e^ε + d - 1) and
 each other one with q = 1/(e^ε + d - 1).
@@ -35,8 +35,8 @@ import numpy as np
 from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import FAMILIES, counters, shape_of
 from dpucbvi.elementary import log
-from dpucbvi.errors import whole
-from dpucbvi.privacy.certificate import Certificate, check_one_of, nothing_released
+from dpucbvi.errors import check_flag, whole
+from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
@@ -140,8 +140,8 @@ class OneQuestion(Answers):
     """One answer per user, pure ε-LDP.
 
     `transitions`: the share of questions about the next state; it has no meaning for `symbols`, which every
-    question is about. `want`, `first`, `growth`: see above. `families`: `tuned` or `symbols`. `noise="exact"`
-    is for publication (release_mode.py).
+    question is about. `want`, `first`, `growth`: see above. `noise="exact"` is for publication
+    (release_mode.py).
     """
 
     epsilon: float
@@ -150,7 +150,7 @@ class OneQuestion(Answers):
     first: int = 100
     growth: float = 1.03
     confidence_scale: float = 1.0
-    families: str = "tuned"
+    symbols: bool = False
 
     take = staticmethod(take)
     exact_take = staticmethod(exact_take)
@@ -158,25 +158,25 @@ class OneQuestion(Answers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_one_of("families", self.families, ("tuned", "symbols"))
+        check_flag("symbols", self.symbols)
         whole("want", self.want, 0)
 
     @property
-    def joint(self) -> bool:
-        return FAMILIES[self.families].joint
+    def families(self) -> str:  # type: ignore[override]
+        return "symbols" if self.symbols else "tuned"
 
     @property
     def share(self) -> float:
-        return 1.0 if self.joint else super().share
+        return 1.0 if self.symbols else super().share
 
     def answers(self, S: int) -> tuple[int, int]:
         """How many answers the two kinds of question have; none for a kind that is not asked."""
-        return FAMILIES[self.families].cells(S) + 1, 0 if self.joint else 3
+        return FAMILIES[self.families].cells(S) + 1, 0 if self.symbols else 3
 
     def factors(self, S: int) -> tuple[float, float]:
         """1/((p - q) share) of the two kinds: what one answer adds to an estimate."""
         (p, q), (p_r, q_r) = answer_odds(self.budget, self.answers(S)[0]), answer_odds(self.budget, 3)
-        return 1.0 / ((p - q) * self.share), 0.0 if self.joint else 1.0 / ((p_r - q_r) * (1.0 - self.share))
+        return 1.0 / ((p - q) * self.share), 0.0 if self.symbols else 1.0 / ((p_r - q_r) * (1.0 - self.share))
 
     def cell_sd(self, S: int) -> float:
         """The standard deviation that one user asked where adds to a cell of her pair."""
@@ -189,7 +189,7 @@ class OneQuestion(Answers):
         failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
         spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         cell, reward = (a + 1.0) * spread, (b + 1.0) * spread  # answers, and true counts
-        E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.joint else reward)
+        E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.symbols else reward)
         sd = self.cell_sd(S) * math.sqrt(n)
         factor = self.confidence_scale
         return Noise(self.cell_sd(S), E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
@@ -205,7 +205,7 @@ class OneQuestion(Answers):
         tallies = self.tallies(problem, G, answers, q, self.factors(S))
         words, shown = np.zeros(WORDS, np.uint64), np.zeros(G * S * A, np.int64)
         want = float(self.want)
-        sizes, share = (G, S, A, answers[0] - 1), 1.0 if self.joint else self.transitions
+        sizes, share = (G, S, A, answers[0] - 1), 1.0 if self.symbols else self.transitions
         asked = Questions(tallies, generator(seed), words, shown, *sizes, share, want, p, p_earned)
         return self.exactly(asked, seed) if self.exact else asked
 

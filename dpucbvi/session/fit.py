@@ -113,7 +113,7 @@ def fit(
     InputError
         If a setting is not accepted, the noise is simulated or the ledger refuses; never for what a user did.
     """
-    if not isinstance(privatizer, Batches):
+    if type(privatizer) is not Batches:
         raise InputError(f"privatizer: {type(privatizer).__name__} is not accepted; one release takes Batches")
     check_exact(privatizer)
     check_agent(agent)
@@ -121,7 +121,7 @@ def fit(
     m = whole("per_person", per_person, 1)
     problem = Problem(whole("H", H, 1), whole("S", S, 1), whole("A", A, 1), m * whole("K", K, 1), beta)
     settings = {one.name: getattr(privatizer, one.name) for one in fields(Batches)}
-    setup = fitted(agent, Once(**{**settings, "policy_cells": False}, m=m), problem)
+    setup = fitted(agent, Once(**settings, m=m), problem)
     unit = f"all data of one person (her first {m} trajector{'y counts' if m == 1 else 'ies count'})"
     certificate = guarantee(setup.certificate._replace(model="DP"), PROVEN, unit, further=NOT_HIDDEN)
     source, planner = course.source(setup, 0), course.Planner(setup)

@@ -20,6 +20,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +33,6 @@ from dpucbvi.agents.own import OwnAgent
 from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.files import remove
 from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
@@ -148,8 +148,8 @@ class Session:
                 f"privatizer: {type(privatizer).__name__} is not accepted; a session takes {names}"
             )
         check_exact(privatizer, cls._seed is not None)
-        if isinstance(privatizer, OneQuestion) and privatizer.joint:
-            raise InputError("families: a session asks two kinds of question; it must be tuned")
+        if isinstance(privatizer, OneQuestion) and privatizer.symbols:
+            raise InputError("symbols: a session asks two kinds of question; it must be false here")
         check_agent(agent)
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
@@ -453,7 +453,7 @@ class Session:
     def delete(self) -> None:
         """Remove the folder with all that was not released; the log of the releases stays."""
         self.close()
-        remove(self._store.folder)
+        shutil.rmtree(self._store.folder, ignore_errors=True)
 
     def __enter__(self) -> "Session":
         return self

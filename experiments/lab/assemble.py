@@ -1,7 +1,5 @@
 """From settings to the parts of a run: names become objects here and nowhere else."""
 
-import math
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -34,7 +32,6 @@ SETTINGS = {
     "broken": "attack.broken",
     "relation": "attack.relation",
 }
-COPIES = 3  # of P: what it is made from, itself, and what an engine makes of it
 
 
 def assemble(settings: RunSettings) -> Setup:
@@ -68,27 +65,8 @@ def assemble(settings: RunSettings) -> Setup:
 
 def environment(env: dict[str, Any]) -> TabularMDP:
     """The named environment with the given parameters."""
-    try:
-        memory = 1e-9 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        size = 8e-9 * COPIES * _entries(env)
-        if size > memory:
-            raise InputError(
-                f"env: {env['name']} of this size takes {size:,.3g} GB, this machine has {memory:,.3g}"
-            )
-        return _named("env", part("env", env["name"]), **_parameters(env))
-    except InputError:
-        raise
-    except (ValueError, OverflowError, MemoryError) as error:  # all three are numpy's, for too large a size
-        raise InputError(f"env: {env['name']} cannot be made ({error})") from None
-
-
-def _entries(env: dict[str, Any]) -> float:
-    """About how many entries P[h,s,a,s'] has, as far as the parameters say; it is not made yet."""
-    A = float(env.get("A", 2))
-    S = float(env.get("S", env.get("rows", 1) * env.get("columns", 1)))
-    if "depth" in env:  # of a tree
-        S = 10.0 ** min(env["depth"] * math.log10(max(A, 1.0)), 100.0)
-    return float(env.get("H", 1)) * S * A * S
+    made: TabularMDP = _named("env", part("env", env["name"]), **_parameters(env))
+    return made
 
 
 def without_checksum(env: dict[str, Any]) -> dict[str, Any]:

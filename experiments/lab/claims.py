@@ -22,6 +22,8 @@ def claim(path: Path) -> Iterator[bool]:
     except BlockingIOError:
         yield False
         return
+    except PermissionError:  # it is another user's: he and we would replace each other's runs
+        raise
     except OSError:
         yield True
         return

@@ -1,6 +1,7 @@
 """What the scripts of experiments/ share: folders as arguments, steps one of which may fail, how they end."""
 
 import argparse
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from dpucbvi.errors import InputError
 from experiments.lab.compose import is_bad_input, named
-from experiments.lab.process import stop
+from experiments.lab.process import Ended, listening, stop
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,11 +33,14 @@ def _folder(path: str) -> Path:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """A bad input ends in one line and exit code 2, Ctrl-C in one line and 130."""
+    """A bad input ends in one line and exit code 2, a signal in one line and 128 + its number."""
     try:
-        yield
+        with listening():
+            yield
     except InputError as error:
         stop(str(error), 2)
+    except Ended as end:
+        stop(f"ended by {signal.Signals(end.args[0]).name}", 128 + end.args[0])
     except KeyboardInterrupt:
         stop("interrupted", 130)
 

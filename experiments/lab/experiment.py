@@ -89,7 +89,6 @@ class Experiment:
     figures: Path
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
-    save_arms: str | None = None
 
     def seeds_of(self, arm: Arm) -> list[int]:
         return self.seeds[: arm.runs]
@@ -121,12 +120,18 @@ def experiment_from(
         arms,
         [c.seed + i for i in range(c.runs)],
         c.figure,
-        root / Path(c.runtime.results).expanduser(),
-        root / Path(c.runtime.figures).expanduser(),
+        _folder("results", root, c.runtime.results),
+        _folder("figures", root, c.runtime.figures),
         c.runtime,
         changed,
-        c.save_arms,
     )
+
+
+def _folder(key: str, root: Path, given: str) -> Path:
+    try:
+        return root / Path(given).expanduser()
+    except RuntimeError as error:  # of a ~ that is nobody's
+        raise InputError(f"runtime.{key}: {given!r} is no folder ({error})") from None
 
 
 def described(config: DictConfig) -> dict[str, list[Any]]:

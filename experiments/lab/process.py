@@ -49,7 +49,7 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
     before, argparse.ArgumentParser.error = argparse.ArgumentParser.error, _refuse  # type: ignore[method-assign, assignment]
     try:
-        with _listening():
+        with listening():
             yield
         sys.stdout.flush()
     except BrokenPipeError:  # who read our output is gone, and so is who would read a message
@@ -84,7 +84,7 @@ def _refuse(_: object, message: str) -> NoReturn:
 
 
 @contextmanager
-def _listening() -> Iterator[None]:
+def listening() -> Iterator[None]:
     """End as after Ctrl-C when asked to, and the workers too. What is ignored (nohup) stays so."""
 
     def end(number: int, _: FrameType | None) -> NoReturn:

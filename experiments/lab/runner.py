@@ -11,7 +11,7 @@ first translation stays in use, from the cache comes the one that LLVM made of i
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,11 +19,12 @@ from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from dpucbvi.archive import Missing, Unreadable
+from dpucbvi.counts import counters
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
-from dpucbvi.trace import Trace, none_learnt, nothing_learnt
+from dpucbvi.trace import NOTHING_LEARNT, Trace, none_learnt
 from experiments.lab.assemble import assemble
 from experiments.lab.claims import claim, is_claimed
 from experiments.lab.experiment import Arm, Experiment
@@ -37,6 +38,9 @@ from experiments.lab.workers import Job, WorkerKilled, dask, here, processes, pr
 COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
 COMPILERS = 2
+SHORT_SECONDS, TOGETHER = 5.0, 10  # runs that are sent to a cluster ten at once
+SECONDS = {"fast": 12e-9, "reference": 5e-6}  # that a counter takes in an episode, about
+Outcome = tuple[str, str]  # the id of a run, and what came of it
 TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
 
 
@@ -46,6 +50,7 @@ class Task(NamedTuple):
     id: str
     settings: RunSettings
     seed: int
+    weight: float = 0.0  # about how many seconds it takes
 
 
 class Tally(NamedTuple):
@@ -76,6 +81,16 @@ def run_experiment(experiment: Experiment) -> Tally:
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
     return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
+
+
+def run_all(experiments: Sequence[Experiment]) -> int:
+    """Compute the runs of several experiments that are not stored, in one queue; how many they were."""
+    first, tasks = experiments[0], dict[str, Task]()
+    for experiment in experiments:
+        tasks |= _tasks(experiment)
+    stored = _stored(Store(first.results), tasks, first.runtime.true_counts)
+    _make_folders(first)
+    return _compute(first, [task for id, task in tasks.items() if id not in stored], "all experiments")
 
 
 def run_ids(experiment: Experiment) -> list[str]:
@@ -132,13 +147,11 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
     arms = [arm for arm in experiment.arms if none_learnt([run.trace for run in arm.runs])]
     if not arms:
         return []
-    bounds = [arm.runs[0].trace.about.get("least_K") for arm in arms]
-    least = min((bound for bound in bounds if bound is not None), default=None)
-    said = nothing_learnt(None if None in bounds else least)
     choosing = any("bonus.scale" in arm.point for arm in experiment.arms)  # a grid of factors
+    advice = "" if choosing else "; +exp=calibrate chooses them"
     return [
-        f"{few([arm.key for arm in arms])}: {said}; a larger K or privatizer.epsilon, or factors below 1 "
-        f"(bonus.scale, confidence.scale{'' if choosing else '; +exp=calibrate chooses them'}), would let it"
+        f"{few([arm.key for arm in arms])}: {NOTHING_LEARNT}; a larger K or privatizer.epsilon, or factors "
+        f"below 1 (bonus.scale, confidence.scale{advice}), would let it"
     ]
 
 
@@ -157,15 +170,13 @@ def _id(arm: Arm, seed: int) -> str:
 
 
 def _tasks(experiment: Experiment) -> dict[str, Task]:
-    """All runs by id; arms with equal settings share theirs.
-
-    Every arm's first run comes before any second one, so that the time left is estimated from all arms.
-    """
+    """All runs by id; arms with equal settings share theirs. Every arm's first run comes before any second."""
     tasks = {}
     runs = [(i, arm, seed) for arm in experiment.arms for i, seed in enumerate(experiment.seeds_of(arm))]
     for _, arm, seed in sorted(runs, key=lambda run: run[0]):
-        id = _id(arm, seed)
-        tasks[id] = Task(id, arm.settings, seed)
+        id, setup = _id(arm, seed), arm.setup
+        seconds = SECONDS[arm.settings.engine.name] * counters(*setup.problem.shape(setup.G)) * setup.problem.K
+        tasks[id] = Task(id, arm.settings, seed, seconds)
     return tasks
 
 
@@ -178,8 +189,14 @@ def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str
         except Missing:
             continue
         except Unreadable as error:
+            store.check_replaceable(id, tasks[id].settings)
             unreadable.append(str(error))
             continue
+        except PermissionError:
+            raise InputError(
+                f"runtime.results: {store.run_file(id)} is another user's, and only its owner can read it; "
+                "take a folder of your own"
+            ) from None
         if serves(run, true_counts):
             made_by[id] = run.provenance.get("code")
         else:
@@ -201,22 +218,24 @@ def _drop_true_counts(store: Store, id: str) -> None:
         time.sleep(WAIT_SECONDS)
 
 
-def _compute(experiment: Experiment, tasks: list[Task]) -> int:
+def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None) -> int:
     """Compute the tasks, or wait for who does; how many were computed here."""
-    computed, killed, todo = 0, False, {task.id: task for task in tasks}
+    longest_first = sorted(tasks, key=lambda task: -task.weight)  # none is left for the end
+    computed, killed, todo = 0, False, {task.id: task for task in longest_first}
     origin, runtime = provenance() if tasks else {}, experiment.runtime
     if runtime.name == "processes":  # elsewhere the cache is another
         compile_first([task.settings for task in tasks])
-    with progress(experiment.name, len(tasks), runtime.progress) as finished:
+    with progress(title or experiment.name, len(tasks), runtime.progress) as finished:
         while todo:
             settings = (experiment.results, origin, runtime.true_counts)
             try:
-                for id, outcome in _execute(experiment, [Job(run_one, (t, *settings)) for t in todo.values()]):
-                    computed += outcome == COMPUTED
-                    if outcome != CLAIMED:
-                        finished()
-                        del todo[id]
-                        killed = False
+                for outcomes in _execute(experiment, list(todo.values()), settings):
+                    for id, outcome in outcomes:
+                        computed += outcome == COMPUTED
+                        if outcome != CLAIMED:
+                            finished()
+                            del todo[id]
+                            killed = False
             except WorkerKilled:
                 if killed:  # twice, and nothing was finished between
                     stored = f"{len(tasks) - len(todo)} of {len(tasks)} runs are stored, run again to go on"
@@ -228,11 +247,20 @@ def _compute(experiment: Experiment, tasks: list[Task]) -> int:
     return computed
 
 
-def _execute(experiment: Experiment, jobs: list[Job]) -> Iterator[tuple[str, str]]:
-    runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(jobs))
+def _execute(experiment: Experiment, tasks: list[Task], settings: tuple[Any, ...]) -> Iterator[list[Outcome]]:
+    runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(tasks))
+    sent = in_tens(tasks) if runtime.name == "dask" else [[task] for task in tasks]
+    jobs = [Job(run_some, (some, *settings)) for some in sent]
     if runtime.name == "dask":
-        return dask(jobs, workers, runtime.address)
+        return dask(jobs, str(runtime.address))
     return processes(jobs, workers) if workers > 1 else here(jobs)
+
+
+def in_tens(tasks: list[Task]) -> list[list[Task]]:
+    """Short runs ten together: a scheduler spends milliseconds on everything that it sends."""
+    long = [[task] for task in tasks if task.weight > SHORT_SECONDS]
+    rest = tasks[len(long) :]
+    return [*long, *(rest[i : i + TOGETHER] for i in range(0, len(rest), TOGETHER))]
 
 
 def _wait(store: Store, todo: dict[str, Task]) -> None:
@@ -244,7 +272,12 @@ def _wait(store: Store, todo: dict[str, Task]) -> None:
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool = True) -> tuple[str, str]:
+def run_some(tasks: list[Task], *settings: Any) -> list[Outcome]:
+    """Several runs, one after the other: what a worker is sent."""
+    return [run_one(task, *settings) for task in tasks]
+
+
+def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool = True) -> Outcome:
     """Compute and store one run, unless another process does or did: what a worker does."""
     if origin.get("code", code()) != code():
         raise InputError("runtime.address: its workers have other code than this process")
@@ -254,6 +287,7 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool
             return task.id, CLAIMED
         if store.has(task.id, true_counts):
             return task.id, STORED
+        store.check_replaceable(task.id, task.settings)
         setup = assemble(task.settings)
         start = time.perf_counter()
         trace = _run(setup, task.settings, task.seed, store.checkpoint(task.id))

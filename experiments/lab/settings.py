@@ -9,7 +9,6 @@ they accept is read off its signature. `module:Name` names one of your own; a ru
 that defines it in its settings, and so in its name.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -20,17 +19,19 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, getsourcefile, signature
+from ipaddress import ip_address
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, refused
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
+from dpucbvi.sources import hash_of
 
 T = TypeVar("T")
 Group = dict[str, Any]
@@ -48,6 +49,8 @@ AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
 RUNS = f"an integer from 1 to {MOST_RUNS}"
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+MOST_INTEGER = 2**63  # what numpy has room for
+SCHEDULER = "tls://HOST:PORT of a Dask scheduler, or tcp://127.0.0.1:PORT (docs/SCALING.md)"
 MISSING = "???"  # OmegaConf's mark of a value that the user must give
 WANTED = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
 
@@ -132,8 +135,8 @@ class RunSettings:
 class RuntimeSettings:
     """Where and how runs are computed; nothing here changes a result.
 
-    `name` is who computes (workers.py); `address` is that of a Dask scheduler, without one a cluster is started
-    here. Without `true_counts` only the regret is stored.
+    `name` is who computes (workers.py); `address` is that of a Dask scheduler. Without `true_counts` only the
+    regret is stored.
     """
 
     name: str = "processes"
@@ -162,7 +165,6 @@ class ExperimentSettings:
     study: str = "regret"
     runs: int = 5
     seed: int = 0
-    save_arms: str | None = None
     figure: FigureSettings = field(default_factory=FigureSettings)
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
@@ -197,13 +199,28 @@ def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentS
         ("runtime.workers", r.workers, r.workers >= 1, "an integer >= 1, or auto"),
         ("runtime.name", r.name, r.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
         ("runtime.address", r.address, r.address is None or r.name == "dask", "null without runtime=dask"),
+        ("runtime.address", r.address, r.name != "dask" or is_guarded(r.address or ""), SCHEDULER),
         ("runtime.results", r.results, r.results.strip(), "the name of a folder"),
         ("runtime.figures", r.figures, r.figures.strip(), "the name of a folder"),
     ]
     for key, value, good, accepted in rules:
         if not good:
-            raise InputError(f"{key}: {value!r} is not accepted; it must be {accepted}")
+            raise refused(key, value, accepted)
     return c
+
+
+def is_guarded(address: str) -> bool:
+    """Whether nobody from elsewhere can speak to a scheduler at this address without a certificate.
+
+    Who may speak to a scheduler runs code as whoever started its workers.
+    """
+    scheme, _, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    try:
+        near = host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        near = False
+    return port.isdecimal() and bool(host) and (scheme == "tls" or (scheme == "tcp" and near))
 
 
 def build(kind: type[T], tree: Any, at: str = "") -> T:
@@ -267,12 +284,12 @@ def _plain(hint: Any) -> Any:
 
 
 def _scalar(kind: type, value: Any, at: str) -> Any:
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < MOST_INTEGER:
         return float(value)  # 1 and 1.0 are the same setting
     if kind is int and type(value) is float and value.is_integer():
         return int(value)  # so that K=1e5 works
-    if type(value) is not kind:
-        raise InputError(f"{at}: {shown(value)} is not accepted; it must be {WANTED[kind]}")
+    if type(value) is not kind or (isinstance(value, int) and abs(value) >= MOST_INTEGER):
+        raise refused(at, value, WANTED[kind])
     return value
 
 
@@ -335,8 +352,8 @@ def takes(group: str, name: str, parameter: str) -> bool:
 
 @cache
 def _source(thing: Callable[..., Any]) -> str:
-    """A hash of the file that defines it."""
-    return hashlib.sha256(Path(str(getsourcefile(thing))).read_bytes()).hexdigest()[:16]
+    """A hash of the code of the file that defines it."""
+    return hash_of(Path(str(getsourcefile(thing))))
 
 
 # --- canonical form -----------------------------------------------------------------------------------------

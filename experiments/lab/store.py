@@ -16,6 +16,7 @@ wanted, a run that has them is replaced by one without.
 import hashlib
 import json
 import math
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -47,6 +48,7 @@ YOUNGER: dict[str, dict[str, Any]] = {
     "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION, "factorisation": BLT},
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
+YOUNGER_HERE = {"one_question": {"families": "tuned"}}  # where one part had another value
 
 
 class StoredRun(NamedTuple):
@@ -144,7 +146,8 @@ class StoredExperiment(NamedTuple):
 def identity(settings: RunSettings, mdp: TabularMDP, seed: int) -> dict[str, Any]:
     """The canonical settings, the seed and, for an MDP from a file or of gymnasium, what was in it."""
     tree = {**to_dict(settings), "seed": seed}
-    for group, before in YOUNGER.items():
+    for group in YOUNGER:
+        before = _before(group, tree[group].get("name"))
         tree[group] = {key: value for key, value in tree[group].items() if before.get(key, ...) != value}
     if tree["env"]["name"] in FROM_ELSEWHERE:
         tree["env"]["sha256"] = mdp.sha256
@@ -162,8 +165,14 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
         raise InputError("a part of one's own, which a stored file names, is not imported")
     tree["env"] = without_checksum(tree["env"])
     taken = arguments(part("privatizer", tree["privatizer"]["name"]))
-    before = {key: value for key, value in YOUNGER["privatizer"].items() if key in taken}
+    before = _before("privatizer", tree["privatizer"]["name"])
+    before = {key: value for key, value in before.items() if key in taken}
     return from_stored({**tree, "privatizer": {**before, **tree["privatizer"]}})
+
+
+def _before(group: str, name: str | None) -> dict[str, Any]:
+    """What every run had before there was a setting for it."""
+    return {**YOUNGER[group], **YOUNGER_HERE.get(name or "", {})}
 
 
 def run_id(identity: dict[str, Any]) -> str:
@@ -212,6 +221,12 @@ class Store:
         run = self.load(id)
         if run.true_counts:
             self.save(run.config, run.trace, run.provenance["seconds"], run.provenance, true_counts=False)
+
+    def check_replaceable(self, id: str, settings: RunSettings) -> None:
+        """Raise InputError if something lies in the place of a run with exact noise: nobody could repeat it."""
+        file = self.run_file(id)
+        if settings.privatizer.get("noise") == "exact" and os.path.lexists(file):
+            raise InputError(f"{file}: it cannot be read, and is not replaced: nobody can repeat exact noise")
 
     def tidy(self, id: str) -> None:
         """Drop what killed processes left of this run, which is stored by now: checkpoints and a claim."""
@@ -283,11 +298,18 @@ def stored_run(trace: Trace, id: str) -> StoredRun:
         declared = trace.certificate._replace(declared=trace.certificate.model != "none")
         return StoredRun(config, about["provenance"], trace._replace(certificate=declared))
     expected, numbers, certificate = _expected(canonical_json(settings), *trace.Q.shape)
-    wrong = [key for key, value in expected.items() if about.get(key) != value]
+    wrong = [key for key, value in expected.items() if not _agrees(about.get(key), value)]
     wrong += [key for key, value in numbers.items() if not math.isclose(getattr(trace, key), value)]
     if wrong or trace.certificate.model not in (certificate.model, "none"):  # the latter: broken on purpose
         raise Unreadable(f"its {few(wrong or ['certificate'])} is not what its settings give")
     return StoredRun(config, about["provenance"], trace)
+
+
+def _agrees(stored: Any, expected: Any) -> bool:
+    """Whether they are equal; numbers up to a rounding, which an earlier version may have done otherwise."""
+    if isinstance(stored, float) and isinstance(expected, float):
+        return math.isclose(stored, expected)
+    return bool(stored == expected)
 
 
 @lru_cache(maxsize=4096)

@@ -19,11 +19,13 @@ from typing import Any, NamedTuple, TypeVar
 from joblib import Parallel, delayed
 
 from dpucbvi.errors import InputError
+from experiments.lab.process import GO_ON, Stopped, note
 
 T = TypeVar("T")
 DEAF_TO = {signal.SIGINT, signal.SIGHUP}  # sent to a whole terminal: this process answers, and ends the rest
 LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 10
+SILENT_SECONDS = 30
 LINE_SECONDS = 30.0  # between two lines, where there is no terminal
 
 
@@ -60,35 +62,46 @@ def processes(jobs: list[Job], workers: int, purpose: str = "runs") -> Iterator[
         raise WorkerKilled from None
 
 
-def dask(jobs: list[Job], workers: int, address: str | None) -> Iterator[Any]:
-    """By the workers of the Dask scheduler at this address or, without one, by so many that are started here.
+def dask(jobs: list[Job], address: str) -> Iterator[Any]:
+    """By the workers of the Dask scheduler at this address, who must have this code.
 
     The scheduler itself gives the job of a killed worker to another one.
     """
-    from distributed import Client, KilledWorker, LocalCluster, as_completed
+    from distributed import CancelledError, Client, KilledWorker, as_completed
+    from distributed.comm.core import CommClosedError
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.disable(logging.CRITICAL)  # it has loggers of its own, each with its level
     with ExitStack() as open_:
-        if address is None:
-            with _signals_held():
-                cluster = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
-            address = open_.enter_context(cluster).scheduler_address
         try:
             client = open_.enter_context(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:  # the last for tls:// without certificates
             raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
-        futures = [client.submit(job.function, *job.arguments, pure=False) for job in jobs]
-        open_.callback(client.cancel, futures)
+        ended = threading.Event()
+        open_.callback(ended.set)
+        threading.Thread(target=_watch, args=(client, ended), daemon=True).start()
         try:
+            futures = [client.submit(job.function, *job.arguments, pure=False) for job in jobs]
             for future in as_completed(futures, loop=client.loop):
                 yield future.result()
         except KilledWorker:
             raise WorkerKilled from None
+        except (CancelledError, CommClosedError):
+            raise Stopped(f"the Dask scheduler at {address} is gone; {GO_ON}") from None
+
+
+def _watch(client: Any, ended: threading.Event) -> None:
+    """Say it once if there are no workers, or if one has not been heard of for SILENT_SECONDS."""
+    said = set[str]()
+    while not ended.wait(SILENT_SECONDS):
+        workers = client.scheduler_info()["workers"]
+        last = max((worker["last_seen"] for worker in workers.values()), default=0.0)
+        silent = [name for name, worker in workers.items() if last - worker["last_seen"] > SILENT_SECONDS]
+        lines = {f"the worker {name} is silent; stopped? its runs wait for it" for name in silent}
+        if not workers:
+            lines = {f"the Dask scheduler has had no workers for {SILENT_SECONDS} s; the runs wait for them"}
+        for line in sorted(lines - said):
+            note(line)
+        said = lines
 
 
 @contextmanager

@@ -68,4 +68,4 @@ def _scale(arms: list[StoredArm]) -> Floats | None:
     return np.array(values, dtype=np.float64) if numbers else None
 
 
-STUDY = Study(draw, caption, keeps_figure=False)
+STUDY = Study(draw, caption=caption)

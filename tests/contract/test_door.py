@@ -80,9 +80,6 @@ def test_a_public_name_says_what_it_is(name):
     assert not said.startswith(f"{name}("), "the docstring that Python makes up is none"
 
 
-NOT_PRIVATE = {"redrawn", "shared"}  # habits of published code: by name for +exp=explain, never at the door
-
-
 def test_every_agent_and_privatizer_of_the_package_is_public():
     from dpucbvi.agents import AGENTS
     from dpucbvi.environments import ENVIRONMENTS
@@ -90,7 +87,7 @@ def test_every_agent_and_privatizer_of_the_package_is_public():
 
     for registry in (AGENTS, PRIVATIZERS, ENVIRONMENTS):
         for name in registry:
-            assert name in NOT_PRIVATE or registry[name].__name__ in dp.__all__
+            assert registry[name].__name__ in dp.__all__
 
 
 # --- several seeds, and tables -------------------------------------------------------------------------------

@@ -63,6 +63,9 @@ def ablated(privatizer: str, postprocess: str = "closed_form", known: bool = Fal
     return Variant(("dp_ucbvi", privatizer, postprocess), {}, {"cap": "H", **agent}, known_rewards=known)
 
 
+WINDOWS = dp_ucbvi_with("windows", zero=2.0, first=5, growth=1.2, pooled=9)._replace(
+    agent={"cap": "steps_left", "minimum": False}, pooled=(False,)
+)
 VARIANTS = {
     "central, left": dp_ucbvi_with("central", **LEFT),
     "central, tuned": dp_ucbvi_with("central", families="tuned", sensitivity="replace_one", every=7),
@@ -73,8 +76,6 @@ VARIANTS = {
     "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
     "kary_tree, symbols": dp_ucbvi_with("kary_tree", **LEFT, families="symbols", every=7),
     "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
-    "honaker": dp_ucbvi_with("honaker", **LEFT),
-    "honaker, paper": dp_ucbvi_with("honaker", families="paper", every=7),
     "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
     "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
     "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
@@ -90,18 +91,18 @@ VARIANTS = {
     "batches, every cell": dp_ucbvi_with("batches", policy_cells=False, first=9, growth=1.0),
     "batches, gaussian": dp_ucbvi_with("batches", **LEFT, delta=1e-6, **BATCHED),
     "batches, clip 2": dp_ucbvi_with("batches", **LEFT, delta=1e-6, clip=2, **BATCHED),
+    "windows": WINDOWS,
+    "windows, gaussian": WINDOWS._replace(private={**WINDOWS.private, "delta": 1e-6}),
     "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
-    "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, families="symbols", **BATCHED),
+    "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, symbols=True, **BATCHED),
     "one_question, want 3": dp_ucbvi_with(
         "one_question", cap="steps_left", want=3, transitions=0.7, first=4, growth=1.1
     ),
     "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
     "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
-    "redrawn": dp_ucbvi_with("redrawn", **LEFT),
-    "shared": dp_ucbvi_with("shared", **LEFT),
     **{f"central without {term}": ablated("central", bonus_without=term) for term in dp.DPUCBVI.terms},
     "central, no minimum": ablated("central", minimum=False),
     "local, clip": ablated("local", "clip"),
@@ -114,12 +115,10 @@ OTHER_AGENTS = {
     "private_ucb_vi, one_step": Variant(("private_ucb_vi", "one_step", "none"), BATCHED, {}),
     "pucb, kary_tree": Variant(("pucb", "kary_tree", "none"), {}, {}),
     "ldp_obi, one_step": Variant(("ldp_obi", "one_step", "none"), BATCHED, {}),
-    "dp_nash_vi, batches": Variant(("dp_nash_vi", "batches", "closed_form"), BATCHED, {}, zero=2.0),
     **{
         f"ucbvi without {t}": Variant(("ucbvi_bf", "non_private", "none"), {}, {"bonus_without": t})
         for t in dp.UCBVI.terms
     },
-    "dp_nash_vi, honaker": Variant(("dp_nash_vi", "honaker", "closed_form"), {"every": 7}, {}),
 }
 CASES = [  # what is compared; in make test each variant is, pooled or per step by turns
     *(("-".join(pair), Variant(pair), pooled, True) for pair in PAIRS for pooled in (False, True)),

@@ -1,4 +1,4 @@
-"""A real Dask scheduler with real workers on the loopback, one of which is killed: the same results.
+"""A real Dask scheduler with real workers on the loopback: killed, stopped, or not there at all.
 
 Both are started from another folder, as docs/SCALING.md says.
 """
@@ -6,6 +6,7 @@ Both are started from another folder, as docs/SCALING.md says.
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,11 @@ from pathlib import Path
 
 import pytest
 from jobs import content, start
+
+from dpucbvi.errors import InputError
+from experiments.lab.process import GO_ON
+from experiments.lab.settings import is_guarded
+from experiments.lab.workers import Job, dask
 
 SETTINGS = ("engine=reference", "env.H=3", "env.S=3", "K=2000", "runs=4")
 
@@ -36,18 +42,36 @@ def test_the_document_says_how_they_find_the_code():
     assert re.search(r"^export PYTHONPATH=\$PWD .*\ndask scheduler .*\ndask worker ", text, re.MULTILINE)
 
 
+GUARDED = ("tls://host:8786", "tls://10.0.0.1:1", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:1")
+OPEN = (
+    "",
+    "host",
+    "tcp://host:8786",
+    "tcp://0.0.0.0:1",
+    "tcp://127.0.0.1",
+    "tcp://127.a.b:1",
+    "ws://127.0.0.1:1",
+)
+
+
+@pytest.mark.parametrize("address", [*GUARDED, *OPEN])
+def test_an_address_that_lets_strangers_in_is_not_accepted(address):
+    assert is_guarded(address) == (address in GUARDED)
+
+
 @pytest.fixture
 def cluster(tmp_path):
-    """(address, workers)"""
+    """(address, workers, scheduler)"""
     file = tmp_path / "scheduler.json"
-    scheduler = launch(tmp_path, "scheduler", "--port=0", "--no-dashboard", f"--scheduler-file={file}")
+    local = ("--host=127.0.0.1", "--port=0", "--no-dashboard")
+    scheduler = launch(tmp_path, "scheduler", *local, f"--scheduler-file={file}")
     options = (f"--scheduler-file={file}", "--nthreads=1", "--no-dashboard", "--no-nanny")
     workers = [launch(tmp_path, "worker", *options) for _ in range(2)]
     try:
         deadline = time.monotonic() + 300
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.2)
-        yield json.loads(file.read_text())["address"], workers
+        yield json.loads(file.read_text())["address"], workers, scheduler
     finally:
         for process in (*workers, scheduler):
             process.kill()
@@ -56,8 +80,8 @@ def cluster(tmp_path):
 
 @pytest.mark.slow  # a scheduler, two workers and two jobs
 def test_a_cluster_gives_the_same_results_and_a_killed_worker_costs_none(cluster, tmp_path, faults):
-    faults(1)
-    address, workers = cluster
+    faults({"a killed worker": 1})
+    address, workers, _ = cluster
     alone = start(tmp_path / "alone", *SETTINGS)
     assert alone.wait(900) == 0
     results = tmp_path / "cluster"
@@ -70,3 +94,49 @@ def test_a_cluster_gives_the_same_results_and_a_killed_worker_costs_none(cluster
     assert (job.returncode, err) == (0, "")
     assert re.search(r"4 runs computed", out)
     assert content(results) == content(tmp_path / "alone")
+
+
+SLEEPS = """
+import time
+from experiments.lab import workers
+workers.SILENT_SECONDS = 2
+for _ in workers.dask([workers.Job(time.sleep, ({seconds},))] * 2, {address!r}):
+    pass
+"""
+
+
+def said_of(address: str, seconds: float, *disturb) -> str:
+    """What a job says whose two tasks sleep so long, if this is done to the cluster, some seconds apart."""
+    code, environment = SLEEPS.format(seconds=seconds, address=address), {**os.environ, "PYTHONPATH": str(ROOT)}
+    job = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    for step in disturb:
+        time.sleep(10)
+        step()
+    return job.communicate(timeout=300)[1]
+
+
+@pytest.mark.slow  # a scheduler and two workers
+def test_a_scheduler_that_dies_is_one_line(cluster, faults):
+    faults({"a killed scheduler": 1, "no scheduler": 1})
+    address, _, scheduler = cluster
+    told = said_of(address, 600, scheduler.kill)
+    assert told.endswith(f"the Dask scheduler at {address} is gone; {GO_ON}\n") and told.count("Error") == 0
+    with pytest.raises(InputError, match=f"^runtime.address: no Dask scheduler at {address} "):
+        next(dask([Job(os.getpid, ())], address))
+
+
+@pytest.mark.slow  # a scheduler and two workers
+def test_workers_that_are_stopped_or_missing_are_named_and_waited_for(cluster, tmp_path, faults):
+    faults({"a stopped worker": 1, "no workers": 1})
+    address, (one, other), _ = cluster
+    told = said_of(
+        address, 20, lambda: one.send_signal(signal.SIGSTOP), lambda: one.send_signal(signal.SIGCONT)
+    )
+    assert re.fullmatch(r"note: the worker tcp://\S+ is silent; stopped\? its runs wait for it\n", told)
+    for worker in (one, other):
+        worker.kill()
+    late: list[subprocess.Popen] = []
+    options = (address, "--nthreads=1", "--no-dashboard", "--no-nanny")
+    told = said_of(address, 1, lambda: late.append(launch(tmp_path, "worker", *options)))
+    assert told == "note: the Dask scheduler has had no workers for 2 s; the runs wait for them\n"
+    late[0].kill()

@@ -7,13 +7,13 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
     OneQuestion,
     OneStep,
     Toeplitz,
+    Windows,
 )
 from dpucbvi.protocol import Privatizer, Problem
 from experiments.lab.store import StoredExperiment
@@ -39,13 +39,13 @@ class Entry(NamedTuple):
 ENTRIES = (
     Entry("the paper's tree, noise for a user replaced", TREE, Central(1.0, sensitivity="replace_one")),
     Entry("the same, tuned families", TREE, Central(1.0, sensitivity="replace_one", families="tuned")),
-    Entry("Honaker's tree, tuned", TREE, Honaker(1.0)),
     Entry("k-ary tree, tuned", TREE, KaryTree(1.0)),
     Entry("Gaussian tree, tuned", GAUSSIAN, GaussianTree(1.0)),
     Entry("Toeplitz, tuned", GAUSSIAN, Toeplitz(1.0)),
     Entry("the same, the square root in full", GAUSSIAN, Toeplitz(1.0, factorisation="square_root")),
     Entry("Toeplitz, every 50 users", "the same, + 4·49 users behind", Toeplitz(1.0, every=50)),
     Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
+    Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", Windows(1.0, delta=1e-6)),
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
     Entry("Gaussian user noise, tuned", "√(H K log(1/δ) log)/ε", LocalGaussian(1.0)),
     Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),

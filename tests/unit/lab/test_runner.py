@@ -1,10 +1,14 @@
 """Arms × seeds: nothing twice, nothing half, and the same files whoever computes them."""
 
 import errno
+import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -16,6 +20,7 @@ from experiments.lab import runner, workers
 from experiments.lab.claims import claim, is_claimed
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped
+from experiments.lab.runner import Tally
 from experiments.lab.settings import (
     EngineSettings,
     FigureSettings,
@@ -118,6 +123,65 @@ def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
     assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
     assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
     assert files(tmp_path) == before
+
+
+def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
+    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
+    runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
+    (file,) = (tmp_path / "runs").iterdir()
+    file.write_bytes(damaged := file.read_bytes()[:-1])
+    with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
+        runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
+    assert file.read_bytes() == damaged
+
+
+# --- several people -------------------------------------------------------------------------------------------
+
+PEOPLE = (65533, 65534)
+
+
+def by(user: int, function) -> str:
+    """What becomes of a function that another user calls: its value or its error, as a text."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setgid(user)
+        os.setuid(user)
+        try:
+            said = repr(function())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        return pipe.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become two other users")
+def test_two_users_of_one_folder_do_not_replace_each_others_runs(monkeypatch, faults):
+    """The second is told whose they are; neither "damaged" nor computed again, and nothing is left behind."""
+    faults({"a run": 1, "a folder": 1, "a claim": 1})
+    monkeypatch.setattr(runner, "provenance", dict)  # it starts git, which is not everybody's
+    with TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        made, (one, other) = experiment(folder), PEOPLE
+        for _ in range(2):  # then everything is imported that writing and reading need
+            runner.run_experiment(experiment(folder / "once"))
+        assert by(one, lambda: runner.run_experiment(made)) == repr(Tally(4, 0, 0))
+        before = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*")}
+        told = by(other, lambda: runner.run_experiment(made))
+        assert re.match(r"InputError: runtime.results: \S+ is another user's, and only its owner", told)
+        told = by(other, lambda: runner.run_experiment(experiment(folder, seeds=[7])))
+        assert re.match(r"InputError: runtime\.\w+: cannot write in \S+ \(Permission denied\)", told)
+        assert by(one, lambda: runner.run_experiment(made)).startswith("Tally(computed=0, loaded=4")
+        for name in ("runs", "claims"):  # as people may have them who want to share
+            (folder / name).chmod(0o777)
+        task = task_of(experiment(folder, seeds=[7], a=BASE))
+        assert by(one, lambda: Store(folder).claim(task.id).touch(0o600)) == "None"
+        assert by(other, lambda: runner.run_one(task, folder, {})).startswith("PermissionError")
+        assert {path: path.stat().st_mtime_ns for path in folder.glob("runs/*")} == before
+        assert list(folder.rglob(".*")) == []
 
 
 def runs_in(folder):

@@ -9,21 +9,25 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.simulate import described
 from dpucbvi.trace import Trace, recorded_episodes
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import RunSettings, canonical
 from experiments.lab.shipped import Shipped, kept_episodes, pack
-from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, stored_experiment
+from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, identity, stored_experiment
 
 
 def run(seed: int, K: int = 1000, points: int = 300) -> StoredRun:
-    episodes, rng = recorded_episodes(K, points), np.random.default_rng(seed)
-    certificate = Certificate("JDP", 1.0, 2.0)
-    counts = np.arange(len(episodes))
-    regret = rng.random(len(episodes)).cumsum()
-    trace = Trace(episodes, regret, counts, 2 * counts, rng.random((3, 2, 2)), rng.random((3, 2, 2)), {"lp": 0},
-                  certificate, 2.5, 7.25)  # fmt: skip
+    settings = canonical(RunSettings(env={"name": "random", "S": 2, "A": 2, "H": 3}, K=K))
+    setup, episodes, rng = assemble(settings), recorded_episodes(K, points), np.random.default_rng(seed)
+    counts, regret = np.arange(len(episodes)), rng.random(len(episodes)).cumsum()
+    visits, Q = np.full((3, 2, 2), K / 4), rng.random((3, 2, 2))
+    noise, about = (setup.noise.scale, setup.noise.E), described(setup, seed)
+    trace = Trace(
+        episodes, regret, counts, 2 * counts, visits, Q, {"lp": 0}, setup.certificate, *noise, about=about
+    )
     origin = {"code": "c0de", "commit": "abc", "dirty": False, "versions": {"numpy": "2"}, "platform": {}}
-    return StoredRun({"K": K, "seed": seed}, {**origin, "seconds": 1.5}, trace)
+    return StoredRun(identity(settings, setup.mdp, seed), {**origin, "seconds": 1.5}, trace)
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def experiment() -> StoredExperiment:
 
 @pytest.mark.parametrize("state", [True, False])
 def test_what_comes_back_is_what_has_shipped_at_the_kept_episodes(experiment, state, tmp_path):
-    Shipped(tmp_path).ship(experiment, 50, state, "s")
+    Shipped(tmp_path).ship(experiment, 50, state)
     back = Shipped(tmp_path).load_experiment("mine")
     assert back._replace(arms=[]) == experiment._replace(arms=[])
     for arm, stored in zip(back.arms, experiment.arms, strict=True):
@@ -89,18 +93,18 @@ def test_the_same_results_give_the_same_file(experiment):
 def test_it_is_shipped_with_its_size_and_origin(experiment, tmp_path):
     shipped = Shipped(tmp_path / "results")
     assert shipped.experiments() == [] and shipped.manifest() == {}
-    shipped.ship(experiment._replace(name="other"), 50, False, "s0")
-    shipped.ship(experiment, 50, False, "s1")
+    shipped.ship(experiment._replace(name="other"), 50, False)
+    shipped.ship(experiment, 50, False)
     assert shipped.experiments() == ["mine", "other"]
     entry = shipped.manifest()["mine"]
-    assert (entry["arms"], entry["runs"], entry["episodes"], entry["settings"]) == (2, 3, 2040, "s1")
+    assert (entry["arms"], entry["runs"], entry["episodes"]) == (2, 3, 2040)
     assert [origin["code"] for origin in entry["origins"]] == ["c0de"]
     assert shipped.load_experiment("mine").arms[1].key == "c"
 
 
 def test_what_is_not_what_was_written_is_refused(experiment, tmp_path):
     shipped = Shipped(tmp_path)
-    file = shipped.ship(experiment, 50, False, "s")
+    file = shipped.ship(experiment, 50, False)
     with pytest.raises(InputError, match=r"yours: not .* stored"):
         shipped.load_experiment("yours")
     content = bytearray(file.read_bytes())
@@ -112,9 +116,9 @@ def test_what_is_not_what_was_written_is_refused(experiment, tmp_path):
 
 def test_settings_that_do_not_name_their_run_are_refused(experiment, tmp_path):
     shipped = Shipped(tmp_path)
-    shipped.ship(experiment, 50, False, "s")
+    shipped.ship(experiment, 50, False)
     experiment.arms[1].runs[1].config["seed"] = 99
-    shipped.ship(experiment, 50, False, "s")
+    shipped.ship(experiment, 50, False)
     shipped.load_experiment("mine")
     found = dp.load(shipped.file("mine"))
     found["c"][1].about["config"]["seed"] = 98

@@ -112,9 +112,9 @@ def test_any_other_value_and_seed_is_another_name():
 
 def test_a_privatizer_whose_own_default_is_another_says_so():
     """Left out always means the old value, never a default that differs from class to class."""
-    tuned = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0})
+    tuned = replace(SETTINGS, privatizer={"name": "kary_tree", "epsilon": 1.0})
     assert named(tuned)["privatizer"]["families"] == "tuned"
-    paper = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0, "families": "paper"})
+    paper = replace(SETTINGS, privatizer={"name": "kary_tree", "epsilon": 1.0, "families": "paper"})
     assert "families" not in named(paper)["privatizer"] and run_id(named(paper)) != run_id(named(tuned))
 
 
@@ -147,7 +147,6 @@ IN_ITS_PLACE = {
     "half of it": lambda path: path.write_bytes(path.read_bytes()[:1000]),
     "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
     "a link": lambda path: (path.unlink(), path.symlink_to("/tmp")),
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
     "another run": lambda path: path.with_name(f"{run_id(named(seed=5))}.npz").replace(path),
     "a run of no settings": lambda path: trace(assemble(SETTINGS)).save(path),
     "another E": lambda path: forged(path, E=0.5),
@@ -200,6 +199,16 @@ def test_an_mdp_from_elsewhere_is_not_opened_and_its_certificate_is_recomputed(s
     path.unlink()
     assert store.load(id).certificate == dp.Certificate("JDP", 1.0, 2.0)
     assert store.load(id).trace.E == assemble(SETTINGS).noise.E
+
+
+def test_a_folder_in_the_place_of_a_run_is_not_removed(store):
+    id = saved(store)
+    store.run_file(id).unlink()
+    (store.run_file(id) / "mine").mkdir(parents=True)
+    assert not store.has(id)
+    with pytest.raises(IsADirectoryError, match=id):
+        saved(store)
+    assert [path.name for path in store.run_file(id).parent.rglob("*")] == [f"{id}.npz", "mine"]
 
 
 def test_a_run_that_is_not_there_is_missing(store):

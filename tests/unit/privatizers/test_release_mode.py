@@ -16,14 +16,13 @@ from scipy.stats import chi2
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.audit.laws import honaker
 from dpucbvi.confidence import gaussian_bound, subgaussian_bound
 from dpucbvi.counts import FAMILIES, add_user, as_counts, counters, counting, statistics
 from dpucbvi.engine import fast
 from dpucbvi.engine.exact import compiled_draws as COMPILED
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
-from dpucbvi.mechanisms import honaker as nodes_of, square_root
+from dpucbvi.mechanisms import square_root
 from dpucbvi.mechanisms.kary import digits
 from dpucbvi.privacy.accounting import epsilon_of_zcdp, zcdp_of_epsilon
 from dpucbvi.privacy.exact import discrete_gaussian, discrete_laplace
@@ -50,7 +49,6 @@ BY_NAME = {
 # Those that publish no noisy sums, but what estimates are made of: nodes, weighted sums, answers.
 SOON = {"first": 2, "growth": 1.0}
 ESTIMATED = {
-    "honaker": lambda **more: dp.Honaker(1.0, **more),
     "toeplitz": lambda **more: dp.Toeplitz(1.0, factorisation="square_root", **more),
     "one_step": lambda **more: dp.OneStep(1.0, **SOON, **more),
     "one_question": lambda **more: dp.OneQuestion(1.0, **SOON, **more),
@@ -438,67 +436,21 @@ def test_empty_rows_are_dropped_of_integers_too():
 # --- estimates: what is published is whole, the rest is made of it ----------------------------------------
 
 
-@both_countings
-@pytest.mark.parametrize("samplers", [COMPILED, ExactDraws], ids=["compiled", "plain"])
-def test_honakers_estimates_are_made_of_noisy_nodes(monkeypatch, samplers, pooled):
-    """Every node is its sum plus its noise, in Python's integers and from the same words; then B."""
-    G, privatizer, nodes = 1 if pooled else PROBLEM.H, dp.Honaker(1.0, **SEEDED), []
-    monkeypatch.setattr(nodes_of, "publish_node", _keeping(nodes_of.publish_node, nodes))
-    release = privatizer.release(PROBLEM, G, seed_stream(0, "privacy"), samplers)
-    out = [release.release(user(trajectory, G=G)) for trajectory in trajectories()]
-    shape, noise = (G, PROBLEM.S, PROBLEM.A), privatizer.exact_noise(PROBLEM)
-    z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
-    items = [in_units(t, *shape, FAMILIES["tuned"], grid=noise.grid) for t in trajectories()]
-    items = [item[math.prod(shape) :].tolist() for item in items]
-    drawn, expected = [], []
-    for t in range(1, 9):
-        for height in range((t & -t).bit_length()):
-            drawn.append(next(z))
-            block = items[t - (1 << height) : t]
-            expected.append([sum(column) + x for *column, x in zip(*block, drawn[-1], strict=True)])
-    assert [node.dtype for node in nodes] == [np.int64] * len(nodes)
-    assert [node.tolist() for node in nodes] == expected
-    estimates = np.cumsum(items, axis=0) + honaker(8) @ np.array(drawn, dtype=np.float64)
-    estimates[:, -math.prod(shape) :] /= noise.grid
-    np.testing.assert_allclose([one[math.prod(shape) :] for one in out], estimates, rtol=1e-12, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["honaker", "toeplitz"])
-def test_no_float_meets_what_estimates_are_made_of(monkeypatch, name):
-    """As above, up to the noisy nodes or weighted sums."""
-    draw, publish, estimate, seen = ExactDraws.draw, nodes_of.publish_node, square_root.estimate, []
+def test_no_float_meets_what_estimates_are_made_of(monkeypatch):
+    """As above, up to the weighted sums."""
+    draw, estimate, seen = ExactDraws.draw, square_root.estimate, []
     monkeypatch.setattr(ExactDraws, "draw", lambda self, n: draw(self, n).view(NoFloat))
-    release = ESTIMATED[name](**SEEDED).release(PROBLEM, 3, seed_stream(0, "privacy"))
-    inner = poisoned(release.state.inner)
-    release.state = release.state._replace(inner=inner)
-    if name == "honaker":
-        mechanism = inner.mechanism._replace(noisy=inner.mechanism.noisy.view(np.ndarray))
+    release = ESTIMATED["toeplitz"](**SEEDED).release(PROBLEM, 3, seed_stream(0, "privacy"))
+    release.state = release.state._replace(inner=poisoned(release.state.inner))
 
-        def publish_node(nodes, source):
-            nodes = nodes._replace(noisy=nodes.noisy.view(NoFloat))
-            publish(nodes, source)
-            seen.append(nodes.noisy.copy())
+    def estimated(sums):
+        seen.append(sums.y.copy())
+        return estimate(sums._replace(y=sums.y.view(np.ndarray), by=sums.by.view(np.ndarray)))
 
-        monkeypatch.setattr(nodes_of, "publish_node", publish_node)
-        release.state = release.state._replace(inner=inner._replace(mechanism=mechanism))
-    else:
-
-        def estimated(sums):
-            seen.append(sums.y.copy())
-            return estimate(sums._replace(y=sums.y.view(np.ndarray), by=sums.by.view(np.ndarray)))
-
-        monkeypatch.setattr(square_root, "estimate", estimated)
+    monkeypatch.setattr(square_root, "estimate", estimated)
     for trajectory in trajectories():
         release.release(user(trajectory))
     assert len(seen) >= 8 and all(isinstance(one, NoFloat) and one.dtype == np.int64 for one in seen)
-
-
-def _keeping(publish, seen):
-    def kept(nodes, source):
-        publish(nodes, source)
-        seen.append(nodes.noisy.copy())
-
-    return kept
 
 
 def answered(privatizer, person, n, H=3):
@@ -576,19 +528,6 @@ def test_a_report_of_one_step_has_its_law():
 def _score(hits, n, p, wider=1.0):
     """`wider`: the number of reports on rewards is itself binomial, of mean n."""
     return (hits - n * p) / (wider * math.sqrt(n * p * (1 - p)))
-
-
-def test_a_stream_of_nodes_has_the_law_of_its_scale():
-    """Honaker's first leaf: 20,000 noises, as the trees below."""
-    privatizer = dp.Honaker(1.0, **SEEDED)
-    noise = privatizer.exact_noise(BIG)
-    release = privatizer.release(BIG, BIG.H, seed_stream(0, "privacy"), COMPILED)
-    (trajectory,) = trajectories(BIG, 1)
-    z = release.release(user(trajectory, BIG, BIG.H)) - statistics(trajectory, 10, 20, 5, FAMILIES["tuned"])
-    t = float(noise.scale.M)
-    assert chi_square_p_value(z[1000:21_000], laplace_pmf, t, t) > ALARM
-    for wrong in (0.85, 1.15):
-        assert chi_square_p_value(z[1000:21_000], laplace_pmf, t * wrong, t) < ALARM
 
 
 # --- the law of what is released --------------------------------------------------------------------------

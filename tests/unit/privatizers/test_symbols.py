@@ -208,7 +208,7 @@ def test_half_of_e_is_not_enough():
 
 def test_one_question_has_2s_plus_1_answers():
     """Over all users and answers of a small MDP the log-ratio is at most ε, and it is attained."""
-    S, epsilon, privatizer = 2, 1.5, dp.OneQuestion(1.5, families="symbols")
+    S, epsilon, privatizer = 2, 1.5, dp.OneQuestion(1.5, symbols=True)
     assert privatizer.answers(S) == (5, 0)
     p, q = answer_odds(epsilon, 5)
     laws = np.where(np.eye(5) == 1, p, q)
@@ -219,7 +219,7 @@ def test_one_question_has_2s_plus_1_answers():
 def test_the_estimates_of_one_question_have_the_right_mean():
     """4,000 users: a right mean is refused at 5 standard errors (6e-7 each), twice the mean is not missed."""
     S, K, epsilon = 2, 4001, 3.0
-    privatizer = dp.OneQuestion(epsilon, families="symbols", first=4000, want=0)
+    privatizer = dp.OneQuestion(epsilon, symbols=True, first=4000, want=0)
     release = privatizer.release(dp.Problem(1, S, 1, K, 0.1), 1, seed_stream(1, "privacy"))
     rng, pi = np.random.default_rng(2), np.zeros((1, S), np.int64)
     law = {(0, 1): 0.5, (1, 0): 0.3, (1, 1): 0.2}

@@ -93,5 +93,8 @@ def test_at_most(epsilon, printed):
     [({"H": 0}, "H: 0 is not accepted"), ({"K": 1.5}, "K: 1.5"), ({"per_person": 0}, "per_person: 0")],
 )
 def test_one_line_for_what_is_not_accepted(settings, said):
+    for part in (dp.Batches, "batches", None):
+        with pytest.raises(dp.InputError, match="it must be an object with model"):
+            dp.certify(part, **SIZES)
     with pytest.raises(dp.InputError, match=said):
         dp.certify(EXACT["batches"], **{**SIZES, **settings})

@@ -215,6 +215,16 @@ def test_neither_the_order_of_arrival_nor_a_second_message_changes_a_release(tmp
     np.testing.assert_array_equal(*released)
 
 
+def test_a_message_after_the_deadline_adds_nothing(tmp_path):
+    with small(tmp_path / "trial", deadline=100.0) as ses:
+        visits = [ses.issue() for _ in range(10)]
+        for visit in visits[:-1]:
+            ses.record(visit.ticket, *follow(visit, visit.place))
+        ses._clock = lambda: time.time() + 101.0
+        assert len(ses.record(visits[-1].ticket, *follow(visits[-1], 10))) == 64
+        assert ses.published.number == 1 and ses.published.counts.N_sa.sum() == 9 * H
+
+
 def kept(folder):
     """All bytes of a session's folder, its journal too."""
     return b"".join(path.read_bytes() for path in folder.iterdir())

@@ -1,0 +1,237 @@
+"""Windows: one batch per user, the worst kind of batch, sums of steps by hand, and which windows are split."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+import dpucbvi as dp
+from dpucbvi.counts import FAMILIES, add_user, statistics
+from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
+from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
+from dpucbvi.privacy.certificate import worst
+from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privatizers.windows import distance, release_steps, split_windows, take, windows
+from dpucbvi.protocol import Noisy
+from dpucbvi.simulate import set_up
+
+H, S, A, K = 8, 3, 2, 61
+PROBLEM = dp.Problem(H, S, A, K, 0.1)
+ALARM = 1e-6  # the probability with which a test of a law refuses the right one
+TEN = {"first": 10, "growth": 1.0, "pooled": 20}  # batches of ten: two pooled, four per step
+LOUD = {"epsilon": 1e6, "first": 10**7, "growth": 1.0, "pooled": 2 * 10**7}  # the same, and every row is kept
+GREEDY = dp.DPUCBVI(cap="steps_left", minimum=False)
+
+
+class Silence:
+    """No noise at all."""
+
+    def draw(self, n):
+        return np.zeros(n)
+
+
+def quiet(state):
+    return state._replace(coarse=Silence(), fine=Silence())
+
+
+def users(n, seed=0, pi=None):
+    """Users who follow the policy; rewards are bits."""
+    rng = np.random.default_rng(seed)
+    pi = np.zeros((H, S), np.int64) if pi is None else pi
+    for _ in range(n):
+        s = rng.integers(S, size=H + 1)
+        a, r = pi[np.arange(H), s[:-1]], rng.integers(2, size=H)
+        yield dp.User(s, a, r.astype(float), pi, s[1:] + S * r)
+
+
+def room():
+    return Noisy(np.zeros(H * S * A * (2 * S + 2)), np.zeros(H * S * A))
+
+
+# --- windows --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 4, 5, 8, 20])
+def test_levels_cut_the_horizon_and_nest(horizon):
+    tree = windows(horizon)
+    for level in range(tree.level[-1] + 1):
+        steps = [h for i in np.flatnonzero(tree.level == level) for h in range(tree.first[i], tree.last[i])]
+        assert steps == list(range(horizon))
+    assert (np.flatnonzero(tree.level == tree.level[-1]).size, tree.parent[0]) == (horizon, 0)
+    for i in range(1, tree.first.size):
+        around = tree.parent[i]
+        assert tree.level[around] == tree.level[i] - 1
+        assert tree.first[around] <= tree.first[i] and tree.last[i] <= tree.last[around]
+
+
+# --- privacy --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("j", [1, 10, 11, 20, 21, 60])
+def test_a_user_is_in_one_batch_of_a_kind_that_is_fixed_beforehand(j):
+    """Without noise: replacing user j changes the release after her batch, by 2H at most, and no later one."""
+    another = Trajectory(np.zeros(H + 1, np.int64), np.zeros(H, np.int64), np.ones(H))
+    states = [quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))) for _ in range(2)]
+    seen = []
+    for t, user in enumerate(users(K - 1), start=1):
+        other = dp.User(*another, user.pi, another.s[1:] + S) if t == j else user
+        for state, one in zip(states, (user, other), strict=True):
+            take(state, t, one, room())
+        apart = states[0].Y[0] - states[1].Y[0]  # of the whole horizon
+        seen.append(np.abs(apart).sum())
+    batch = -(-j // 10) * 10
+    assert not any(seen[: batch - 1]) and seen[batch - 1] > 0
+    assert set(seen[batch - 1 :]) == {seen[-1]}  # nothing of her comes later
+    assert seen[-1] <= 2 * H
+    assert (states[0].closed[0], states[0].pooled) == (6, 2)
+
+
+def counted_twice(state, t, user, noisy):
+    """Control: the last user of a batch is in the next one too."""
+    new = take(state, t, user, noisy)
+    if new:
+        add_user(state.counting, state.batch, user)
+    return new
+
+
+def test_a_user_who_is_counted_in_two_batches_is_noticed():
+    states = [quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))) for _ in range(2)]
+    seen = []
+    for t, user in enumerate(users(30), start=1):
+        other = user._replace(place=(user.place + 1) % (2 * S)) if t == 10 else user
+        for state, one in zip(states, (user, other), strict=True):
+            counted_twice(state, t, one, room())
+        seen.append(np.abs(states[0].Y[0] - states[1].Y[0]).sum())
+    assert seen[19] == 2 * seen[9] > 0
+
+
+def sensitivities(G):
+    """ℓ1 and ℓ2 over all pairs of users with 2 steps and 2 states, through the real feature code."""
+    sigma = [
+        statistics(Trajectory(np.array(s), np.zeros(2, np.int64), np.array(r)), G, 2, 1, FAMILIES["symbols"])
+        for s in np.ndindex(2, 2, 2)
+        for r in np.ndindex(2, 2)
+    ]
+    apart = [a - b for a in sigma for b in sigma]
+    return max(np.abs(x).sum() for x in apart), max(math.sqrt(np.square(x).sum()) for x in apart)
+
+
+def test_each_kind_has_the_noise_of_its_sensitivity():
+    """Exactly ε and exactly μ. Control: the noise of counts per step is too small for pooled counts."""
+    problem, (l1_pooled, l2_pooled), (l1, l2) = (
+        dp.Problem(2, 2, 1, 3000, 0.1),
+        sensitivities(1),
+        sensitivities(2),
+    )
+    pure, gaussian = dp.Windows(0.5), dp.Windows(0.5, delta=1e-6)
+    mu = gaussian_mu(0.5, 1e-6)
+    assert l1_pooled / pure.scale(problem, 0) == pytest.approx(0.5) == l1 / pure.scale(problem, 1)
+    assert l1_pooled / gaussian.scale(problem, 0) == pytest.approx(0.5)  # Laplace too
+    assert l2 / gaussian.scale(problem, 1) == pytest.approx(mu)
+    assert l2_pooled / gaussian.scale(problem, 1) == pytest.approx(math.sqrt(2) * mu)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_law_of_the_noise(delta):
+    """6,000 and 12,000 cells: the right scale is refused with probability 1e-6, and 3/2 of it is not missed."""
+    problem, privatizer = dp.Problem(2, 10, 30, 3000, 0.1), dp.Windows(1.0, delta=delta)
+    state = privatizer.start(problem, 2, seed_stream(1, "privacy"))
+    laws = (
+        (state.coarse, state.coarse_noise, "laplace"),
+        (state.fine, state.fine_noise, "norm" if delta else "laplace"),
+    )
+    drawn = []
+    for kind, (source, room_for_noise, law) in enumerate(laws):
+        drawn.append(source.draw(room_for_noise.size) / privatizer.scale(problem, kind))
+        assert kstest(drawn[-1], law).pvalue > ALARM
+        assert kstest(drawn[-1] / 1.5, law).pvalue < ALARM
+    if not delta:
+        assert not set(drawn[0]) & set(drawn[1])  # two streams
+
+
+def test_the_certificate_is_that_of_the_worst_kind_not_the_sum():
+    both = dp.Windows(1.0, delta=1e-6, **TEN).certificate(PROBLEM, H)
+    assert (both.replace_one, both.delta) == (pytest.approx(1.0), 1e-6)
+    assert both.mu("replace_one") == pytest.approx(max(gdp_of_pure(1.0), gaussian_mu(1.0, 1e-6)))
+    assert both.rho("replace_one") == pytest.approx(max(zcdp_of_pure(1.0), zcdp_of_gdp(gaussian_mu(1.0, 1e-6))))
+    assert gdp_of_pure(1.0) > gaussian_mu(1.0, 1e-6)  # a pure ε is the worse of the two there
+    steps = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": 0}).certificate(PROBLEM, H)
+    assert steps.mu("replace_one") == pytest.approx(gaussian_mu(1.0, 1e-6))
+    pooled = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": K}).certificate(PROBLEM, H)
+    assert (pooled.replace_one, pooled.delta) == (1.0, 0.0)
+    assert dp.Windows(1.0, first=100).certificate(PROBLEM, H) == dp.Certificate("JDP", 0.0, 0.0)
+    assert worst([dp.Certificate("JDP", 0.1, 0.4), dp.Certificate("JDP", 0.2, 0.3)]) == dp.Certificate(
+        "JDP", 0.2, 0.4
+    )
+
+
+def test_pooled_agents_are_refused():
+    with pytest.raises(dp.InputError, match=r"^pooled: windows find out by themselves how far to pool"):
+        set_up(dp.riverswim(), dp.DPUCBVI(pooled=True), dp.Windows(1.0), 100)
+
+
+# --- what is handed on ----------------------------------------------------------------------------------------
+
+
+def test_windows_are_sums_of_steps():
+    """Without noise, with one policy: a window has the symbols of its steps, the horizon those of all users."""
+    state, noisy = quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))), room()
+    steps = np.zeros((2, H, 2 * S, S * A))
+    for t, user in enumerate(users(K - 1), start=1):
+        for h in range(H):
+            steps[int(t > 20), h, user.place[h], user.s[h] * A + user.a[h]] += 1
+        take(state, t, user, noisy)
+    assert np.array_equal(state.Y[0], steps.sum(axis=(0, 1)))
+    for i in range(1, state.tree.first.size):
+        assert np.array_equal(state.Y[i], steps[1, state.tree.first[i] : state.tree.last[i]].sum(axis=0))
+    rows = noisy.counts[H * S * A : -H * S * A].reshape(2 * S, H, S * A)
+    assert np.array_equal(rows, np.repeat(state.Y[0][:, None], H, axis=1))  # users do not depend on h: pooled
+    assert noisy.sd.max() < 1e-3
+
+
+def final_state(mdp, K=4000, **rule):
+    """What a release with next to no noise has found out at the end of a run."""
+    setup = set_up(mdp, GREEDY, dp.Windows(1e4, first=10**6, pooled=0, **rule), K)
+    release = setup.privatizer.release(setup.problem, mdp.H, seed_stream(0, "privacy"))
+    rng = np.random.default_rng(1)
+    pi = rng.integers(2, size=(mdp.H, mdp.S))
+    for k in range(1, K):
+        if k % 400 == 0:
+            pi = rng.integers(2, size=(mdp.H, mdp.S))
+        path = rollout(mdp, pi, rng.random(uniforms_per_episode(mdp.H)))
+        place = path.s[1:] + mdp.S * path.r.astype(np.int64)
+        release.release(dp.User(path.s, path.a, path.r, pi, place))
+    return release.state
+
+
+def test_a_river_that_flips_is_split_where_it_flips_and_no_other():
+    """Roles change after 4 of 8 steps. Controls: a river that does not flip, and a tolerance of everything."""
+    flipping = final_state(dp.flipping_river(S=3, H=8, at=4))
+    split, visited = split_windows(flipping), flipping.Y[0].sum(axis=0) > 500
+    assert visited.sum() >= 4
+    assert split[0, visited].all() and not split[1:].any()
+    assert not split_windows(final_state(dp.riverswim(3, 8))).any()
+    assert not split_windows(final_state(dp.flipping_river(S=3, H=8, at=4), tolerance=1.0)).any()
+
+
+def test_noise_alone_splits_nothing():
+    """400 batches of nobody around a horizon that is known: some windows are tested, none differs at z = 5.
+
+    The statistic's standard deviation counts the noise of n₁ as well. Control: without that part, windows that
+    hold nothing would differ.
+    """
+    state = dp.Windows(1.0, delta=1e-6, power=6.0).start(PROBLEM, H, seed_stream(3, "privacy"))
+    state.Y[0, 0] = 1e9  # one certain symbol
+    different = tested = without = 0
+    for _ in range(400):
+        state.Y[1:], state.variance[1:], state.shown[:] = 0.0, 0.0, 1
+        release_steps(state)
+        state.batch[:] = 0.0
+        for i in range(1, state.tree.first.size):
+            if state.tree.parent[i] == 0:
+                for pair in range(S * A):
+                    z = distance(state, i, 0, pair)
+                    tested, different = tested + (z >= 0), different + (z > 5.0)
+                    without += z * math.sqrt(2 * S - 1) > 5.0
+    assert tested > 20 and different == 0 and without > 10
