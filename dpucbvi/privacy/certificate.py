@@ -247,8 +247,10 @@ def check_budget(epsilon: float, sensitivity: str, families: str, confidence_sca
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
 
 
-def check_delta(delta: float) -> None:
-    check_number("delta", delta, lambda delta: LEAST <= delta < 1.0, f"a number in [{LEAST:g}, 1)")
+def check_delta(delta: float, pure: bool = False) -> None:
+    """Raise InputError for a δ that is no number in (0, 1), or far too small; with `pure`, 0 is one too."""
+    accepted = f"{'0, or ' if pure else ''}a number in [{LEAST:g}, 1)"
+    check_number("delta", delta, lambda delta: (pure and delta == 0.0) or LEAST <= delta < 1.0, accepted)
 
 
 def positive(value: float) -> bool:

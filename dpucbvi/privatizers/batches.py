@@ -149,8 +149,7 @@ class Batches(NoisySums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.delta is False or self.delta != 0.0:
-            check_delta(self.delta)
+        check_delta(self.delta, pure=True)
         check_flag("policy_cells", self.policy_cells)
         check_flag("drop_empty", self.drop_empty)
         whole("first", self.first, 1)
