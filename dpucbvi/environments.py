@@ -216,7 +216,7 @@ def garnet(
     for s, a in np.ndindex(S, A):
         cuts = np.concatenate([[0.0], np.sort(rng.random(branching - 1)), [1.0]])
         P[s, a, rng.choice(S, branching, replace=False)] = np.diff(cuts)
-    return stationary_mdp(P, rng.random((S, A)), np.eye(S)[0], H, rewards, f"garnet-{seed}")
+    return stationary_mdp(P, rng.random((S, A)), np.eye(1, S)[0], H, rewards, f"garnet-{seed}")
 
 
 def hard_tree(
@@ -277,7 +277,7 @@ def stationary_mdp(
 ) -> TabularMDP:
     """The MDP whose every step has the same P[s,a,s'] and r[s,a]."""
     _check_room(H, *r.shape)
-    return TabularMDP(np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards, name)
+    return TabularMDP(np.broadcast_to(P, (H, *P.shape)), np.tile(r, (H, 1, 1)), initial, rewards, name)
 
 
 def _check_room(H: int, S: float, A: int) -> None:

@@ -40,7 +40,6 @@ from dpucbvi.engine.state import (
     RECORDED,
     RELEASED,
     Memory,
-    Places,
     Private,
     Processing,
     Record,
@@ -231,7 +230,7 @@ class Loop:
 
 def plan_part(run: FastRun) -> Part:
     agent, private, memory = run.setup.agent, run.private, run.memory
-    counts = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+    counts = Counted(private.N_sa, private.N_sas, private.R, private.after)
     values = Values(memory.Q, memory.V, memory.pi)
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
@@ -302,24 +301,19 @@ def no_counts(setup: Setup) -> Private:
     N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
     hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _places(setup))
+    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _after(setup))
 
 
-def _places(setup: Setup) -> Places:
+def _after(setup: Setup) -> Ints:
     if setup.support is None:
-        return Places(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return np.zeros(0, dtype=np.int64)
     G, S, A, D = setup.support.next.shape
-    successors = np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1)
-    return Places(np.ascontiguousarray(successors), setup.support.place.reshape(G * S * A, S))
+    return np.ascontiguousarray(np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1))
 
 
 def _world(mdp: TabularMDP) -> World:
-    """The MDP with its positive probabilities alone, as many for every pair as the one with most has."""
-    most = int((mdp.P > 0.0).sum(axis=-1).max())
-    successor = np.argsort(mdp.P == 0.0, axis=-1, kind="stable")[..., :most]
-    P = np.ascontiguousarray(np.take_along_axis(mdp.P, successor, axis=-1))
     V_star = optimal_values(mdp)[0][0]
-    return World(P, np.ascontiguousarray(successor), mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
+    return World(*mdp.positive, mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
 
 
 def _no_record(episodes: Ints) -> Record:

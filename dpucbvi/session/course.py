@@ -305,7 +305,7 @@ class Planner:
             return self._own(k)
         if not getattr(self._setup.agent, "minimum", True):
             self.values.Q[:] = self._ceiling[:, None]
-        read = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+        read = Counted(private.N_sa, private.N_sas, private.R, private.after)
         with np.errstate(all="ignore"):
             self._compiled(self._setup.constants, read, self.values, k)
 
