@@ -265,11 +265,6 @@ def add_user(c: Counting, total: np.ndarray, user: User) -> None:
         c.seen[c.cells[3 * h]] = 0
 
 
-def on_grid(r: float, grid: int) -> int:
-    """The multiple of 1/grid in [0, 1] that is nearest to r, in units of 1/grid; no float is computed with."""
-    return min(max(round(grid * Fraction(r)), 0), grid)
-
-
 class PrivateCounts:
     """A release and its post-processing at work: what line 17 of Algorithm 1 calls the Privatizer.
 

@@ -6,8 +6,8 @@
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
-Without a choice the fast one is taken where it can be. Exact noise
-(privatizers/release_mode.py) has the reference only, and no seed determines it.
+Without a choice the fast one is taken where it can be. No seed determines
+exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
 """
 
 import math
@@ -29,8 +29,8 @@ from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers import Certificate, NonPrivate
+from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
@@ -343,8 +343,6 @@ def why_not_compiled(setup: Setup) -> str | None:
 
     if not has_plan(setup.agent):
         return f"the agent {_name(setup.agent)}"
-    if is_exact(setup.privatizer):
-        return "exact noise"
     if setup.postprocess not in ("none", "closed_form", "clip"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
@@ -433,13 +431,13 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
-    """Exact noise is drawn by the compiled samplers: the same integers from the same words."""
+    """Exact noise is drawn by compiled code: the same integers from the same words."""
     stream = seed_stream(seed, "privacy")
-    if not is_exact(privatizer):
+    if not (is_exact(privatizer) and isinstance(privatizer, NoisySums)):
         return privatizer.release(problem, G, stream)
-    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace
+    from dpucbvi.engine.exact import compiled_draws
 
-    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
+    return privatizer.release(problem, G, stream, compiled_draws)
 
 
 def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:

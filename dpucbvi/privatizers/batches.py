@@ -28,7 +28,7 @@ import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_flag, check_number, whole
-from dpucbvi.privacy.certificate import Scales
+from dpucbvi.privacy.certificate import Scales, check_delta
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.register import PRIVATIZERS
@@ -152,7 +152,7 @@ class Batches(NoisySums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
+        check_delta(self.delta, pure=True)
         check_flag("policy_cells", self.policy_cells)
         check_flag("drop_empty", self.drop_empty)
         whole("first", self.first, 1)
