@@ -15,7 +15,6 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
@@ -36,32 +35,6 @@ def binary_tree(T: int) -> Floats:
         u = t
         while u:
             B[t - 1, u - 1] = 1.0
-            u &= u - 1
-    return B
-
-
-def honaker(T: int) -> Floats:
-    """B: the weights of all nodes in the estimates of the blocks of t."""
-    nodes = {(height, last): None for last in range(1, T + 1) for height in range(last.bit_length())}
-    drawn = [(height, last) for height, last in nodes if last % (1 << height) == 0]
-    place = {node: i for i, node in enumerate(drawn)}  # at every t a leaf, then the blocks that close with it
-
-    def estimate(height: int, last: int) -> tuple[Floats, float]:
-        """The weights of a block's estimate and its variance."""
-        own = np.zeros(len(drawn))
-        own[place[height, last]] = 1.0
-        if height == 0:
-            return own, 1.0
-        half = 1 << (height - 1)
-        (left, v), (right, _) = estimate(height - 1, last - half), estimate(height - 1, last)
-        best = 2.0 * v / (1.0 + 2.0 * v)  # inverse variances 1 and 1/(2v)
-        return best * own + (1.0 - best) * (left + right), best
-
-    B = np.zeros((T, len(drawn)))
-    for t in range(1, T + 1):
-        u = t
-        while u:
-            B[t - 1] += estimate((u & -u).bit_length() - 1, u)[0]
             u &= u - 1
     return B
 
@@ -114,8 +87,6 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
     match privatizer:
         case Central() | GaussianTree():
             return binary_tree(T)
-        case Honaker():
-            return honaker(T)
         case KaryTree():
             return kary_tree(T, privatizer.k)
         case Toeplitz(factorisation="square_root"):

@@ -7,27 +7,25 @@ the largest ratio of two users' laws is that of the mechanism, not a bound.
 
 import math
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from dpucbvi.audit.worlds import candidates, place
-from dpucbvi.counts import FAMILIES
-from dpucbvi.privacy.exact import ExactCoins
-from dpucbvi.privacy.law import Samplers
-from dpucbvi.privacy.words import SeededWords
+from dpucbvi.counts import FAMILIES, counters, shape_of
+from dpucbvi.engine.compiled import bound
 from dpucbvi.privatizers.answers import Answers
-from dpucbvi.protocol import Setup, User
+from dpucbvi.protocol import Noisy, Setup, User
 
 FEW = 64  # outcomes of a uniform integer that are branches of their own; of more, only comparisons are
 Law = dict[bytes, float]
 
 
-class Branches(ExactCoins):
+class Branches:
     """Coins that take the branches of `path`, and then the first ones; `open` has how many each offered."""
 
-    def __init__(self, epsilon: Any, path: list[int]):
-        super().__init__(epsilon, SeededWords(np.random.SeedSequence(0)))
+    def __init__(self, path: list[int]):
         self.path, self.open, self.chance = path, list[int](), 1.0
 
     def branch(self, chances: list[float]) -> int:
@@ -38,12 +36,22 @@ class Branches(ExactCoins):
         self.chance *= chances[possible[chosen]]
         return possible[chosen]
 
-    def below(self, n: int) -> Any:
+    def uniform_below(self, n: int, _words: Any) -> Any:
         return self.branch([1.0 / n] * n) if n <= FEW else Uniform(self, n)
 
-    def response(self, truth: int, d: int) -> int:
-        weights = [1.0 if x == truth else math.exp(-float(self.epsilon)) for x in range(d)]
+    def response(self, truth: int, d: int, n: int, m: int, _words: Any) -> int:
+        weights = [1.0 if x == truth else math.exp(-n / m) for x in range(d)]
         return self.branch([weight / sum(weights) for weight in weights])
+
+    def in_place_of_words(self, take: Any) -> Any:
+        """The `take` of an exact release, and all that it calls in its module, with these coins."""
+        coins = {"uniform_below": self.uniform_below, "response": self.response}
+        of_module = {
+            name: bound(f, **coins)
+            for name, f in take.__globals__.items()
+            if isinstance(f, FunctionType) and f.__module__ == take.__module__
+        }
+        return bound(take, **coins, **of_module)
 
 
 class Uniform:
@@ -59,18 +67,16 @@ class Uniform:
 def paths(setup: Setup, user: User) -> Iterator[tuple[bytes, float]]:
     """Every message with the chance of one way to it."""
     privatizer: Any = setup.privatizer
-    path: list[int] | None = []
+    size, path = counters(*shape_of(setup.problem, setup.G, privatizer.families)), list[int]()
     while path is not None:
-        samplers: Any = Samplers(coins=lambda epsilon, _source, path=path: Branches(epsilon, path))  # type: ignore[arg-type]
-        coins = privatizer.coins(np.random.SeedSequence(0), samplers)
-        state = privatizer.start(setup.problem, setup.G, np.random.SeedSequence(0))
-        privatizer.ask(state, user, coins)
-        tallies = state.tallies
+        coins, state = Branches(path), privatizer.start(setup.problem, setup.G, np.random.SeedSequence(0))
+        coins.in_place_of_words(privatizer.exact_take)(state, 1, user, Noisy(np.zeros(size), np.zeros(size)))
+        tallies = state.inner.tallies
         yield b"".join(part.tobytes() for part in (tallies.asked, tallies.moved, tallies.earned)), coins.chance
         path = _next(coins)
 
 
-def _next(coins: Branches) -> list[int] | None:
+def _next(coins: Branches) -> Any:
     """The next path in order; None after the last."""
     taken = (coins.path + [0] * len(coins.open))[: len(coins.open)]
     while taken:

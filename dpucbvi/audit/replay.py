@@ -20,6 +20,7 @@ A replay does not see the law of the noise, its lowest bits, or noise that is dr
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +34,8 @@ from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privacy.draws import Tape
-from dpucbvi.privacy.exact import ExactCoins
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers.arrays import ArrayRelease
+from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Release, Setup
 
@@ -76,33 +76,37 @@ class Played(NamedTuple):
             raise Unlike("which noise is drawn depends on her data")
 
 
-def release_of(privatizer: Any, setup: Setup, seed: np.random.SeedSequence, samplers: Samplers) -> Release:
-    """The release at work; of one made of arrays, the function that both engines run."""
-    if is_exact(privatizer):
-        return privatizer.release(setup.problem, setup.G, seed, samplers)
+def release_of(
+    privatizer: Any, setup: Setup, seed: np.random.SeedSequence, exact: Callable[..., Any]
+) -> Release:
+    """The release at work; of one made of arrays, the function of both engines. `exact` draws exact noise."""
+    if isinstance(privatizer, NoisySums) and privatizer.exact:
+        return privatizer.release(setup.problem, setup.G, seed, exact)
     if has_take(privatizer):
         state = privatizer.start(setup.problem, setup.G, seed)
         return ArrayRelease(privatizer, state, shape_of(setup.problem, setup.G, privatizer.families))
     return privatizer.release(setup.problem, setup.G, seed)
 
 
-def samplers_on(tape: Tape) -> Samplers:
-    """Exact samplers whose noise is the tape's."""
+class Integers(NamedTuple):
+    """Exact noise on tape, in the place of law.ExactDraws."""
 
-    class Sampler:
-        gaussian = False
+    tape: Tape
+    scale: Floats
+    gaussian: bool
 
-        def __init__(self, scale: Any, source: Any):
-            self.scale = math.sqrt(scale) if self.gaussian else float(scale)
+    def draw(self, n: int) -> np.ndarray:
+        return np.rint(self.tape.draw(self.scale[:n], self.gaussian)).astype(np.int64)
 
-        def draw(self, n: int) -> np.ndarray:
-            return np.rint(tape.draw(np.full(n, self.scale), self.gaussian)).astype(np.int64)
 
-    class Gaussian(Sampler):
-        gaussian = True
+def on_tape(tape: Tape) -> Callable[..., Integers]:
+    """The kind of exact source whose noise is the tape's."""
 
-    laplace: Any = Sampler
-    return Samplers(laplace, Gaussian, ExactCoins)  # type: ignore[arg-type]
+    def source(_words: Any, scale: Any, sizes: Any, gaussian: bool) -> Integers:
+        each = np.repeat(scale[:, 0].astype(np.float64) / scale[:, 1], sizes)
+        return Integers(tape, np.sqrt(each) if gaussian else each, gaussian)
+
+    return source
 
 
 def play(setup: Setup, world: World, noise: Floats | float, entropy: int = 0) -> Played:
@@ -116,7 +120,7 @@ def play(setup: Setup, world: World, noise: Floats | float, entropy: int = 0) ->
         return noise[at[0] - scale.size : at[0]]
 
     tape = Tape(given, entropy)
-    made, seen, when = release_of(setup.privatizer, setup, tape, samplers_on(tape)), [], []
+    made, seen, when = release_of(setup.privatizer, setup, tape, on_tape(tape)), [], []
     for t, user in enumerate(world.people()):
         released = made.release(user)
         if released is not None:

@@ -13,19 +13,17 @@ import numpy as np
 from dpucbvi.audit.replay import release_of
 from dpucbvi.audit.worlds import World
 from dpucbvi.counts import counters, shape_of
-from dpucbvi.engine import exact
 from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.releases import Take
 from dpucbvi.engine.state import arrays_of
 from dpucbvi.engine.twins import has_take
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privacy.words import SeededWords, WordSource
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
 GENERATOR = 4  # words of SFC64: three of state, one that counts
-COMPILED = Samplers(exact.ExactLaplace, exact.ExactGaussian, exact.ExactCoins)
 
 
 class Tape(NamedTuple):
@@ -151,7 +149,11 @@ class Trials:
         return seen
 
     def _trial(self, privatizer: Any, seed: np.random.SeedSequence) -> Floats:
-        made, seen, row = release_of(privatizer, self._setup, seed, COMPILED), np.zeros(self._rows.size), 0
+        made, seen, row = (
+            release_of(privatizer, self._setup, seed, compiled_draws),
+            np.zeros(self._rows.size),
+            0,
+        )
         for user in self._world.people():
             released = made.release(user)
             if released is not None:

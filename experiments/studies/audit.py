@@ -155,19 +155,6 @@ def shown(experiment: StoredExperiment) -> list[Row]:
     return [row for row in made if row.arm.key in SHOWN] or made
 
 
-def caption(experiment: StoredExperiment) -> str:
-    made = shown(experiment)
-    others = len(experiment.arms) - len(made)
-    return (
-        "What is claimed, certified, replayed, and shown by an attack on releases. Claimed: the pure ε of the "
-        "settings, under their own relation. Paper's noise is calibrated for a user who is added or removed, "
-        "the others for one who is replaced; certified, replayed and attacked: if she is replaced. Replayed: "
-        "how far the noise must move to hide her, which is the loss itself; users who answer have no noise to "
-        f"move. Attacked: ε is at least this, with probability {_confidence(made)} each. What an attack does "
-        f"not find may still be there.{f' audit.md has {others} more audits.' * bool(others)}"
-    )
-
-
 def _confidence(made: list[Row]) -> str:
     return f"1 - {max(row.checks['alpha'] for row in made):.0e}"
 
@@ -343,4 +330,4 @@ def _records(row: Row) -> list[dict[str, object]]:
     ]
 
 
-STUDY = Study(draw, caption, table, report)
+STUDY = Study(draw, table, report)

@@ -149,9 +149,10 @@ def test_the_law_of_a_message(name):
 class AmongHerSteps(dp.OneStep):
     """A step is drawn among those that she has sent: how many, is told by which."""
 
-    def ask(self, state, user, coins):
+    @staticmethod
+    def exact_take(state, t, user, noisy):
         n = max(user.a.size, 1)
-        super().ask(state, user._replace(pi=user.pi[:n]), coins)
+        return dp.OneStep.exact_take(state, t, user._replace(pi=user.pi[:n]), noisy)
 
 
 def test_a_step_drawn_among_those_sent_is_caught():
