@@ -112,6 +112,10 @@ class WindowCounts(NamedTuple):
     tree: Tree
     rule: Rule
 
+    def seek(self, users: int) -> None:
+        """Set the index as it is after so many users: no file is trusted with it."""
+        self.closed[0] = np.searchsorted(self.ends, users, side="right")
+
 
 def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
     add_user(state.counting, state.batch, user)
