@@ -77,6 +77,7 @@ BAD = {
     # parts of one's own
     "privatizer.name=nowhere:Mine": "privatizer.name: 'nowhere:Mine' cannot be imported (ModuleNotFoundError",
     "agent.name=math:Mine": "agent.name: 'math:Mine' cannot be imported (AttributeError",
+    "agent.name=os:system": "name: <built-in function system> is not accepted; it must be defined in a file",
     "env.name=math:pi": "env.name: 'math:pi' is not accepted; it must be a class or a function",
     # environments of gymnasium
     "env=gymnasium": "env.id: a value is needed",
