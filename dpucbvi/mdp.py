@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_name, one_line
 from dpucbvi.protocol import Floats, Ints
 
 SUM_ERROR = 1e-9  # by which the probabilities of a distribution may miss 1
@@ -56,15 +56,14 @@ class TabularMDP:
                 if np.iscomplexobj(getattr(self, field)):
                     raise TypeError("they are complex")
                 array = np.asarray(getattr(self, field), dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise InputError(f"{field}: it is no array of numbers ({error})") from None
+            except (TypeError, ValueError, OverflowError) as error:
+                raise InputError(f"{field}: it is no array of numbers ({one_line(error)})") from None
             once = field == "P" and array.ndim == 4 and _same_at_every_step(array)
             copy = np.array(array[:1] if once else array)
             copy.setflags(write=False)
             object.__setattr__(self, field, np.broadcast_to(copy, array.shape) if once else copy)
         self._check_shapes()
-        if self.rewards not in REWARD_KINDS:
-            raise InputError(f"rewards: {self.rewards!r} is not one of {', '.join(REWARD_KINDS)}")
+        check_name("rewards", self.rewards, REWARD_KINDS)
         _check_distribution("P", self.P_once)
         _check_distribution("initial", self.initial)
         _check_entries("r", self.r, (self.r >= 0) & (self.r <= 1), "in [0, 1]")

@@ -6,8 +6,8 @@
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
-Without a choice the fast one is taken where it can be. Exact noise
-(privatizers/release_mode.py) has the reference only, and no seed determines it.
+Without a choice the fast one is taken where it can be. No seed determines
+exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
 """
 
 import math
@@ -24,13 +24,13 @@ import numpy as np
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
-from dpucbvi.errors import InputError, check_flag, check_number, whole
+from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
-from dpucbvi.privacy.certificate import READ, check_certificate
+from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers import Certificate, NonPrivate
+from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
@@ -51,7 +51,6 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
-MOST_SEED = 2**128 - 1
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
@@ -186,12 +185,12 @@ def run(
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
-        seeds = tuple(whole("seed", one, 0, MOST_SEED) for one in islice(seed, MOST_RUNS + 1))
+        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
         if not 1 <= len(seeds) <= MOST_RUNS:
             few = "more than" if seeds else "none of"
             raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
-    return run_setup(setup, whole("seed", seed, 0, MOST_SEED), engine, watch)
+    return run_setup(setup, whole("seed", seed, 0), engine, watch)
 
 
 def set_up(
@@ -219,6 +218,7 @@ def set_up(
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
     check_offers("agent", chosen, AGENT)
     check_offers("privatizer", privatizer, PRIVATIZER)
+    check_name("model", privatizer.model, MODELS)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
@@ -271,10 +271,12 @@ def _constants(
     noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
     if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
-    if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
-        raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
-    if min(noise.scale, noise.E) < 0.0:
-        raise InputError(f"privatizer: the scale or the E of {_name(privatizer)} is negative")
+    for key, value in (("scale", noise.scale), ("E", noise.E)):
+        if isinstance(value, float) and not math.isfinite(value):
+            name = _name(privatizer)
+            raise InputError(f"epsilon: the noise of {name} is not finite; a larger epsilon is needed")
+        check_number(f"privatizer: its {key}", value, lambda number: number >= 0.0, "a number >= 0")
+    noise = noise._replace(scale=float(noise.scale), E=float(noise.E))
     try:
         return noise, agent.constants(problem, noise)
     except OverflowError:  # of E², from ε = 1e-150 on
@@ -327,8 +329,8 @@ def _described(part: Any) -> dict[str, Any]:
 
 def check_engine(engine: str | None, setup: Setup) -> None:
     """Raise InputError if the engine cannot run this: nothing of one's own is ever silently left out."""
-    if engine not in (None, "reference", "fast"):
-        raise InputError(f"engine: {engine!r} is not one of reference, fast")
+    if engine is not None:
+        check_name("engine", engine, ("reference", "fast"))
     if engine == "fast" and (reason := why_not_compiled(setup)):
         raise InputError(f"engine: fast has no compiled twin of {reason}; it takes engine=reference")
 
@@ -341,8 +343,6 @@ def why_not_compiled(setup: Setup) -> str | None:
 
     if not has_plan(setup.agent):
         return f"the agent {_name(setup.agent)}"
-    if is_exact(setup.privatizer):
-        return "exact noise"
     if setup.postprocess not in ("none", "closed_form", "clip"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
@@ -431,13 +431,13 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
-    """Exact noise is drawn by the compiled samplers: the same integers from the same words."""
+    """Exact noise is drawn by compiled code: the same integers from the same words."""
     stream = seed_stream(seed, "privacy")
-    if not is_exact(privatizer):
+    if not (is_exact(privatizer) and isinstance(privatizer, NoisySums)):
         return privatizer.release(problem, G, stream)
-    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace
+    from dpucbvi.engine.exact import compiled_draws
 
-    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
+    return privatizer.release(problem, G, stream, compiled_draws)
 
 
 def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
@@ -470,14 +470,13 @@ def _check_parts(
     if privatizer.model not in agent.models:
         takes = " or ".join(agent.models)
         raise InputError(f"privatizer: {name} takes {takes} and {_name(privatizer)} is {privatizer.model}")
-    if not callable(postprocess) and postprocess not in tuple(POSTPROCESSES):
-        raise InputError(f"postprocess: {postprocess!r} is not one of {', '.join(POSTPROCESSES)}")
+    if not callable(postprocess):
+        check_name("postprocess", postprocess, tuple(POSTPROCESSES))
     if agent.raw and postprocess != "none":
         raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
     if not agent.raw and private and postprocess == "none":
         raise InputError(f"postprocess: {name} takes closed_form, clip or cvxpy when counts are noisy")
-    if privatizer.families not in tuple(FAMILIES):
-        raise InputError(f"families: {privatizer.families!r} is not one of {', '.join(FAMILIES)}")
+    check_name("families", privatizer.families, FAMILIES)
     if zero > 0.0 and not (private and postprocess != "none"):
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not stationary:

@@ -33,7 +33,7 @@ KINDS = {
     "unit/lab/test_runner.py::test_two_users": "other users of one folder",
     "contract/test_door.py::test_bad_input": "malformed calls of the library",
     "contract/test_door.py::test_hostile": "user code that misbehaves",
-    "reliability/test_fuzz.py": "fuzzed settings and MDP files",
+    "reliability/test_fuzz.py::test_any": "fuzzed",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",

@@ -34,7 +34,7 @@ from dpucbvi.bonus import (
     variance_term,
 )
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError, check_flag
+from dpucbvi.errors import InputError, check_flag, check_name
 from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_unit
 
 CAPS = ("H", "steps_left")
@@ -157,8 +157,7 @@ class DPUCBVI(Optimistic):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("minimum", self.minimum)
-        if self.cap not in CAPS:
-            raise InputError(f"cap: {self.cap!r} is not one of {', '.join(CAPS)}")
+        check_name("cap", self.cap, CAPS)
 
     def ceiling(self, H: int) -> Floats:
         return np.arange(H, 0, -1.0) if self.cap == "steps_left" else super().ceiling(H)

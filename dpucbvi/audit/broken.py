@@ -126,5 +126,5 @@ def broken(name: str | None, setup: Setup) -> Broken | None:
     if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
         raise InputError("broken: unclipped needs a privatizer with clip")
     if is_exact(setup.privatizer):
-        raise InputError("broken: it is made of a compiled release, which exact noise has not; it must be null")
+        raise InputError("broken: it is made of a release with simulated noise; it must be null")
     return BROKEN[name]

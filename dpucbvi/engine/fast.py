@@ -55,6 +55,8 @@ from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privatizers.arrays import take_of
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
@@ -106,7 +108,8 @@ def run_fast(
             watch(k, plan, counts)
             progress(1)
         return trace(run, loop.report)
-    checkpoint = None if loop.own_release else checkpoint
+    # Exact noise is never stored, and what was drawn is never drawn again: such a run begins anew.
+    checkpoint = None if loop.own_release or is_exact(setup.privatizer) else checkpoint
     origin = "" if checkpoint is None else origin_of(setup, seed)
     if checkpoint is not None and checkpoint.exists():
         run = resume(run, checkpoint, origin) or start(setup, seed)
@@ -244,8 +247,9 @@ def release_part(run: FastRun) -> Part:
     if not has_take(privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
     arguments = releases.arguments_of(run.state, run.memory, run.private)
-    release = releases.release_of(privatizer.take)
-    if not is_the_packages(privatizer.take):
+    take = take_of(privatizer)
+    release = releases.release_of(take)
+    if not is_the_packages(take):
         return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
     boxed = box(*arguments)
     return Part(boxed_callback(release, boxed).address, boxed)

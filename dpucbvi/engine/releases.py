@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import dpucbvi.engine.noise  # noqa: F401  (what is compiled by hand)
 from dpucbvi.counts import add_bits
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.arrays import Take, check_policy
+from dpucbvi.privatizers.noisy_sums import NoisySums
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Ints, Noisy, Setup, User
 
 
@@ -15,7 +17,8 @@ def start(setup: Setup, seed: int, stochastic: bool) -> Any:
     """The state of the release before the first user."""
     privatizer: Any = setup.privatizer
     check_policy(privatizer, stochastic)
-    return privatizer.start(setup.problem, setup.G, seed_stream(seed, "privacy"))
+    drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, NoisySums) else ()
+    return privatizer.start(setup.problem, setup.G, seed_stream(seed, "privacy"), *drawn)
 
 
 def arguments_of(state: Any, memory: Memory, private: Private) -> tuple[Any, ...]:

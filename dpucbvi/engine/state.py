@@ -116,7 +116,7 @@ class Record(NamedTuple):
 
 
 # Numbers that the settings give again, and that a checkpoint does not hold.
-GIVEN = ("source.scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
+GIVEN = (".scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
 # The only integers that it holds. None is an index but for actions, which are checked; `seek` has the rest.
 WHOLE = ("memory.pi", "memory.tally", "record.changes", "record.fallbacks", "state.shown", "sample.filled")
 

@@ -180,7 +180,7 @@ def check_changes(job: Job) -> list[str]:
 def is_bad_input(error: Exception) -> bool:
     """Whether the user caused it, rather than a mistake in this code."""
     known = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
-    return known or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
+    return known or (isinstance(error, ValueError | TypeError) and _raised_in(error).startswith("hydra."))
 
 
 def one_line(error: Exception) -> str:

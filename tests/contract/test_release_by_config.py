@@ -58,7 +58,6 @@ def test_the_caption_beside_a_figure_ends_with_it(folder, tmp_path):
 
 REFUSED = {
     "privatizer.noise=exakt": "privatizer.noise: exakt is not accepted; it must be one of simulation, exact",
-    "engine=fast": "engine.name: fast has no compiled twin of exact noise; it takes engine=reference",
     "+privatizer.words=seeded": "privatizer.words: no such key",
 }
 

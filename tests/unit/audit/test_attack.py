@@ -14,6 +14,7 @@ from dpucbvi.audit.bounds import ALPHA
 from dpucbvi.audit.broken import BROKEN, broken
 from dpucbvi.audit.run import check, run
 from dpucbvi.audit.scores import rounded
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.environments import random_mdp
 from dpucbvi.privatizers import PRIVATIZERS, Batches, Central
 from dpucbvi.simulate import set_up
@@ -48,16 +49,14 @@ def test_no_attack_on_an_exact_release_is_above_its_certificate(name):
     assert POWER_EXACT[name] < found.epsilon.bound <= setup.certificate.replace_one
 
 
-class Half(drive.COMPILED.laplace):
-    """Discrete Laplace noise of half the scale that was asked for."""
-
-    def __init__(self, t, source):
-        super().__init__(t / 2, source)
+def half(words, scale, sizes, gaussian):
+    """Discrete Laplace noise n/d of half the scale that was asked for."""
+    return compiled_draws(words, scale * np.array([1, 2, 1], np.uint64), sizes, gaussian)
 
 
 def test_half_the_noise_of_an_exact_release_is_caught(monkeypatch):
     """The same trials as above, and the same release; only who draws is another."""
-    monkeypatch.setattr(drive, "COMPILED", drive.COMPILED._replace(laplace=Half))
+    monkeypatch.setattr(drive, "compiled_draws", half)
     setup = setup_of("batches", exact=True)
     found = released.attack(setup, None, EXACTLY, rng())
     assert found.epsilon.bound > 1.05 * setup.certificate.replace_one

@@ -26,6 +26,10 @@ def every_privatizer():
 @pytest.mark.parametrize("privatizer", [*every_privatizer(), *EXACT.values()], ids=repr)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_the_numbers_are_the_privatizers_own(privatizer, pooled):
+    if pooled and isinstance(privatizer, dp.Windows):
+        with pytest.raises(dp.InputError, match="pooled"):
+            dp.certify(privatizer, **SIZES, pooled=True)
+        return
     found = dp.certify(privatizer, **SIZES, pooled=pooled)
     own = privatizer.certificate(dp.Problem(**SIZES, beta=0.05), 1 if pooled else SIZES["H"])
     assert (found.model, found.delta, found.noise, found.basis) == (own.model, own.delta, own.noise, "proven")
