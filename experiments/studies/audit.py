@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
@@ -178,7 +179,7 @@ def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
         )
         cells = [_cell([one for one in found if one.attack in attacks]) for attacks in _COLUMNS]
         verdict = "caught" if any(one.caught for one in found) else "below"
-        made.append((name, words, f"{row.checks['delta']:g}", f"{certified:.4g}", *cells, verdict))
+        made.append((name, words, f"{row.checks['delta']:g}", at_most(certified), *cells, verdict))
     return made
 
 
