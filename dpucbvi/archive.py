@@ -35,7 +35,7 @@ import numpy as np
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.own import is_policy
-from dpucbvi.errors import InputError, extra
+from dpucbvi.errors import InputError, extra, one_line, refused
 from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.privacy.certificate import SIMULATION, Certificate, check_certificate
 from dpucbvi.privatizers import PRIVATIZERS
@@ -162,8 +162,10 @@ def load(path: str | Path) -> Trace | Runs | Results:
     >>> round(results["jdp_eps1"].regret[:, -1].mean())
     167696
     """
+    if not isinstance(path, str | os.PathLike):
+        raise refused("path", path, "the name of a file")
     given = Path(path).expanduser()
-    file = given if given.is_file() else given.with_name(f"{given.name}.npz")
+    file = given if given.is_file() else Path(f"{given}.npz")
     if not file.is_file():
         folder = given if given.is_dir() else given.parent
         stored = ", ".join(sorted(other.name for other in folder.glob("[!.]*.npz"))) or "none"
@@ -174,7 +176,14 @@ def load(path: str | Path) -> Trace | Runs | Results:
             return _results(file, about, traces)
         except Exception as error:  # as in read
             raise Unreadable(f"{file}: its arms cannot be read ({error})") from None
-    return Runs(tuple(about["seeds"]), tuple(traces)) if "seeds" in about else traces[0]
+    if not traces:
+        raise Unreadable(f"{file}: it holds no run")
+    seeds = about.get("seeds")
+    if seeds is None:
+        return traces[0]
+    if not isinstance(seeds, list) or [type(seed) for seed in seeds] != [int] * len(traces):
+        raise Unreadable(f"{file}: its seeds are not those of its runs")
+    return Runs(tuple(seeds), tuple(traces))
 
 
 def _results(file: Path, about: dict[str, Any], traces: list[Trace]) -> Results:
@@ -214,7 +223,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[Trace]]:
     except PermissionError:  # it may be in order, and is another user's
         raise
     except Exception as error:  # a file can be wrong in more ways than can be listed
-        raise Unreadable(f"{path}: {' '.join(str(error).split()) or type(error).__name__}") from None
+        raise Unreadable(f"{path}: {one_line(error)}") from None
 
 
 # --- to bytes ------------------------------------------------------------------------------------------------
@@ -336,7 +345,9 @@ def _holds(run: Trace) -> dict[str, bool]:
     rising = len(k) > 0 and k[0] >= 1 and bool((np.diff(k) > 0).all())
     sizes = {"H": H, "S": S, "A": A, "K": int(k[-1]) if rising else 0}
     visited = run.N_sa.shape == run.Q.shape and bool((run.N_sa.sum(axis=(1, 2)) == sizes["K"]).all())
-    numbers = [run.noise_scale, run.E, *(about.get(key) or 0 for key in ("seed", "least_K", "uniform_regret"))]
+    numbers = [run.noise_scale, run.E, about.get("least_K") or 0]
+    numbers += [about.get(key, 0) for key in ("seed", "uniform_regret")]
+    whole = "agent" not in about or {"agent", "privatizer", "mdp", *sizes} <= set(about)
     names = [about[key]["name"] for key in ("agent", "privatizer") if key in about]
     return {
         "the recorded episodes are not those of a run": rising,
@@ -348,7 +359,8 @@ def _holds(run: Trace) -> dict[str, bool]:
         or (bool((run.N_sa >= 0).all()) and (visited or audit)),
         "Q is not finite": _none(run.Q) or bool(np.isfinite(run.Q).all()),
         "the policy is none": run.policy is None or is_policy(run.policy, H, S, A),
-        "a name of it is none": all(isinstance(name, str) for name in names),
+        "it does not say what it was": whole and isinstance(run.checks.get("lp_checked", 0), int),
+        "a name of it is none": all(isinstance(name, str) for name in [*names, about.get("mdp", "")]),
         "a number of it is none": all(isinstance(x, int | float) and 0 <= x < math.inf for x in numbers),
     }
 

@@ -9,8 +9,8 @@
 
 with Ñ = Ñ_h(s,a), Ñ_{h+1}(s') = Σ_a Ñ_{h+1}(s',a) and ι = log(30HSAT/β). `scale` multiplies the whole
 bonus and is 1 in the paper; `without` leaves one term out, which the paper never does [D32]. The functions of
-single numbers (`next_value_gap`, `terms_of`, `scaled_sum`) are the formulas themselves: the reference calls
-them, and the engine compiles them.
+single numbers (`next_value_gap`, `variance_term`, `count_terms`) are the formulas themselves: the reference
+calls them, and the engine compiles them.
 
 Where the formula is undefined (paper/DEVIATIONS.md): Ñ = 0 makes the bonus infinite [D1];
 Ñ_{h+1}(s') = 0 makes the minimum H²; at h = H there is no Ñ_{H+1}, and since V_{H+1} = 0 has no error
@@ -88,14 +88,14 @@ def next_value_gap(N_next: float, c: BernsteinConstants) -> float:
     return min(c.gap_1 / N_next + c.gap_2 / (N_next * N_next), c.gap_most)
 
 
-def terms_of(N: float, variance: float, gap: float, c: BernsteinConstants) -> BonusTerms:
-    """The four terms of line 7, from Var_{P̃}(Ṽ_{h+1}) and the mean of min{...} under P̃."""
-    return BonusTerms(
-        c.variance * math.sqrt(variance * c.iota / N),
-        math.sqrt(c.reward / N),
-        c.privacy / N,
-        c.next_value * math.sqrt(gap / N),
-    )
+def variance_term(N: float, variance: float, c: BernsteinConstants) -> float:
+    """The first term of line 7, from Var_{P̃}(Ṽ_{h+1})."""
+    return c.variance * math.sqrt(variance * c.iota / N)
+
+
+def count_terms(N: float, gap: float, c: BernsteinConstants) -> tuple[float, float, float]:
+    """The other three, which depend on counts alone: reward, privacy, and from the mean of min{...} under P̃."""
+    return math.sqrt(c.reward / N), c.privacy / N, c.next_value * math.sqrt(gap / N)
 
 
 def scaled_sum(term: BonusTerms, c: BernsteinConstants) -> float:
@@ -107,7 +107,7 @@ def bernstein_terms(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: Be
     """The four terms of line 7 at one (h, s, a). Requires Ñ > 0."""
     mean = expectation(P, V_next)
     variance = expectation(P, (V_next - mean) ** 2)
-    return terms_of(N, variance, expectation(P, gap_next), c)
+    return BonusTerms(variance_term(N, variance, c), *count_terms(N, expectation(P, gap_next), c))
 
 
 def bernstein_bonus(N: float, P: Floats, V_next: Floats, gap_next: Floats, c: BernsteinConstants) -> float:

@@ -30,21 +30,28 @@ def laplace_sum_log_tail(y: float, n: float) -> float:
     """ln of Chernoff's bound on P(|Z| > y), Z the sum of n independent Lap(1)."""
     if y <= 0.0:
         return 0.0
-    u = y / (math.sqrt(n * n + y * y) + n)  # = (√(n²+y²) - n)/y without cancellation
+    u = tilt(y, n)
     return log(2.0) - u * y - n * log1p(-u * u)
 
 
-def laplace_sum_bound(n: float, failure: float) -> float:
-    """The y at which Chernoff's bound on P(|Z| > y) equals `failure`."""
-    from scipy.optimize import brentq  # slow to import: `import dpucbvi` and --help do without
+def tilt(y: float, n: float) -> float:
+    """u = λb = (√(n²+y²) - n)/y, without cancellation."""
+    return y / (math.sqrt(n * n + y * y) + n)
 
+
+def laplace_sum_bound(n: float, failure: float) -> float:
+    """The y at which Chernoff's bound on P(|Z| > y) equals `failure`.
+
+    Its logarithm is concave in y with slope -u: from above, Newton's method falls to the root.
+    """
     if n == 0:
         return 0.0
-    target = log(failure)
-    high = 1.0
-    while laplace_sum_log_tail(high, n) > target:
-        high *= 2.0
-    return float(brentq(lambda y: laplace_sum_log_tail(y, n) - target, 0.0, high, xtol=1e-12, rtol=1e-12))
+    target, y = log(failure), 1.0
+    while laplace_sum_log_tail(y, n) > target:
+        y *= 2.0
+    while (lower := y + (laplace_sum_log_tail(y, n) - target) / tilt(y, n)) < y:
+        y = lower
+    return y
 
 
 def gaussian_bound(failure: float) -> float:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError, finite
+from dpucbvi.errors import InputError, finite, whole
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.draws import generator, next_words, unit
 from dpucbvi.privacy.laplace import Words, seed_stream
@@ -265,11 +265,6 @@ def add_user(c: Counting, total: np.ndarray, user: User) -> None:
         c.seen[c.cells[3 * h]] = 0
 
 
-def on_grid(r: float, grid: int) -> int:
-    """The multiple of 1/grid in [0, 1] that is nearest to r, in units of 1/grid; no float is computed with."""
-    return min(max(round(grid * Fraction(r)), 0), grid)
-
-
 class PrivateCounts:
     """A release and its post-processing at work: what line 17 of Algorithm 1 calls the Privatizer.
 
@@ -322,9 +317,9 @@ class PrivateCounts:
             flat = finite("privatizer: its release", released, (counters(*sizes),))
             N_hat = self.noisy(as_counts(flat, *sizes))
             made = self._postprocess(N_hat.N_sa, N_hat.N_sas, self.E)
-            N_sa = finite("postprocess: its N_sa", made.N_sa, N_hat.N_sa.shape)
-            N_sas = finite("postprocess: its N_sas", made.N_sas, N_hat.N_sas.shape)
-            self.fallbacks += made.fallbacks
+            N_sa = finite("postprocess: its N_sa", getattr(made, "N_sa", None), N_hat.N_sa.shape)
+            N_sas = finite("postprocess: its N_sas", getattr(made, "N_sas", None), N_hat.N_sas.shape)
+            self.fallbacks += whole("postprocess: its fallbacks", made.fallbacks, 0)
             self.N_hat = self._spread(N_hat)
             self.counts = self._spread(Counts(N_sa, N_sas, self._rewards_of(N_sa)))
         return self.counts

@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.errors import InputError, check_name, check_number, one_line, refused, whole
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
-COPIES = 3  # of P: what it is made from, itself, and what an engine makes of it
+COPIES = 3  # what it is made from, itself, and what an engine makes of it
 SIX_ARMS = (50, 133, 300, 800, 1660, 6000)  # what they pay, before it is divided by the last
 ENVIRONMENTS: Registry[Callable[..., TabularMDP]] = Registry("env.name")
 
@@ -53,8 +53,7 @@ def riverswim(
     S: int = 6, H: int = 20, variant: str = "chowdhury_zhou", rewards: str = "deterministic"
 ) -> TabularMDP:
     """RiverSwim with S states (at least 2, and enough for the variant's start) and horizon H."""
-    if variant not in RIVERSWIM:
-        raise InputError(f"variant: {variant!r} is not one of {', '.join(RIVERSWIM)}")
+    check_name("variant", variant, RIVERSWIM)
     current = RIVERSWIM[variant]
     least = max(2, 1 + max(current.start))
     _check_least(least, S=S)
@@ -79,13 +78,13 @@ def riverswim(
 
 def flipping_river(S: int = 6, H: int = 20, at: int = 10, rewards: str = "deterministic") -> TabularMDP:
     """RiverSwim whose two actions change roles for good after `at` steps."""
-    whole("at", at, 1, H - 1)
+    whole("at", at, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) >= at, rewards, f"flipping-river-{at}")
 
 
 def alternating_river(S: int = 6, H: int = 20, every: int = 5, rewards: str = "deterministic") -> TabularMDP:
     """RiverSwim whose two actions change roles after every `every` steps."""
-    whole("every", every, 1, H - 1)
+    whole("every", every, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) // every % 2 == 1, rewards, f"alternating-river-{every}")
 
 
@@ -119,7 +118,7 @@ def hidden_shortcut(S: int = 6, H: int = 20, at: int = 8, rewards: str = "determ
     A swimmer has passed s=1 by then, and at every other step `left` in s=1 leads to s=0.
     """
     _check_least(3, S=S)
-    whole("at", at, 1, H - 1)
+    whole("at", at, 1, whole("H", H, 2) - 1)
     river = riverswim(S, H)
     P = river.P.copy()
     P[at, 1, LEFT] = np.eye(S)[S - 1]
@@ -189,7 +188,7 @@ def grid_world(
 def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
     """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0."""
     _check_least(1, S=S, A=A)
-    _check_room(H, S, A)
+    _check_room(H, S, A, once=False)
     _check_least(0, seed=seed)
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(S), size=(H, S, A))
@@ -216,7 +215,7 @@ def garnet(
     for s, a in np.ndindex(S, A):
         cuts = np.concatenate([[0.0], np.sort(rng.random(branching - 1)), [1.0]])
         P[s, a, rng.choice(S, branching, replace=False)] = np.diff(cuts)
-    return stationary_mdp(P, rng.random((S, A)), np.eye(S)[0], H, rewards, f"garnet-{seed}")
+    return stationary_mdp(P, rng.random((S, A)), np.eye(1, S)[0], H, rewards, f"garnet-{seed}")
 
 
 def hard_tree(
@@ -236,7 +235,7 @@ def hard_tree(
     first_paid = waiting + depth + 1
     if first_paid >= H:
         raise InputError(f"H: {H} is not accepted; hard_tree of depth {depth} needs H > {first_paid}")
-    _check_room(H, 10.0 ** min(depth * math.log10(A), 100.0), A)
+    _check_room(H, 10.0 ** min(depth * math.log10(A), 100.0), A, once=False)
     nodes = (A ** (depth + 1) - 1) // (A - 1)  # states 1..nodes, breadth first; the last A^depth are leaves
     S = nodes + 3
     leaves = range(nodes - A**depth + 1, nodes + 1)
@@ -258,18 +257,16 @@ def hard_tree(
 
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
     """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
+    if not isinstance(path, str | os.PathLike):
+        raise refused("path", path, "the name of an .npz")
     if not Path(path).is_file():
         raise InputError(f"path: no file {path!r}; it must be an .npz with P, r and initial")
     try:
         with np.load(path, allow_pickle=False) as data:
             P, r, initial = (data[key].astype(np.float64, casting="same_kind") for key in ("P", "r", "initial"))
     except Exception as error:  # a file can be wrong in more ways than can be listed
-        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({_line(error)})") from None
+        raise InputError(f"path: {path!r} is not an .npz with P, r and initial ({one_line(error)})") from None
     return TabularMDP(P, r, initial, rewards, Path(path).stem)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def stationary_mdp(
@@ -277,14 +274,17 @@ def stationary_mdp(
 ) -> TabularMDP:
     """The MDP whose every step has the same P[s,a,s'] and r[s,a]."""
     _check_room(H, *r.shape)
-    return TabularMDP(np.tile(P, (H, 1, 1, 1)), np.tile(r, (H, 1, 1)), initial, rewards, name)
+    return TabularMDP(np.broadcast_to(P, (H, *P.shape)), np.tile(r, (H, 1, 1)), initial, rewards, name)
 
 
-def _check_room(H: int, S: float, A: int) -> None:
-    """Raise InputError if P of an MDP of these sizes, and what is made of it, do not fit into this machine."""
+def _check_room(H: int, S: float, A: int, once: bool = True) -> None:
+    """Raise InputError if an MDP of these sizes, and what is made of it, does not fit into this machine.
+
+    `once`: P is the same at every step, and stored once.
+    """
     whole("H", H, 1)
     memory = 1e-9 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    size = 8e-9 * COPIES * H * float(S) * A * float(S)
+    size = 8e-9 * COPIES * float(S) * A * (float(S) * (1 if once else H) + H)
     if size > memory:
         sizes = f"H = {H:,.3g}, S = {S:,.3g}, A = {A:,.3g}"
         raise InputError(f"env: an MDP of {sizes} takes {size:,.3g} GB, this machine has {memory:,.3g}")

@@ -1,7 +1,7 @@
 """The errors that a user is told in one line, and the checks that raise them."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
@@ -57,14 +57,30 @@ def finite(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value.astype(np.float64)
 
 
+def check_name(key: str, value: Any, accepted: Iterable[str]) -> None:
+    """Raise InputError unless the value is one of these names."""
+    if not (isinstance(value, str) and value in accepted):
+        raise InputError(f"{key}: {brief(value)} is not one of {', '.join(accepted)}")
+
+
 def refused(key: str, value: Any, accepted: str) -> InputError:
-    """The error for a value that is not accepted, in one line of bounded length."""
+    """The error for a value that is not accepted."""
+    return InputError(f"{key}: {brief(value)} is not accepted; it must be {accepted}")
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of another package says, in one line of bounded length."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 3 * LONGEST else f"{text[: 3 * LONGEST]}..."
+
+
+def brief(value: Any) -> str:
+    """A value as Python writes it, in one line of bounded length."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # of an integer with thousands of digits
         text = type(value).__name__
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-    return InputError(f"{key}: {shown} is not accepted; it must be {accepted}")
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.environments import ENVIRONMENTS, stationary_mdp
-from dpucbvi.errors import InputError, extra
+from dpucbvi.errors import InputError, extra, one_line
 from dpucbvi.mdp import TabularMDP
 
 
@@ -30,11 +30,17 @@ def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMD
     name = env.spec.id if getattr(env, "spec", None) else type(env.unwrapped).__name__
     if table is None or initial is None:
         raise InputError(f"id: {name} has no transition table; FrozenLake, Taxi and CliffWalking have")
-    P, paid, ends = _arrays(table)
+    try:
+        P, paid, ends = _arrays(table)
+        initial = np.asarray(initial, dtype=np.float64)
+    except (TypeError, ValueError, LookupError) as error:
+        raise InputError(f"id: the transition table of {name} cannot be read ({one_line(error)})") from None
+    if P.size == 0 or initial.shape != (len(P),) or not initial.sum() > 0.0:
+        raise InputError(f"id: the table of {name} has no states, or its first states are not among them")
     low, high = min(paid.min(), 0.0), max(paid.max(), 0.0)
     if low == high:
         raise InputError(f"id: {name} pays nothing, so every policy is as good as any other")
-    P, paid, initial = _absorbing(P, paid, ends, np.asarray(initial, dtype=np.float64))
+    P, paid, initial = _absorbing(P, paid, ends, initial)
     r = ((P * (paid - low) / (high - low)).sum(axis=-1)).clip(0.0, 1.0)
     made = stationary_mdp(P, r, initial / initial.sum(), H, rewards, name)
     return TabularMDP(made.P, made.r, made.initial, rewards, name, (float(low), float(high)))
@@ -56,6 +62,8 @@ def _arrays(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for s in range(S):
         for a in range(A):
             for probability, s_next, reward, terminated in table[s][a]:
+                if not 0 <= s_next < S:
+                    raise ValueError(f"state {s} leads to {s_next}, and there are {S}")
                 P[s, a, s_next] += probability
                 paid[s, a, s_next] += probability * reward
                 ends[s, a, s_next] += probability * terminated

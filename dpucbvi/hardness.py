@@ -82,7 +82,7 @@ def describe(mdp: TabularMDP) -> Description:
         mdp.A,
         mdp.stationary,
         change(mdp),
-        int((mdp.P > 0).sum(axis=-1).max()),
+        mdp.positive[0].shape[-1],
         float(expectation(mdp.initial, V[0])),
         float(expectation(mdp.initial, uniform[0])),
         float(expectation(mdp.initial, policy_values(mdp, best_without_steps(mdp))[0])),

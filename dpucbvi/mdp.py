@@ -10,16 +10,18 @@ does: two algorithms that get the same uniforms meet the same environment.
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_name, one_line
 from dpucbvi.protocol import Floats, Ints
 
 SUM_ERROR = 1e-9  # by which the probabilities of a distribution may miss 1
 REWARD_KINDS = ("deterministic", "bernoulli")
+BLOCK = 2**16  # entries that are sorted at once
 
 
 class Trajectory(NamedTuple):
@@ -33,6 +35,8 @@ class Trajectory(NamedTuple):
 @dataclass(frozen=True)
 class TabularMDP:
     """A finite-horizon MDP: P[h,s,a,s'], r[h,s,a], initial[s]; its arrays are read-only.
+
+    A P that is the same at every step is kept once: `P` is then a view that repeats it.
 
     Requires: P[h,s,a,:] and `initial` are distributions, r is in [0,1]; anything else raises
     InputError with the first offending index. `reward_range` is what the rewards 0 and 1 stand for, where they
@@ -51,15 +55,16 @@ class TabularMDP:
             try:
                 if np.iscomplexobj(getattr(self, field)):
                     raise TypeError("they are complex")
-                array = np.array(getattr(self, field), dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise InputError(f"{field}: it is no array of numbers ({error})") from None
-            array.setflags(write=False)
-            object.__setattr__(self, field, array)
+                array = np.asarray(getattr(self, field), dtype=np.float64)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise InputError(f"{field}: it is no array of numbers ({one_line(error)})") from None
+            once = field == "P" and array.ndim == 4 and _same_at_every_step(array)
+            copy = np.array(array[:1] if once else array)
+            copy.setflags(write=False)
+            object.__setattr__(self, field, np.broadcast_to(copy, array.shape) if once else copy)
         self._check_shapes()
-        if self.rewards not in REWARD_KINDS:
-            raise InputError(f"rewards: {self.rewards!r} is not one of {', '.join(REWARD_KINDS)}")
-        _check_distribution("P", self.P)
+        check_name("rewards", self.rewards, REWARD_KINDS)
+        _check_distribution("P", self.P_once)
         _check_distribution("initial", self.initial)
         _check_entries("r", self.r, (self.r >= 0) & (self.r <= 1), "in [0, 1]")
 
@@ -87,13 +92,42 @@ class TabularMDP:
     @property
     def sha256(self) -> str:
         """A hash of its numbers: the same MDP has the same."""
-        content = b"".join(np.ascontiguousarray(array).tobytes() for array in (self.P, self.r, self.initial))
-        return hashlib.sha256(repr(self.P.shape).encode() + content).hexdigest()
+        digest = hashlib.sha256(repr(self.P.shape).encode())
+        for array in (*self.P, self.r, self.initial):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     @property
     def stationary(self) -> bool:
         """True if P and r are the same at every step: pooling counts over h is then sound."""
-        return bool((self.P == self.P[0]).all() and (self.r == self.r[0]).all())
+        return len(self.P_once) == 1 and _same_at_every_step(self.r)
+
+    @property
+    def P_once(self) -> Floats:
+        """P without repetitions: [1, s, a, s'] if it is the same at every step."""
+        return self.P[:1] if self.P.strides[0] == 0 else self.P
+
+    @cached_property
+    def positive(self) -> tuple[Floats, Ints]:
+        """The positive entries of `P_once` and their next states, [h, s, a, i], in their order.
+
+        Every pair has as many as the one with most, some of them 0.
+        """
+        possible = self.P_once > 0.0
+        successor = first_true(possible, int(possible.sum(axis=-1).max()))
+        return np.take_along_axis(self.P_once, successor, axis=-1), successor
+
+
+def _same_at_every_step(array: Floats) -> bool:
+    return len(array) > 0 and (array.strides[0] == 0 or all(np.array_equal(array[0], at) for at in array[1:]))
+
+
+def first_true(possible: NDArray[np.bool_], D: int) -> Ints:
+    """Where each row is true, and then the lowest other places, D in all; in blocks, for little memory."""
+    rows = possible.reshape(-1, possible.shape[-1])
+    blocks = np.array_split(rows, 1 + rows.size // BLOCK)
+    found = np.concatenate([np.argsort(~block, axis=-1, kind="stable")[:, :D].copy() for block in blocks])
+    return found.reshape(*possible.shape[:-1], D)
 
 
 def uniforms_per_episode(H: int) -> int:

@@ -20,9 +20,16 @@ def optimal_values(mdp: TabularMDP) -> tuple[Floats, Floats]:
     V = np.zeros((mdp.H + 1, mdp.S))
     Q = np.zeros((mdp.H, mdp.S, mdp.A))
     for h in reversed(range(mdp.H)):
-        Q[h] = mdp.r[h] + expectations(mdp.P[h], V[h + 1])
+        Q[h] = action_values(mdp, h, V[h + 1])
         V[h] = Q[h].max(axis=-1)
     return V, Q
+
+
+def action_values(mdp: TabularMDP, h: int, V_next: Floats) -> Floats:
+    """r_h(s,a) + Σ_{s'} P_h(s'|s,a) V_{h+1}(s') for all pairs."""
+    P, successor = mdp.positive
+    at = h if len(P) > 1 else 0
+    return mdp.r[h] + expectations(P[at], V_next[successor[at]])
 
 
 def expectations(p: Floats, V: Floats) -> Floats:
@@ -38,7 +45,7 @@ def policy_values(mdp: TabularMDP, pi: NDArray) -> Floats:
     probabilities = pi if pi.ndim == 3 else np.eye(mdp.A)[pi]
     V = np.zeros((mdp.H + 1, mdp.S))
     for h in reversed(range(mdp.H)):
-        V[h] = expectations(probabilities[h], mdp.r[h] + expectations(mdp.P[h], V[h + 1]))
+        V[h] = expectations(probabilities[h], action_values(mdp, h, V[h + 1]))
     return V
 
 

@@ -6,8 +6,8 @@
 one of two engines runs it: `reference` is the plain loop below, the truth; `fast` is compiled (engine/) and
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
-Without a choice the fast one is taken where it can be. Exact noise
-(privatizers/release_mode.py) has the reference only, and no seed determines it.
+Without a choice the fast one is taken where it can be. No seed determines
+exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
 """
 
 import math
@@ -24,14 +24,13 @@ import numpy as np
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
-from dpucbvi.errors import InputError, check_flag, check_number, whole
-from dpucbvi.least_episodes import least_episodes
+from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
-from dpucbvi.privacy.certificate import READ, check_certificate
+from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers import Certificate, NonPrivate
+from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
@@ -52,7 +51,6 @@ from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
-MOST_SEED = 2**128 - 1
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
 Progress = Callable[[int], None]  # told how many episodes were done since the last call
@@ -187,12 +185,12 @@ def run(
     setup = set_up(mdp, agent, privatizer, K, **settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
-        seeds = tuple(whole("seed", one, 0, MOST_SEED) for one in islice(seed, MOST_RUNS + 1))
+        seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
         if not 1 <= len(seeds) <= MOST_RUNS:
             few = "more than" if seeds else "none of"
             raise InputError(f"seed: {few} 1 to {MOST_RUNS:,} integers >= 0 are given")
         return Runs(seeds, tuple(run_setup(setup, one, engine, watch) for one in seeds))
-    return run_setup(setup, whole("seed", seed, 0, MOST_SEED), engine, watch)
+    return run_setup(setup, whole("seed", seed, 0), engine, watch)
 
 
 def set_up(
@@ -218,8 +216,9 @@ def set_up(
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
-    _check_offers("agent", chosen, AGENT)
-    _check_offers("privatizer", privatizer, PRIVATIZER)
+    check_offers("agent", chosen, AGENT)
+    check_offers("privatizer", privatizer, PRIVATIZER)
+    check_name("model", privatizer.model, MODELS)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
@@ -248,7 +247,7 @@ def set_up(
 
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
-    _check_offers("agent", agent, AGENT)
+    check_offers("agent", agent, AGENT)
     postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
     G = 1 if agent.pooled else problem.H
@@ -272,10 +271,12 @@ def _constants(
     noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
     if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
-    if not (math.isfinite(noise.scale) and math.isfinite(noise.E)):
-        raise InputError(f"epsilon: the noise of {_name(privatizer)} is not finite; a larger epsilon is needed")
-    if min(noise.scale, noise.E) < 0.0:
-        raise InputError(f"privatizer: the scale or the E of {_name(privatizer)} is negative")
+    for key, value in (("scale", noise.scale), ("E", noise.E)):
+        if isinstance(value, float) and not math.isfinite(value):
+            name = _name(privatizer)
+            raise InputError(f"epsilon: the noise of {name} is not finite; a larger epsilon is needed")
+        check_number(f"privatizer: its {key}", value, lambda number: number >= 0.0, "a number >= 0")
+    noise = noise._replace(scale=float(noise.scale), E=float(noise.E))
     try:
         return noise, agent.constants(problem, noise)
     except OverflowError:  # of E², from ε = 1e-150 on
@@ -299,10 +300,7 @@ def run_setup(
         from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
 
         trace = run_fast(setup, seed, watch, progress, checkpoint)
-    about = described(setup, seed)
-    if trace.learnt is False:
-        about["least_K"] = least_episodes(setup)
-    return trace._replace(about=about)
+    return trace._replace(about=described(setup, seed))
 
 
 def described(setup: Setup, seed: int) -> dict[str, Any]:
@@ -331,8 +329,8 @@ def _described(part: Any) -> dict[str, Any]:
 
 def check_engine(engine: str | None, setup: Setup) -> None:
     """Raise InputError if the engine cannot run this: nothing of one's own is ever silently left out."""
-    if engine not in (None, "reference", "fast"):
-        raise InputError(f"engine: {engine!r} is not one of reference, fast")
+    if engine is not None:
+        check_name("engine", engine, ("reference", "fast"))
     if engine == "fast" and (reason := why_not_compiled(setup)):
         raise InputError(f"engine: fast has no compiled twin of {reason}; it takes engine=reference")
 
@@ -345,8 +343,6 @@ def why_not_compiled(setup: Setup) -> str | None:
 
     if not has_plan(setup.agent):
         return f"the agent {_name(setup.agent)}"
-    if is_exact(setup.privatizer):
-        return "exact noise"
     if setup.postprocess not in ("none", "closed_form", "clip"):
         cvxpy = setup.postprocess == "cvxpy" or isinstance(setup.postprocess, CvxpyPostprocess)
         return "the post-processing by cvxpy" if cvxpy else "a post-processing of your own"
@@ -435,16 +431,17 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
 
 
 def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
-    """Exact noise is drawn by the compiled samplers: the same integers from the same words."""
+    """Exact noise is drawn by compiled code: the same integers from the same words."""
     stream = seed_stream(seed, "privacy")
-    if not is_exact(privatizer):
+    if not (is_exact(privatizer) and isinstance(privatizer, NoisySums)):
         return privatizer.release(problem, G, stream)
-    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace
+    from dpucbvi.engine.exact import compiled_draws
 
-    return privatizer.release(problem, G, stream, Samplers(ExactLaplace, ExactGaussian, ExactCoins))
+    return privatizer.release(problem, G, stream, compiled_draws)
 
 
-def _check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
+    """Raise InputError unless the part is an object with all that is wanted of it."""
     if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
         name = part.__name__ if isinstance(part, type) else _name(part)
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")
@@ -473,14 +470,13 @@ def _check_parts(
     if privatizer.model not in agent.models:
         takes = " or ".join(agent.models)
         raise InputError(f"privatizer: {name} takes {takes} and {_name(privatizer)} is {privatizer.model}")
-    if not callable(postprocess) and postprocess not in tuple(POSTPROCESSES):
-        raise InputError(f"postprocess: {postprocess!r} is not one of {', '.join(POSTPROCESSES)}")
+    if not callable(postprocess):
+        check_name("postprocess", postprocess, tuple(POSTPROCESSES))
     if agent.raw and postprocess != "none":
         raise InputError(f"postprocess: {name} uses the noisy counts; it takes none")
     if not agent.raw and private and postprocess == "none":
         raise InputError(f"postprocess: {name} takes closed_form, clip or cvxpy when counts are noisy")
-    if privatizer.families not in tuple(FAMILIES):
-        raise InputError(f"families: {privatizer.families!r} is not one of {', '.join(FAMILIES)}")
+    check_name("families", privatizer.families, FAMILIES)
     if zero > 0.0 and not (private and postprocess != "none"):
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not stationary and not getattr(agent, "anyway", False):

@@ -20,11 +20,11 @@ def code() -> str:
     return hash_of(PACKAGE)
 
 
-def hash_of(folder: Path) -> str:
-    """A hash of all modules of a folder: their names, and their statements."""
+def hash_of(path: Path) -> str:
+    """A hash of a module, or of all modules of a folder: their names, and their statements."""
     digest = hashlib.sha256()
-    for source in sorted(folder.rglob("*.py")):
-        words = [source.relative_to(folder).as_posix()]
+    for source in sorted(path.rglob("*.py")) or [path]:
+        words = [source.relative_to(path).as_posix()]
         _spell(ast.parse(source.read_bytes()), words)
         digest.update(f"{' '.join(words)}\0".encode())
     return digest.hexdigest()[:16]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpucbvi.errors import InputError
-from dpucbvi.mdp import TabularMDP, Trajectory
+from dpucbvi.mdp import TabularMDP, Trajectory, first_true
 from dpucbvi.protocol import Floats, Ints
 
 KnownSupport = bool | NDArray[np.bool_]  # all that P has, or what it may have: [s, a, s'] or [h, s, a, s']
@@ -35,20 +35,20 @@ class Support(NamedTuple):
     """The D next states that are counted after every pair."""
 
     next: Ints  # [g, s, a, d], ascending in d
-    place: Ints  # [g, s, a, s']: which of them s' is; 0 for a state that is not among them
 
     @property
     def D(self) -> int:
         return self.next.shape[-1]
 
     def moves(self, trajectory: Trajectory) -> Ints:
-        """To which of its pair's D counters each step of a user belongs."""
-        g = np.arange(len(trajectory.a)) % len(self.place)
-        return self.place[g, trajectory.s[:-1], trajectory.a, trajectory.s[1:]]
+        """To which of its pair's D counters each step of a user belongs: the first, if it is none of them."""
+        g = np.arange(len(trajectory.a)) % len(self.next)
+        return (self.next[g, trajectory.s[:-1], trajectory.a] == trajectory.s[1:, None]).argmax(axis=1)
 
     def spread(self, N_sas: Floats) -> Floats:
         """N(s,a,s') for all s' from the D that are counted."""
-        every = np.zeros(self.place.shape)
+        G, S, A, _ = self.next.shape
+        every = np.zeros((G, S, A, S))
         np.put_along_axis(every, self.next, N_sas, axis=-1)
         return every
 
@@ -61,16 +61,14 @@ def support_of(mdp: TabularMDP, G: int, known: KnownSupport) -> Support | None:
     """
     if known is False:
         return None
-    possible = mdp.P > 0.0 if known is True else _declared(mdp, known)
+    possible = mdp.P_once > 0.0 if known is True else _declared(mdp, known)
     if G == 1:
         possible = np.asarray(possible.any(axis=0, keepdims=True))
     D = int(possible.sum(axis=-1).max())
     if mdp.S == D:
         return None
-    chosen = np.sort(np.argsort(~possible, axis=-1, kind="stable")[..., :D], axis=-1)
-    place = np.zeros(possible.shape, dtype=np.int64)
-    np.put_along_axis(place, chosen, np.broadcast_to(np.arange(D), chosen.shape), axis=-1)
-    return Support(chosen, place)
+    chosen = np.sort(first_true(possible, D), axis=-1)
+    return Support(np.broadcast_to(chosen, (G, *chosen.shape[1:])))
 
 
 def _declared(mdp: TabularMDP, known: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -14,6 +14,8 @@ from dpucbvi.protocol import Floats, Ints
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+NOTHING_LEARNT = "nothing was learnt, no Q left H"  # said of runs of which that is known
+
 
 ROUNDING = 1e-9  # relative
 
@@ -184,7 +186,7 @@ def _summary(runs: Sequence[Trace], regret: str) -> str:
     if "own_parts" in first.checks:
         lines.append(first.checks["own_parts"])
     if none_learnt(runs):
-        lines.append(nothing_learnt(about.get("least_K")))
+        lines.append(NOTHING_LEARNT)
     return "\n".join(lines)
 
 
@@ -208,12 +210,6 @@ def has_left_start(Q: Floats) -> bool:
 def none_learnt(runs: Sequence[Trace]) -> bool:
     """Whether it is known of every run that it learnt nothing."""
     return bool(runs) and all(run.learnt is False for run in runs)
-
-
-def nothing_learnt(least_K: int | None) -> str:
-    """What is said of runs that learnt nothing; `least_K` is that of least_episodes.py, where it is known."""
-    bound = "" if least_K is None else f", and with these constants none can in fewer than {least_K:,} episodes"
-    return f"nothing was learnt, no Q left H{bound}"
 
 
 def grows(values: np.ndarray, most: np.ndarray) -> bool:

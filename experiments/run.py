@@ -13,12 +13,11 @@ if __name__ == "__main__":
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 
-import shlex
 from time import perf_counter
 
 from dpucbvi.errors import InputError
 from experiments.lab import runner
-from experiments.lab.compose import CONF, Job, check_changes, config_of, jobs_of, same_problem
+from experiments.lab.compose import CONF, Job, check_changes, config_of, jobs_of
 from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.store import Store, StoredExperiment, write_csv
@@ -30,10 +29,7 @@ from experiments.studies.shared.tables import aligned
 def main() -> None:
     """Everything is checked before anything is run."""
     with guarded():
-        experiments = [checked(job) for job in jobs_of(sys.argv[1:])]
-        if len(experiments) > 1 and experiments[0].save_arms:
-            raise InputError("save_arms: it takes one experiment, not --multirun")
-        for experiment in experiments:
+        for experiment in [checked(job) for job in jobs_of(sys.argv[1:])]:
             TASKS[experiment.task](experiment)
 
 
@@ -51,8 +47,6 @@ def checked(job: Job) -> Experiment:
             f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are then "
             "not stored (study=regret does without)"
         )
-    if experiment.save_arms:
-        save_arms(experiment, experiment.save_arms, None)
     return experiment
 
 
@@ -65,9 +59,9 @@ def run(experiment: Experiment) -> None:
     print(f"{stored.name}: {tally}, {perf_counter() - start:.0f} s\n\n{rows}\n")
     for line in runner.learnt_nothing(stored):
         print(f"{line}\n")
-    print(f"figure  {' and '.join(map(str, figures))}\ntable   {write_csv(stored, experiment.results)}")
-    if experiment.save_arms:
-        save_arms(experiment, experiment.save_arms, stored)
+    if figures:
+        print(f"figure  {' and '.join(map(str, figures))}")
+    print(f"table   {write_csv(stored, experiment.results)}")
 
 
 def certify(experiment: Experiment) -> None:
@@ -92,19 +86,6 @@ def drawn(stored: StoredExperiment, folder: Path) -> tuple[list[Path], str]:
             raise
         cannot = f"study: {stored.study} cannot draw the experiment as it was changed ({error!r})"
         raise Stopped(f"{cannot}; its runs are stored, study=regret draws them") from error
-
-
-def save_arms(experiment: Experiment, name: str, stored: StoredExperiment | None) -> None:
-    """Write the factors that a calibration chose into conf/arm/, and print how to use them.
-
-    Before anything is stored, only raise InputError if that could not be done.
-    """
-    from experiments.studies.calibrate import save  # a study that other runs do without
-
-    paths = save.files(experiment, name, CONF / "arm")
-    command = shlex.join(["python", "experiments/run.py", *same_problem(experiment.changed)])
-    for path in save.save(experiment, stored, paths) if stored else ():
-        print(f"arm     {path}\n        {command} +arm@arms.{path.stem}={path.stem}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from functools import partial
 
 from dpucbvi.errors import InputError
 from experiments.lab.command import parser, print_errors, take
-from experiments.lab.compose import composed, experiments, fingerprint
+from experiments.lab.compose import experiments
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import check_state, study
@@ -30,7 +30,7 @@ def ship(name: str, store: Store, shipped: Shipped) -> list[str]:
     check_index(name, experiment)
     check_state(experiment)
     made = study(experiment.study)
-    file = shipped.ship(experiment, made.points, made.ships_state, fingerprint(composed(name)))
+    file = shipped.ship(experiment, made.points, made.ships_state)
     entry = shipped.manifest()[name]
     return [f"{name}: {entry['runs']:,} runs in {entry['bytes'] / 1000:,.0f} kB, {file}"]
 

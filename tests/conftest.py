@@ -33,7 +33,7 @@ KINDS = {
     "unit/lab/test_runner.py::test_two_users": "other users of one folder",
     "contract/test_door.py::test_bad_input": "malformed calls of the library",
     "contract/test_door.py::test_hostile": "user code that misbehaves",
-    "reliability/test_fuzz.py": "fuzzed settings and MDP files",
+    "reliability/test_fuzz.py": "fuzzed",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
     "reliability/test_many_processes.py": "processes at once on one folder",
@@ -48,6 +48,7 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
+    *("contract/test_door", "contract/test_imports"),  # they would compile what is not there yet
     *("unit/privatizers/test_over_time", "claims/test_appendix_b", "claims/test_appendix_c"),
 )
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.stats import chi2
 
-from dpucbvi.counts import CENTRE, as_counts, on_grid, statistics
+from dpucbvi.counts import CENTRE, as_counts, statistics
 from dpucbvi.privacy.laplace import laplace_from_words
 
 
@@ -51,8 +51,9 @@ def explains(count, y, scale):
 
 
 def in_units(trajectory, G, S, A, families, clip=None, grid=1000):
-    """σ in integers, rewards in units of 1/grid, from the definition of the rewards' grid."""
-    units = [on_grid(r, grid) for r in trajectory.r]
+    """σ in integers, rewards in units of 1/grid: all of them lie on the grid."""
+    units = [round(grid * r) for r in trajectory.r]
+    assert (np.array(units) / grid == trajectory.r).all()
     sigma = statistics(trajectory._replace(r=np.array(units) / grid), G, S, A, families, clip)
     counts = as_counts(sigma, G, S, A)
     counts.R[:] *= grid

@@ -5,7 +5,6 @@ need, the algorithm in plain loops, and the class by which one asks for it. `pla
 function.
 """
 
-from dpucbvi.agents.dp_nash_vi import DPNashVI
 from dpucbvi.agents.dp_ucbvi import DPUCBVI
 from dpucbvi.agents.ldp_obi import LDPOBI
 from dpucbvi.agents.own import planner
@@ -25,7 +24,6 @@ __all__ = [
     "PUCB",
     "UCBVI",
     "UCBVICH",
-    "DPNashVI",
     "PrivateUCBPO",
     "PrivateUCBVI",
     "UCBVIRefined",

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy, spreads, visits
+from dpucbvi.agents.plans import (
+    Counted,
+    Values,
+    greedy,
+    means,
+    new_counts,
+    rewards,
+    transitions,
+    variances,
+    visits,
+)
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.algorithm1 import dp_ucbvi
 from dpucbvi.bonus import (
@@ -19,12 +29,12 @@ from dpucbvi.bonus import (
     BonusTerms,
     bernstein_bonus,
     bernstein_constants,
+    count_terms,
     next_value_gap,
-    scaled_sum,
-    terms_of,
+    variance_term,
 )
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError, check_flag
+from dpucbvi.errors import InputError, check_flag, check_name
 from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_unit
 
 CAPS = ("H", "steps_left")
@@ -37,13 +47,20 @@ def next_value_gaps(c: BernsteinConstants, N: Floats, gap: Floats) -> None:
         gap[s] = next_value_gap(visits(N, s, A), c)
 
 
+def fixed_terms(c: BernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
+    """The three terms of line 7 that do not depend on Ṽ, for all pairs."""
+    for row in range(fixed.size):
+        reward, privacy, next_value = count_terms(N[row], gap_mean[row], c)
+        fixed[row] = reward + privacy + next_value
+
+
 def bernstein_step(
-    c: BernsteinConstants, N: Floats, R: Floats, mean: Floats, variance: Floats, gap_mean: Floats, Q: Floats
+    c: BernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
 ) -> None:
     """[Alg.1 L7-L10] The bonus and Q̃ of every pair of one step; Q̃ ≤ H from the start."""
     for row in range(Q.size):
-        b = scaled_sum(terms_of(N[row], variance[row], gap_mean[row], c), c)  # [Alg.1 L7]
-        target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+        b = c.scale * (fixed[row] + variance_term(N[row], variance[row], c))  # [Alg.1 L7]
+        target = r[row] + mean[row] + b
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]  # [Alg.1 L9]
 
 
@@ -51,16 +68,24 @@ def plan_dp_ucbvi(c: BernsteinConstants, counts: Counted, values: Values, k: int
     """[Alg.1 L4-L15]"""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
+    (H, pairs), G = Q.shape, len(N)
     P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
-    mean, variance, gap_mean = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
+    work = np.zeros((5, pairs))
+    r, fixed, gap_mean, mean, variance = work[0], work[1], work[2], work[3], work[4]
     for h in range(H - 1, -1, -1):  # [Alg.1 L5]
-        g = h % len(N)
-        backup(N[g], N_sas, after, g, V[h + 1], P, mean)  # [Alg.1 L6]
-        spreads(P, after, g, V[h + 1], gap, mean, variance, gap_mean)
-        bernstein_step(c, N[g], R[g], mean, variance, gap_mean, Q[h])  # [Alg.1 L7-L10]
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, P)  # [Alg.1 L6]
+            rewards(N[g], R[g], r)
+        if new_counts(h, H, G) or h == H - 2:
+            means(P, after, g, gap, gap_mean)
+            fixed_terms(c, N[g], gap_mean, fixed)
+        means(P, after, g, V[h + 1], mean)
+        variances(P, after, g, V[h + 1], mean, variance)
+        bernstein_step(c, N[g], r, fixed, mean, variance, Q[h])  # [Alg.1 L7-L10]
         greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
-        next_value_gaps(c, N[g], gap)  # for step h-1
+        if new_counts(h, H, G):
+            next_value_gaps(c, N[g], gap)  # for step h-1
 
 
 def plan_with(bonus: Bonus) -> Callable[..., None]:
@@ -73,7 +98,8 @@ def plan_with(bonus: Bonus) -> Callable[..., None]:
         P, mean, p, gap = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(S), np.zeros(S)
         for h in range(H - 1, -1, -1):
             g = h % len(N)
-            backup(N[g], N_sas, after, g, V[h + 1], P, mean)
+            transitions(N[g], N_sas, g, P)
+            means(P, after, g, V[h + 1], mean)
             for row in range(pairs):
                 if N[g, row] > 0.0:
                     one_row(P, after, g, row, p)
@@ -134,8 +160,7 @@ class DPUCBVI(Optimistic):
         super().__post_init__()
         check_flag("minimum", self.minimum)
         check_flag("anyway", self.anyway)
-        if self.cap not in CAPS:
-            raise InputError(f"cap: {self.cap!r} is not one of {', '.join(CAPS)}")
+        check_name("cap", self.cap, CAPS)
 
     def ceiling(self, H: int) -> Floats:
         return np.arange(H, 0, -1.0) if self.cap == "steps_left" else super().ceiling(H)

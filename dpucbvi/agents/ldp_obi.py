@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy
+from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
 from dpucbvi.agents.private_ucb_vi import widths
 from dpucbvi.agents.register import AGENTS, LDP, Optimistic
 from dpucbvi.elementary import log, quick_log
@@ -60,10 +60,16 @@ def log_term(k: int, c: LdpObiConstants) -> float:
     return c.log_first + 3.0 * quick_log(k)
 
 
-def bonus(D_r: float, D_p: float, ell: float, steps_left: float, c: LdpObiConstants) -> float:
+def betas(D_r: float, D_p: float, ell: float, c: LdpObiConstants) -> tuple[float, float]:
+    """β^r and β^p."""
+    return (
+        math.sqrt(2.0 * ell / D_r) + c.reward_width / D_r,
+        math.sqrt(c.transition * ell / D_p) + c.transition_width / D_p,
+    )
+
+
+def bonus(beta_r: float, beta_p: float, steps_left: float, c: LdpObiConstants) -> float:
     """β^r + (H-h+1) β^p times the scale."""
-    beta_r = math.sqrt(2.0 * ell / D_r) + c.reward_width / D_r
-    beta_p = math.sqrt(c.transition * ell / D_p) + c.transition_width / D_p
     return c.scale * (beta_r + steps_left * beta_p)
 
 
@@ -78,27 +84,33 @@ def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
         D[row] = max(D[row] + shift, 1.0)
 
 
-def ldp_obi_step(
-    c: LdpObiConstants, ell: float, left: float, N: Floats, R: Floats, mean: Floats, D_p: Floats, Q: Floats
+def rewards_and_betas(
+    c: LdpObiConstants, ell: float, N: Floats, R: Floats, D_p: Floats, r: Floats, beta_r: Floats, beta_p: Floats
 ) -> None:
-    """β^r + (H-h+1) β^p and Q of every pair of one step."""
-    for row in range(Q.size):
+    """r̃, β^r and β^p of every pair of one step."""
+    for row in range(r.size):
         D_r = max(N[row] + c.reward_shift, 1.0)
-        Q[row] = R[row] / D_r + mean[row] + bonus(D_r, D_p[row], ell, left, c)
+        r[row] = R[row] / D_r
+        beta_r[row], beta_p[row] = betas(D_r, D_p[row], ell, c)
 
 
 def plan_ldp_obi(c: LdpObiConstants, counts: Counted, values: Values, k: int) -> None:
     """LDP-OBI on noisy counts as they are."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
-    P, mean, D_p = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
-    ell = log_term(k, c)
+    (H, pairs), G = Q.shape, len(N)
+    P, ell = np.zeros((len(N_sas), pairs)), log_term(k, c)
+    work = np.zeros((5, pairs))
+    D_p, r, beta_r, beta_p, mean = work[0], work[1], work[2], work[3], work[4]
     for h in range(H - 1, -1, -1):
-        g, left = h % len(N), float(H - h)
-        row_denominators(N_sas, g, c.transition_shift, D_p)
-        backup(D_p, N_sas, after, g, V[h + 1], P, mean)
-        ldp_obi_step(c, ell, left, N[g], R[g], mean, D_p, Q[h])
+        g, left = h % G, float(H - h)
+        if new_counts(h, H, G):
+            row_denominators(N_sas, g, c.transition_shift, D_p)
+            transitions(D_p, N_sas, g, P)
+            rewards_and_betas(c, ell, N[g], R[g], D_p, r, beta_r, beta_p)
+        means(P, after, g, V[h + 1], mean)
+        for row in range(pairs):
+            Q[h, row] = r[row] + mean[row] + bonus(beta_r[row], beta_p[row], left, c)
         greedy(Q[h], V[h], pi[h])
         for s in range(V.shape[1]):
             V[h, s] = min(V[h, s], left)

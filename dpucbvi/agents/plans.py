@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.protocol import Counts, Floats, Ints
+from dpucbvi.protocol import Counts, Floats, Ints, cut_to_unit
 
 
 class Counted(NamedTuple):
@@ -50,44 +50,54 @@ def first_values(ceiling: Floats, S: int, A: int, stochastic: bool) -> Values:
     return Values(np.repeat(ceiling[:, None], S * A, axis=1), np.zeros((H + 1, S)), pi)
 
 
-def backup(N: Floats, N_sas: Floats, after: Ints, g: int, V: Floats, P: Floats, mean: Floats) -> None:
-    """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a) and Σ_{s'} P̃ V(s'), for the pairs of step g."""
+def new_counts(h: int, H: int, G: int) -> bool:
+    """Whether step h reads other counts than step h+1: if they are pooled, all steps read the same."""
+    return G > 1 or h == H - 1
+
+
+def transitions(N: Floats, N_sas: Floats, g: int, P: Floats) -> None:
+    """[Eq.1] P̃ = Ñ(s,a,s')/Ñ(s,a), for the pairs of step g."""
+    D, rows = P.shape
+    for d in range(D):
+        for row in range(rows):
+            P[d, row] = N_sas[d, g, row] / N[row]
+
+
+def rewards(N: Floats, R: Floats, r: Floats) -> None:
+    """[Eq.1] r̃ = R̃/Ñ cut to [0, 1], for all pairs."""
+    for row in range(r.size):
+        r[row] = cut_to_unit(R[row] / N[row])
+
+
+def means(P: Floats, after: Ints, g: int, V: Floats, mean: Floats) -> None:
+    """Σ_{s'} P̃ V(s'), for all pairs."""
     D, rows = P.shape
     for row in range(rows):
         mean[row] = 0.0
     for d in range(D):
         if after.ndim == 3:  # known when compiled: the other branch is left out
             for row in range(rows):
-                p = N_sas[d, g, row] / N[row]
-                P[d, row] = p
-                mean[row] += p * V[after[g, d, row]]
+                mean[row] += P[d, row] * V[after[g, d, row]]
         else:
             V_s = V[d]  # a scalar, so that the compiler need not ask whether V and mean overlap
             for row in range(rows):
-                p = N_sas[d, g, row] / N[row]
-                P[d, row] = p
-                mean[row] += p * V_s
+                mean[row] += P[d, row] * V_s
 
 
-def spreads(
-    P: Floats, after: Ints, g: int, V: Floats, gap: Floats, mean: Floats, spread: Floats, gap_mean: Floats
-) -> None:
-    """Var_{P̃} V = Σ_{s'} P̃ (V(s') - mean)² and Σ_{s'} P̃ gap(s'), for all pairs."""
+def variances(P: Floats, after: Ints, g: int, V: Floats, mean: Floats, variance: Floats) -> None:
+    """Var_{P̃} V = Σ_{s'} P̃ (V(s') - mean)², for all pairs."""
     D, rows = P.shape
     for row in range(rows):
-        spread[row] = gap_mean[row] = 0.0
+        variance[row] = 0.0
     for d in range(D):
         if after.ndim == 3:
             for row in range(rows):
-                p, V_s = P[d, row], V[after[g, d, row]]
-                spread[row] += p * ((V_s - mean[row]) * (V_s - mean[row]))
-                gap_mean[row] += p * gap[after[g, d, row]]
+                V_s = V[after[g, d, row]]
+                variance[row] += P[d, row] * ((V_s - mean[row]) * (V_s - mean[row]))
         else:
-            V_s, gap_s = V[d], gap[d]
+            V_s = V[d]
             for row in range(rows):
-                p = P[d, row]
-                spread[row] += p * ((V_s - mean[row]) * (V_s - mean[row]))
-                gap_mean[row] += p * gap_s
+                variance[row] += P[d, row] * ((V_s - mean[row]) * (V_s - mean[row]))
 
 
 def visits(N: Floats, s: int, A: int) -> float:

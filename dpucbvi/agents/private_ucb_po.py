@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup
-from dpucbvi.agents.private_ucb_vi import denominators, raw_count_step, widths
+from dpucbvi.agents.plans import Counted, Values, means, new_counts
+from dpucbvi.agents.private_ucb_vi import raw_count_step, raw_estimates, widths
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log, quick_exp
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -79,18 +79,20 @@ def plan_private_ucb_po(c: PrivateUcbPoConstants, counts: Counted, values: Value
     """Private-UCB-PO on noisy counts as they are; its policies are probabilities π[h, s, a]."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
-    P, mean, D = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
-    weights = np.zeros(pi.shape[2])
+    (H, pairs), G = Q.shape, len(N)
+    P, weights = np.zeros((len(N_sas), pairs)), np.zeros(pi.shape[2])
+    work = np.zeros((3, pairs))
+    r, b, mean = work[0], work[1], work[2]
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
+        g = h % G
         if k == 1:
             for row in range(pairs):
                 Q[h, row] = 0.0  # equal values leave π¹ uniform
         reweight(Q[h], c.eta, pi[h], weights)
-        denominators(c, N[g], D)
-        backup(D, N_sas, after, g, V[h + 1], P, mean)
-        raw_count_step(c, D, R[g], mean, float(H - h), Q[h])
+        if new_counts(h, H, G):
+            raw_estimates(c, N[g], R[g], N_sas, g, P, r, b)
+        means(P, after, g, V[h + 1], mean)
+        raw_count_step(r, mean, b, float(H - h), Q[h])
         average(Q[h], pi[h], V[h])
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy
+from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -86,16 +86,21 @@ def bonus(D: float, c: RawCountConstants) -> float:
     return c.scale * (c.root / math.sqrt(D) + c.width / D)
 
 
-def denominators(c: RawCountConstants, N: Floats, D: Floats) -> None:
-    """D of every pair of one step."""
-    for row in range(D.size):
-        D[row] = shifted(N[row], c)
+def raw_estimates(
+    c: RawCountConstants, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, r: Floats, b: Floats
+) -> None:
+    """P̃, r̃ and the bonus of every pair of step g; `b` has D first."""
+    for row in range(b.size):
+        b[row] = shifted(N[row], c)
+    transitions(b, N_sas, g, P)
+    for row in range(b.size):
+        r[row], b[row] = R[row] / b[row], bonus(b[row], c)
 
 
-def raw_count_step(c: RawCountConstants, D: Floats, R: Floats, mean: Floats, most: float, Q: Floats) -> None:
-    """The bonus and Q, cut to [0, most], of every pair of one step."""
+def raw_count_step(r: Floats, mean: Floats, b: Floats, most: float, Q: Floats) -> None:
+    """Q, cut to [0, most], of every pair of one step."""
     for row in range(Q.size):
-        target = R[row] / D[row] + mean[row] + bonus(D[row], c)
+        target = r[row] + mean[row] + b[row]
         target = target if target > 0.0 else 0.0
         Q[row] = target if target < most else most
 
@@ -104,13 +109,16 @@ def plan_private_ucb_vi(c: PrivateUcbViConstants, counts: Counted, values: Value
     """Private-UCB-VI on noisy counts as they are."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
-    P, mean, D = np.zeros((len(N_sas), pairs)), np.zeros(pairs), np.zeros(pairs)
+    (H, pairs), G = Q.shape, len(N)
+    P = np.zeros((len(N_sas), pairs))
+    work = np.zeros((3, pairs))
+    r, b, mean = work[0], work[1], work[2]
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
-        denominators(c, N[g], D)
-        backup(D, N_sas, after, g, V[h + 1], P, mean)
-        raw_count_step(c, D, R[g], mean, float(H - h), Q[h])
+        g = h % G
+        if new_counts(h, H, G):
+            raw_estimates(c, N[g], R[g], N_sas, g, P, r, b)
+        means(P, after, g, V[h + 1], mean)
+        raw_count_step(r, mean, b, float(H - h), Q[h])
         greedy(Q[h], V[h], pi[h])
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy
+from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
 from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -63,24 +63,29 @@ def confidence(N: float, c: PucbConstants) -> float:
     return c.scale * (c.root / math.sqrt(max(N - c.E, 1.0)) + c.first / N + c.second / (N * N))
 
 
-def pucb_step(c: PucbConstants, N: Floats, R: Floats, mean: Floats, most: float, Q: Floats) -> None:
-    """(H+1) φ + ψ and Q of every pair of one step."""
+def pucb_step(c: PucbConstants, N: Floats, r: Floats, mean: Floats, b: Floats, most: float, Q: Floats) -> None:
+    """Q of every pair of one step."""
     for row in range(Q.size):
-        n = N[row]
-        target = R[row] / n + mean[row] + confidence(n, c)
-        Q[row] = target if (n >= 2.0 * c.E) & (n > 0.0) & (target < most) else most
+        target = r[row] + mean[row] + b[row]
+        Q[row] = target if (N[row] >= 2.0 * c.E) & (N[row] > 0.0) & (target < most) else most
 
 
 def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None:
     """PUCB on noisy counts as they are."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
-    P, mean = np.zeros((len(N_sas), pairs)), np.zeros(pairs)
+    (H, pairs), G = Q.shape, len(N)
+    P = np.zeros((len(N_sas), pairs))
+    work = np.zeros((3, pairs))
+    r, b, mean = work[0], work[1], work[2]
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
-        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
-        pucb_step(c, N[g], R[g], mean, float(H), Q[h])
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, P)
+            for row in range(pairs):
+                r[row], b[row] = R[g, row] / N[g, row], confidence(N[g, row], c)
+        means(P, after, g, V[h + 1], mean)
+        pucb_step(c, N[g], r, mean, b, float(H), Q[h])
         greedy(Q[h], V[h], pi[h])
 
 

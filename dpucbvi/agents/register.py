@@ -9,7 +9,7 @@ import numpy as np
 from dpucbvi.agents.own import episodes
 from dpucbvi.agents.plans import by_row, first_values
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import InputError, check_flag, check_number
+from dpucbvi.errors import check_flag, check_number, refused
 from dpucbvi.protocol import Agent, Algorithm, Counts, Floats, Plan, Problem
 from dpucbvi.registry import Registry
 
@@ -42,9 +42,10 @@ class Optimistic:
     def __post_init__(self) -> None:
         check_number("bonus_scale", self.bonus_scale, lambda scale: scale > 0.0, "a number > 0")
         check_flag("pooled", self.pooled)
-        if self.bonus_without is not None and self.bonus_without not in self.terms:
+        without = self.bonus_without
+        if without is not None and not (isinstance(without, str) and without in self.terms):
             accepted = f"one of {', '.join(self.terms)}, or null" if self.terms else "null for this algorithm"
-            raise InputError(f"bonus_without: {self.bonus_without!r} is not accepted; it must be {accepted}")
+            raise refused("bonus_without", without, accepted)
 
     def ceiling(self, H: int) -> Floats:
         """Q⁰ of every step: what a Q is before anything is known."""

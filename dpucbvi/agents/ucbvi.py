@@ -21,10 +21,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, backup, greedy, spreads, visits
+from dpucbvi.agents.plans import (
+    Counted,
+    Values,
+    greedy,
+    means,
+    new_counts,
+    rewards,
+    transitions,
+    variances,
+    visits,
+)
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem, cut_to_unit
+from dpucbvi.protocol import Floats, Noise, Problem
 
 
 class HoeffdingConstants(NamedTuple):
@@ -94,16 +104,32 @@ def bonus_1(N: float, c: HoeffdingConstants) -> float:
     return c.scale * (c.width * math.sqrt(1.0 / N))
 
 
+def variance_term(N: float, variance: float, c: UcbviBernsteinConstants) -> float:
+    """√(8 L Var/N), from Var_{P̂}(V_{h+1})."""
+    return math.sqrt(c.variance * variance / N)
+
+
+def count_terms(N: float, gap: float, c: UcbviBernsteinConstants) -> tuple[float, float]:
+    """14HL/(3N) and √(8 gap/N), from the mean of min{...} under P̂."""
+    return c.correction / max(N - c.less, 1.0), math.sqrt(c.next_value * gap / N)
+
+
 def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -> float:
-    """The three terms of bonus 2, times the scale, from Var_{P̂}(V_{h+1}) and the mean of min{...} under P̂."""
-    correction = c.correction / max(N - c.less, 1.0)
-    return c.scale * (math.sqrt(c.variance * variance / N) + correction + math.sqrt(c.next_value * gap / N))
+    """The three terms of bonus 2, times the scale."""
+    correction, next_value = count_terms(N, gap, c)
+    return c.scale * (variance_term(N, variance, c) + correction + next_value)
 
 
-def hoeffding_step(c: HoeffdingConstants, N: Floats, R: Floats, mean: Floats, Q: Floats) -> None:
-    """Bonus 1 and Q of every pair of one step."""
+def bonuses_1(c: HoeffdingConstants, N: Floats, b: Floats) -> None:
+    """Bonus 1 of every pair."""
+    for row in range(b.size):
+        b[row] = bonus_1(N[row], c)
+
+
+def hoeffding_step(N: Floats, r: Floats, mean: Floats, b: Floats, Q: Floats) -> None:
+    """Q of every pair of one step."""
     for row in range(Q.size):
-        target = cut_to_unit(R[row] / N[row]) + mean[row] + bonus_1(N[row], c)
+        target = r[row] + mean[row] + b[row]
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
 
 
@@ -111,12 +137,18 @@ def plan_ucbvi_ch(c: HoeffdingConstants, counts: Counted, values: Values, k: int
     """UCBVI with bonus 1."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
-    P, mean = np.zeros((len(N_sas), pairs)), np.zeros(pairs)
+    (H, pairs), G = Q.shape, len(N)
+    P = np.zeros((len(N_sas), pairs))
+    work = np.zeros((3, pairs))
+    r, b, mean = work[0], work[1], work[2]
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
-        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
-        hoeffding_step(c, N[g], R[g], mean, Q[h])
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, P)
+            rewards(N[g], R[g], r)
+            bonuses_1(c, N[g], b)
+        means(P, after, g, V[h + 1], mean)
+        hoeffding_step(N[g], r, mean, b, Q[h])
         greedy(Q[h], V[h], pi[h])
 
 
@@ -127,19 +159,28 @@ def next_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
         gap[s] = next_gap(visits(N, s, A), c)
 
 
+def fixed_terms(
+    c: UcbviBernsteinConstants, N: Floats, gap_mean: Floats, correction: Floats, next_value: Floats
+) -> None:
+    """The terms of bonus 2 that do not depend on V, for all pairs."""
+    for row in range(N.size):
+        correction[row], next_value[row] = count_terms(N[row], gap_mean[row], c)
+
+
 def ucbvi_bernstein_step(
     c: UcbviBernsteinConstants,
     N: Floats,
-    R: Floats,
+    r: Floats,
     mean: Floats,
     variance: Floats,
-    gap_mean: Floats,
+    correction: Floats,
+    next_value: Floats,
     Q: Floats,
 ) -> None:
     """Bonus 2 and Q of every pair of one step."""
     for row in range(Q.size):
-        b = bonus_2(N[row], variance[row], gap_mean[row], c)
-        target = cut_to_unit(R[row] / N[row]) + mean[row] + b
+        b = c.scale * (variance_term(N[row], variance[row], c) + correction[row] + next_value[row])
+        target = r[row] + mean[row] + b
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
 
 
@@ -147,16 +188,24 @@ def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k
     """UCBVI with bonus 2."""
     N, N_sas, R, after = counts
     Q, V, pi = values
-    H, pairs = Q.shape
+    (H, pairs), G = Q.shape, len(N)
     P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
-    mean, variance, gap_mean = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
+    work = np.zeros((6, pairs))
+    r, correction, next_value, gap_mean, mean, variance = work[0], work[1], work[2], work[3], work[4], work[5]
     for h in range(H - 1, -1, -1):
-        g = h % len(N)
-        backup(N[g], N_sas, after, g, V[h + 1], P, mean)
-        spreads(P, after, g, V[h + 1], gap, mean, variance, gap_mean)
-        ucbvi_bernstein_step(c, N[g], R[g], mean, variance, gap_mean, Q[h])
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, P)
+            rewards(N[g], R[g], r)
+        if new_counts(h, H, G) or h == H - 2:
+            means(P, after, g, gap, gap_mean)
+            fixed_terms(c, N[g], gap_mean, correction, next_value)
+        means(P, after, g, V[h + 1], mean)
+        variances(P, after, g, V[h + 1], mean, variance)
+        ucbvi_bernstein_step(c, N[g], r, mean, variance, correction, next_value, Q[h])
         greedy(Q[h], V[h], pi[h])
-        next_gaps(c, N[g], gap)  # for step h-1
+        if new_counts(h, H, G):
+            next_gaps(c, N[g], gap)  # for step h-1
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
@@ -24,7 +23,7 @@ from dpucbvi.privatizers import (
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Setup
 
-NOISY = (Central, Local, KaryTree, Honaker, GaussianTree, Toeplitz, Batches, LocalGaussian)
+NOISY = (Central, Local, KaryTree, GaussianTree, Toeplitz, Batches, LocalGaussian)
 
 
 class Broken(NamedTuple):
@@ -87,7 +86,7 @@ BROKEN = {
         "one level short", (Central,), lambda c, state, _s: _scaled(state, (_levels(c) - 1) / _levels(c))
     ),
     "fresh_noise": Broken("fresh noise in every release", (Central, GaussianTree), forget="cumulative"),
-    "one_stream": Broken("one noise for all counters", (Central, Local, Honaker, KaryTree), _one_word),
+    "one_stream": Broken("one noise for all counters", (Central, Local, KaryTree), _one_word),
     "rewards_without_noise": Broken(
         "rewards without noise", NOISY, lambda c, state, _s: _scaled(state, ~_rewards(c, state) * 1.0)
     ),
@@ -127,5 +126,5 @@ def broken(name: str | None, setup: Setup) -> Broken | None:
     if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
         raise InputError("broken: unclipped needs a privatizer with clip")
     if is_exact(setup.privatizer):
-        raise InputError("broken: it is made of a compiled release, which exact noise has not; it must be null")
+        raise InputError("broken: it is made of a release with simulated noise; it must be null")
     return BROKEN[name]

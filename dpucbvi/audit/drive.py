@@ -6,26 +6,25 @@ through the engine's memory, and what the release has put out is copied after ev
 
 All arrays of a state lie in one tape, so that to set it back is to copy one array.
 
-Exact noise has no compiled release: there the reference's is fed, with the compiled samplers, as in a run. Its
-words are seeded, so that an audit can be repeated.
+With exact noise the reference's release is fed, its noise drawn by compiled code. Its words are seeded, so that
+an audit can be repeated.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from dpucbvi.audit.neighbours import Users
-from dpucbvi.engine import exact
 from dpucbvi.engine.boxes import box, boxed_callback, call
 from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.fast import FastRun, start
 from dpucbvi.engine.releases import arguments_of, release_of
 from dpucbvi.engine.state import Memory, arrays_of
 from dpucbvi.mechanisms.square_root import Rows, noise_table
 from dpucbvi.privacy.draws import seeded
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privacy.words import SeededWords, WordSource
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Setup, User
@@ -53,7 +52,6 @@ class Faults(NamedTuple):
 
 
 NO_FAULTS = Faults(False, np.zeros((0, 0)))
-COMPILED = Samplers(exact.ExactLaplace, exact.ExactGaussian, exact.ExactCoins)
 
 
 def on_tape(state: Any) -> Tape:
@@ -123,8 +121,17 @@ def generators(rng: np.random.Generator, trials: int) -> Words:
 
 
 def begin(setup: Setup) -> FastRun:
-    """The engine's arrays of a run of this setup; all users are shown action 0."""
-    return start(setup, 0)
+    """The engine's arrays of a run of this setup; all users are shown action 0.
+
+    With exact noise the state is that of the same release in floats, for its scales and sizes.
+    """
+    run, privatizer = start(setup, 0), cast(Any, setup.privatizer)
+    if not is_exact(privatizer):
+        return run
+    if sends_answers(run.state.inner):
+        return run._replace(state=run.state.inner)
+    noise = privatizer.source(setup.problem, setup.G, np.random.SeedSequence(0))
+    return run._replace(state=privatizer.state(setup.problem, setup.G, noise))
 
 
 def releases(
@@ -163,7 +170,7 @@ class OneSource(SeededWords):
 
 
 def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Generator, absent: int) -> Floats:
-    """The same of exact noise."""
+    """`releases` of a privatizer with exact noise."""
     if absent >= 0:
         raise NotImplementedError("an exact release is attacked by replacing a user")
     problem, G, seed = run.setup.problem, run.setup.G, np.random.SeedSequence(int(rng.integers(2**63)))
@@ -172,12 +179,13 @@ def exact_releases(run: FastRun, users: Users, trials: int, rng: np.random.Gener
     seen = views(run, run.state)
     size = sum(view.size for view in seen)
     out = np.zeros((trials, len(people), size))
+    drawn = () if sends_answers(run.state) else (compiled_draws,)
     for trial in out:
-        made, last = privatizer.release(problem, G, seed, COMPILED), np.zeros(size)
+        made, last = privatizer.release(problem, G, seed, *drawn), np.zeros(size)
         for t, person in enumerate(people):
             counts = made.release(person)
             if sends_answers(run.state):
-                last = np.concatenate(tallies_of(made.state))
+                last = np.concatenate(tallies_of(made.state.inner))
             elif counts is not None:
                 last = counts[-size:]
             trial[t] = last

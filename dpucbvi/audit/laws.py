@@ -6,9 +6,7 @@ undoes B as far as that goes: a matrix M such that every noise is in one row of 
 
     M (releases) = M A x + M B z,
 
-and the rows are independent, each with noise Σ a_i z_i of known weights a. Where B is square M = B⁻¹. Honaker's
-tree has more noises than releases: its release 2 is (2/3) z_12 + (1/3)(z_1 + z_2), and z_1 is known from
-release 1, which leaves the sum of two Laplace variables.
+and the rows are independent, each with noise Σ a_i z_i of known weights a. B must be square: M = B⁻¹.
 """
 
 import math
@@ -23,15 +21,12 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
     Toeplitz,
 )
 from dpucbvi.protocol import Floats, Privatizer
-
-MOST_HONAKER = 3  # releases whose likelihood is written out
 
 
 class Law(NamedTuple):
@@ -65,32 +60,6 @@ def binary_tree(T: int) -> Floats:
         u = t
         while u:
             B[t - 1, u - 1] = 1.0
-            u &= u - 1
-    return B
-
-
-def honaker(T: int) -> Floats:
-    """B: the weights of all nodes in the estimates of the blocks of t."""
-    nodes = {(height, last): None for last in range(1, T + 1) for height in range(last.bit_length())}
-    drawn = [(height, last) for height, last in nodes if last % (1 << height) == 0]
-    place = {node: i for i, node in enumerate(drawn)}  # at every t a leaf, then the blocks that close with it
-
-    def estimate(height: int, last: int) -> tuple[Floats, float]:
-        """The weights of a block's estimate and its variance."""
-        own = np.zeros(len(drawn))
-        own[place[height, last]] = 1.0
-        if height == 0:
-            return own, 1.0
-        half = 1 << (height - 1)
-        (left, v), (right, _) = estimate(height - 1, last - half), estimate(height - 1, last)
-        best = 2.0 * v / (1.0 + 2.0 * v)  # inverse variances 1 and 1/(2v)
-        return best * own + (1.0 - best) * (left + right), best
-
-    B = np.zeros((T, len(drawn)))
-    for t in range(1, T + 1):
-        u = t
-        while u:
-            B[t - 1] += estimate((u & -u).bit_length() - 1, u)[0]
             u &= u - 1
     return B
 
@@ -143,8 +112,6 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
     match privatizer:
         case Central() | GaussianTree():
             return binary_tree(T)
-        case Honaker():
-            return honaker(T)
         case KaryTree():
             return kary_tree(T, privatizer.k)
         case Toeplitz(factorisation="square_root"):
@@ -159,8 +126,6 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
 def law(privatizer: Privatizer, T: int) -> Law:
     """What T releases of the privatizer come to, row by row."""
     B = noises(privatizer, T)
-    if isinstance(privatizer, Honaker):
-        return _law_of_honaker(B)
     if B.shape[0] != B.shape[1] or np.linalg.matrix_rank(B) < T:
         raise InputError(f"K: the noises of {T} releases cannot be told apart; a full tree is needed")
     return Law(np.asarray(np.linalg.inv(B), dtype=np.float64), ((1.0,),) * T)
@@ -169,16 +134,3 @@ def law(privatizer: Privatizer, T: int) -> Law:
 def each_alone(T: int) -> Law:
     """Every release with one noise of its own: the law of a mechanism that draws its noise anew each time."""
     return Law(np.eye(T), ((1.0,),) * T)
-
-
-def _law_of_honaker(B: Floats) -> Law:
-    T = len(B)
-    if T > MOST_HONAKER:
-        raise InputError(f"K: {T + 1} is not accepted; an audit of honaker takes at most {MOST_HONAKER + 1}")
-    undo: Floats = np.eye(T)
-    if T > 1:
-        undo[1, 0] = -B[1, 0]  # z_1 is release 1
-    if T > 2:
-        undo[2, 1] = -1.0
-    rows = undo @ B
-    return Law(undo, tuple(tuple(sorted(row[np.abs(row) > 1e-12], reverse=True)) for row in rows))

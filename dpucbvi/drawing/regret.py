@@ -3,10 +3,8 @@
 import textwrap
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -36,7 +34,6 @@ MARKS = 5  # on every curve
 AXES = (0.62, 0.75, 4.6, 3.2)  # left, bottom, width, height in inches; it grows with the number of curves
 TOP = 0.35  # inches above the axes
 AIR = 0.1  # and right of the labels
-SCALE = "viridis"
 OPAQUE = 0.18  # an interval, if there are few; many lie over each other, and all must be seen through
 
 
@@ -77,16 +74,9 @@ class Panel(NamedTuple):
     dashed: str = ""
 
 
-def looks(n: int, scale: Floats | None = None) -> list[Look]:
-    """As many colours and dashes as there are curves, or the colours of a scale of numbers."""
-    if scale is None:
-        return [Look(colour(i), marker(i + i // len(LINES)), line(i)) for i in range(n)]
-    wide = scale.min() > 0.0 and scale.max() > 20.0 * scale.min()
-    at = np.log(scale) if wide else scale
-    share = 0.85 * (at - at.min()) / (at.max() - at.min())  # the yellow end is too pale
-    return [
-        Look(to_hex(matplotlib.colormaps[SCALE](value)), marker(i), LINES[0]) for i, value in enumerate(share)
-    ]
+def looks(n: int) -> list[Look]:
+    """As many colours and dashes as there are curves."""
+    return [Look(colour(i), marker(i + i // len(LINES)), line(i)) for i in range(n)]
 
 
 def curve(

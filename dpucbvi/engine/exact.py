@@ -6,30 +6,33 @@ returns the place behind those it used. A sampler that runs out of words returns
 what else it returns means nothing: the draw is begun again from its first word when there are more. So nothing
 is drawn ahead, and no word is lost or used for two draws.
 
-A draw that has read w words has V ≤ w and K ≤ w + 12. One that would read more than 2^20 words ends in an
-error: its probability is below 2^-10000, so the source is broken. Below that, |Y|td ≤ t²d(V+1) < 2^54, and
-nothing overflows.
+A draw that needs more than 8192 words, whose probability is below 2^-1000, is begun anew. The others have V ≤
+8192 and K ≤ 8204, |Y|td ≤ t²d(V+1) < 2^46, and nothing overflows.
+
+A release does not contain this code: it calls a C function by its address (boxes.py), which all releases share.
 """
 
+import ctypes
 from collections.abc import Callable
 from math import factorial, isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpucbvi.engine.compiled import bound, compiled, inlined
-from dpucbvi.privacy import exact
+from dpucbvi.engine.boxes import box, boxed_callback, call
+from dpucbvi.engine.compiled import bound, by_hand, compiled, inlined, jit
+from dpucbvi.engine.noise import fill_seeded, next_words
+from dpucbvi.privacy import draws, exact, words
 from dpucbvi.privacy.exact import FACTORIAL_OF
-from dpucbvi.privacy.words import HalfWords, WordSource
+from dpucbvi.privacy.words import HalfWords, Words
 from dpucbvi.protocol import Ints
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 HALF, LOW, SIZE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(2**32)
 BOUNDS = np.array([factorial(FACTORIAL_OF) // factorial(k) for k in range(FACTORIAL_OF + 1)], dtype=np.uint64)
-MOST_WORDS = 2**20  # of one draw
 
 
 @intrinsic
@@ -41,6 +44,44 @@ def high_word(_context: Any, x: Any = None, y: Any = None) -> Any:
         return b.trunc(b.lshr(b.mul(*wide), ir.Constant(ir.IntType(128), 64)), ir.IntType(64))
 
     return types.uint64(types.uint64, types.uint64), build
+
+
+# --- words --------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def read(_context: Any, reader: Any = None, address: Any = None, size: Any = None) -> Any:
+    """What the C function at an address returns for (address, size, 0)."""
+
+    def build(_c: Any, builder: Any, _s: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        kind = ir.FunctionType(word, [word, word, word])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [*arguments[1:], word(0)])
+
+    return types.int64(types.int64, types.int64, types.int64), build
+
+
+@inlined
+def first_place(words: Words) -> int:
+    """Where the source stands: at its end after a fork, when what it holds is the parent's."""
+    return words.at[0] if words.at[1] == words.forks[0] else words.block.size
+
+
+@by_hand(words.refill)
+@jit
+def refill(words: Words) -> None:
+    """Read a new block behind the words that are left; the system may hand out less than it is asked for."""
+    half, at = words.block.size // 2, first_place(words)
+    at = at if at >= half else words.block.size
+    for i in range(at, words.block.size):
+        words.block[i - half] = words.block[i]
+    if words.generator.size > 0:
+        next_words(words.generator, words.new)
+    else:
+        done, size = 0, 8 * words.new.size
+        while done < size:
+            done += max(read(words.reader, words.new.ctypes.data + done, size - done), 0)
+    words.at[0], words.at[1] = at - half, words.forks[0]
 
 
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
@@ -64,7 +105,7 @@ def uniform_below(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
 
 @inlined
 def uniform_below_wide(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
-    """The same for n > 2^32."""
+    """`uniform_below` for n > 2^32."""
     while at + 1 < words.size:
         word = np.uint64(words[at]) << HALF | np.uint64(words[at + 1])
         at += 2
@@ -173,85 +214,151 @@ def bernoulli_exp_above_one(high: Any, low: Any, b: Any, words: HalfWords, at: i
 
 
 @inlined
-def response(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> tuple[Any, int]:
-    """One of the answers 0..d-1: the true one e^{n/m} times as likely as any other."""
-    while at <= words.size:
-        answer, at = uniform_below(d, words, at)
-        if answer == truth:
-            return answer, at
+def proposal(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> tuple[Any, int]:
+    """One of the answers 0..d-1, all as likely; d if it is false and not kept. Kept is e^{-n/m} of these."""
+    answer, at = uniform_below(d, words, at)
+    if answer != truth:
         kept, at = bernoulli_exp_above_one(ZERO, n, m, words, at)
-        if kept:
-            return answer, at
-    return ZERO, at
+        if not kept:
+            answer = d
+    return answer, at
 
 
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
 @inlined
-def laplace_variate(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+def laplace_variate(scale: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Discrete Laplace of scale n/d, as a signed integer; `scale` is (n, d)."""
     Y, negative, at = discrete_laplace(scale[0], scale[1], words, at)
     return np.int64((Y ^ (ZERO - negative)) + negative), at  # ±Y without a branch
 
 
 @inlined
-def gaussian_variate(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+def gaussian_variate(scale: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Discrete Gaussian; `scale` is (n, d, t)."""
     Y, negative, at = discrete_gaussian(scale[0], scale[1], scale[2], words, at)
     return np.int64((Y ^ (ZERO - negative)) + negative), at
 
 
-@inlined
-def answer(scale: Any, _i: int, words: HalfWords, at: int) -> tuple[Any, int]:
-    """A response; `scale` is (truth, d, n, m)."""
-    given, at = response(scale[0], scale[1], scale[2], scale[3], words, at)
-    return np.int64(given), at
-
-
-@inlined
-def bit(scale: Any, i: int, words: HalfWords, at: int) -> tuple[Any, int]:
-    """The i-th of some bits, of which one is hot; `scale` is (hot, n, m)."""
-    if np.uint64(i) == scale[0]:
-        sent, at = uniform_below(TWO, words, at)
-    else:
-        sent, at = response(ZERO, TWO, scale[1], scale[2], words, at)
-    return np.int64(sent), at
-
-
-def draw(scale: Any, i: int, words: HalfWords, at: int) -> tuple[Any, int]:
+def draw(scale: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Stands in `fill` for one of the functions above."""
     raise NotImplementedError
 
 
-def fill(scale: Any, words: HalfWords, at: int, out: Ints, done: int) -> tuple[int, int]:
-    """Fill out[done:] from words[at:]; returns where both stand when `out` is full or the words run out."""
-    while done < out.size:
-        value, after = draw(scale, done, words, at)
-        if after > words.size:
-            break
-        out[done] = value
-        at = after
-        done += 1
-    return at, done
+def fill(scale: Any, words: Words, out: Ints) -> None:
+    """Fill `out` with the next draws; the source is asked for more words whenever one has run out of them."""
+    i, at = 0, first_place(words)
+    while i < out.size:
+        value, after = draw(scale, words.block, at)
+        if after > words.block.size:
+            words.at[0] = at
+            refill(words)
+            at = words.at[0]
+        else:
+            out[i] = value
+            at = after
+            i += 1
+    words.at[0] = at
 
 
-laplace_draws, gaussian_draws, answer_draws, bit_draws = (
-    compiled(bound(fill, draw=one)) for one in (laplace_variate, gaussian_variate, answer, bit)
-)
+laplace_draws, gaussian_draws = (compiled(bound(fill, draw=one)) for one in (laplace_variate, gaussian_variate))
 
 
-def draw_from(source: WordSource, n: int, draws: Callable[..., tuple[int, int]], *scale: int) -> Ints:
-    """n variates; the source is asked for more words whenever a draw has run out of them."""
-    out, done = np.empty(n, dtype=np.int64), 0
-    constants = tuple(np.uint64(number) for number in scale)
+# --- for releases -------------------------------------------------------------------------------------
+
+
+@by_hand(exact.uniform_below)
+@jit
+def one_below(n: int, words: Words) -> Any:
+    at = first_place(words)
+    value, after = uniform_below(np.uint64(n), words.block, at)
+    while after > words.block.size:
+        words.at[0] = at
+        refill(words)
+        at = words.at[0]
+        value, after = uniform_below(np.uint64(n), words.block, at)
+    words.at[0] = after
+    return np.int64(value)
+
+
+@by_hand(exact.response)
+@jit
+def one_response(truth: int, d: int, n: int, m: int, words: Words) -> Any:
+    """One of the answers 0..d-1: proposals, until one is kept."""
+    at = first_place(words)
     while True:
-        source.at, done = draws(constants, source.words, source.at, out, done)
-        if done == n:
-            return out
-        if len(source.words) - source.at > MOST_WORDS:
-            raise OverflowError(f"one draw has read more than {MOST_WORDS} words: they cannot be random")
-        source.refill()
+        value, after = proposal(np.uint64(truth), np.uint64(d), np.uint64(n), np.uint64(m), words.block, at)
+        if after > words.block.size:
+            words.at[0] = at
+            refill(words)
+            after = words.at[0]
+        elif value < np.uint64(d):
+            words.at[0] = after
+            return np.int64(value)
+        at = after
+
+
+def fill_families(words: Words, scale: Any, sizes: Ints, gaussian: bool, out: Ints, _k: int) -> int:
+    """Fill `out` with new noise, family by family."""
+    begin = 0
+    for family in range(sizes.size):
+        end = begin + sizes[family]
+        n, d, t = scale[family, 0], scale[family, 1], scale[family, 2]
+        if gaussian:
+            gaussian_draws((n, d, t), words, out[begin:end])
+        else:
+            laplace_draws((n, d), words, out[begin:end])
+        begin = end
+    return 0
+
+
+class CompiledDraws(NamedTuple):
+    """The noise of privacy/law.ExactDraws, drawn by a C function into `out`."""
+
+    scale: Any  # of two dimensions: what `fill_by` looks at
+    out: Ints
+    function: int
+    box: Ints
+    kept: tuple[Any, ...]  # what the box points to
+
+    def draw(self, n: int) -> Ints:
+        if n != self.out.size:
+            raise ValueError(f"this noise is for {self.out.size} counters, not for {n}")
+        ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(self.function)(self.box.ctypes.data, 0)
+        return self.out.copy()
+
+
+_FILLING: list[Any] = []  # `fill_families` as a C function, once it is needed
+
+
+def compiled_draws(words: Words, scale: Any, sizes: Ints, gaussian: bool) -> CompiledDraws:
+    """The source that ExactDraws of these arguments is, compiled."""
+    out = np.zeros(int(sizes.sum()), np.int64)
+    boxed = box(words, scale, sizes, gaussian, out)
+    if not _FILLING:
+        _FILLING.append(boxed_callback(fill_families, boxed))
+    return CompiledDraws(scale, out, _FILLING[0].address, boxed.words, (words, sizes))
+
+
+@by_hand(draws.fill)
+@jit
+def fill_any(source: Any, noise: Any) -> None:
+    """Fill a vector with new noise, seeded or exact."""
+    fill_by(source.scale, source, noise)
+
+
+@inlined
+def fill_by(scale: Any, source: Any, noise: Any) -> None:
+    if scale.ndim == 2:  # known when compiled: the other branch is left out
+        call(source.function, source.box.ctypes.data, 0)
+        for c in range(noise.size):
+            noise[c] = source.out[c]
+    else:
+        fill_seeded(source, noise)
+
+
+# --- one law at a time --------------------------------------------------------------------------------
 
 
 class ExactLaplace(exact.ExactLaplace):
@@ -273,7 +380,10 @@ class ExactCoins(exact.ExactCoins):
     """The reference's class with compiled answers."""
 
     def response(self, truth: int, d: int) -> int:
-        return int(draw_from(self.source, 1, answer_draws, truth, d, self.n, self.d)[0])
+        return int(one_response(truth, d, self.n, self.d, Words._make(self.source)))
 
-    def bits(self, hot: int, n: int) -> Ints:
-        return draw_from(self.source, n, bit_draws, hot, self.n, self.d)
+
+def draw_from(source: Words, n: int, draws: Callable[..., None], *scale: int) -> Ints:
+    out = np.empty(n, dtype=np.int64)
+    draws(tuple(np.uint64(number) for number in scale), Words._make(source), out)
+    return out

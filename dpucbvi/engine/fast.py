@@ -40,7 +40,6 @@ from dpucbvi.engine.state import (
     RECORDED,
     RELEASED,
     Memory,
-    Places,
     Private,
     Processing,
     Record,
@@ -56,6 +55,8 @@ from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privatizers.arrays import take_of
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
 from dpucbvi.sources import code
@@ -107,7 +108,8 @@ def run_fast(
             watch(k, plan, counts)
             progress(1)
         return trace(run, loop.report)
-    checkpoint = None if loop.own_release else checkpoint
+    # Exact noise is never stored, and what was drawn is never drawn again: such a run begins anew.
+    checkpoint = None if loop.own_release or is_exact(setup.privatizer) else checkpoint
     origin = "" if checkpoint is None else origin_of(setup, seed)
     if checkpoint is not None and checkpoint.exists():
         run = resume(run, checkpoint, origin) or start(setup, seed)
@@ -228,7 +230,7 @@ class Loop:
 
 def plan_part(run: FastRun) -> Part:
     agent, private, memory = run.setup.agent, run.private, run.memory
-    counts = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+    counts = Counted(private.N_sa, private.N_sas, private.R, private.after)
     values = Values(memory.Q, memory.V, memory.pi)
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
@@ -245,8 +247,9 @@ def release_part(run: FastRun) -> Part:
     if not has_take(privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
     arguments = releases.arguments_of(run.state, run.memory, run.private)
-    release = releases.release_of(privatizer.take)
-    if not is_the_packages(privatizer.take):
+    take = take_of(privatizer)
+    release = releases.release_of(take)
+    if not is_the_packages(take):
         return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
     boxed = box(*arguments)
     return Part(boxed_callback(release, boxed).address, boxed)
@@ -298,24 +301,19 @@ def no_counts(setup: Setup) -> Private:
     N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
     hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _places(setup))
+    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _after(setup))
 
 
-def _places(setup: Setup) -> Places:
+def _after(setup: Setup) -> Ints:
     if setup.support is None:
-        return Places(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return np.zeros(0, dtype=np.int64)
     G, S, A, D = setup.support.next.shape
-    successors = np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1)
-    return Places(np.ascontiguousarray(successors), setup.support.place.reshape(G * S * A, S))
+    return np.ascontiguousarray(np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1))
 
 
 def _world(mdp: TabularMDP) -> World:
-    """The MDP with its positive probabilities alone, as many for every pair as the one with most has."""
-    most = int((mdp.P > 0.0).sum(axis=-1).max())
-    successor = np.argsort(mdp.P == 0.0, axis=-1, kind="stable")[..., :most]
-    P = np.ascontiguousarray(np.take_along_axis(mdp.P, successor, axis=-1))
     V_star = optimal_values(mdp)[0][0]
-    return World(P, np.ascontiguousarray(successor), mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
+    return World(*mdp.positive, mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
 
 
 def _no_record(episodes: Ints) -> Record:

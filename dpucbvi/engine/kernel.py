@@ -22,26 +22,32 @@ from dpucbvi.mdp import draw
 from dpucbvi.protocol import Floats, Ints
 
 
-def action_value(world: World, h: int, s: int, a: int, V_next: Floats) -> float:
+def step(world: World, h: int) -> int:
+    """Where the transitions of step h are: all steps have the same if there is one."""
+    return h if len(world.P) > 1 else 0
+
+
+def action_value(r: float, P: Floats, successor: Ints, V_next: Floats) -> float:
     """r(s,a) + Σ_{s'} P(s'|s,a) V_{h+1}(s')."""
-    P, successor = world.P[h, s, a], world.next[h, s, a]
     total = 0.0
     for i in range(P.size):
         total += P[i] * V_next[successor[i]]
-    return world.r[h, s, a] + total
+    return r + total
 
 
 def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
     """V^π by backward induction."""
     H, S, A = world.r.shape
     for h in range(H - 1, -1, -1):
+        r, P, successor, V_next = world.r[h], world.P[step(world, h)], world.next[step(world, h)], V[h + 1]
         for s in range(S):
             if pi.ndim == 2:  # known when compiled: the other branch is left out
-                V[h, s] = action_value(world, h, s, pi[h, s], V[h + 1])
+                a = pi[h, s]
+                V[h, s] = action_value(r[s, a], P[s, a], successor[s, a], V_next)
             else:
                 V[h, s] = 0.0
                 for a in range(A):
-                    V[h, s] += pi[h, s, a] * action_value(world, h, s, a, V[h + 1])
+                    V[h, s] += pi[h, s, a] * action_value(r[s, a], P[s, a], successor[s, a], V_next)
 
 
 def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> bool:
@@ -77,7 +83,8 @@ def deploy(world: World, memory: Memory, u: Floats) -> int:
         if world.bernoulli:
             r = 1.0 if u[3 + 3 * h] < r else 0.0
         memory.N_visits[h, s, a] += 1.0
-        s = world.next[h, s, a, draw(world.P[h, s, a], u[2 + 3 * h])]
+        at = step(world, h)
+        s = world.next[at, s, a, draw(world.P[at, s, a], u[2 + 3 * h])]
         memory.a[h], memory.r[h], memory.s[h + 1] = a, r, s
     return first
 

@@ -149,9 +149,8 @@ def fill_gaussian(state: Words, words: Words, out: Floats) -> None:
         x[m - 1], _ = gaussian_pair(radius_words[m - 1], angle_words[m - 1])
 
 
-@by_hand(draws.fill)
 @jit
-def fill(source: Draws, out: Floats) -> None:
+def fill_seeded(source: Draws, out: Floats) -> None:
     """Fill `out` with scale × the next variates."""
     if source.gaussian:
         fill_gaussian(source.generator, source.words, out)

@@ -1,7 +1,8 @@
 """Compiled twin of projection.py: the closed form of Eq.4 and the shift of Eq.5, all rows side by side.
 
 Arrays have the next state first and the rows (h,s,a) last, so that the inner loops become SIMD code; each row
-sees the same operations in the same order as in the reference.
+sees the same operations in the same order as in the reference. Rows are solved in blocks that stay in the
+processor's cache while the passes of the LP go over them.
 """
 
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.protocol import Floats
+
+BLOCK = 256  # rows that are solved together
 
 
 class Rows(NamedTuple):
@@ -27,35 +30,58 @@ class Rows(NamedTuple):
 
 def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Floats, work: Rows) -> int:
     """From N̂(s,a) = n, N̂(s,a,s') = y[s'] to Ñ(s,a), Ñ(s,a,s') = x[s']; returns how many LPs were infeasible."""
-    S, rows = y.shape
-    if start_rows(n, y, w, work):
-        while michelot_step(y, work):
-            pass
-    threshold = work.threshold
-    for row in range(rows):
-        N_sa[row] = 0.0
-    for s in range(S):
-        for row in range(rows):
-            value = y[s, row] - threshold[row]  # [Eq.4]
-            value = value if value > 0.0 else 0.0
-            N_sa[row] += value
-            x[s, row] = value + E / (2 * S)  # [Eq.5]
     fallbacks = 0
-    for row in range(rows):
-        N_sa[row] += E / 2  # [Eq.5]
-        fallbacks += n[row] < -w
+    for first in range(0, n.size, BLOCK):
+        block = n[first : first + BLOCK]
+        threshold = solve(block, y, w, work, first)
+        shift(y, threshold, E, N_sa[first : first + BLOCK], x, first)
+        for row in range(block.size):
+            fallbacks += block[row] < -w
     return fallbacks
 
 
-def start_rows(n: Floats, y: Floats, w: float, work: Rows) -> bool:
+def solve(n: Floats, y: Floats, w: float, work: Rows, first: int) -> Floats:
+    """[Eq.4] λ of the block of rows that begins at `first`."""
+    end = first + n.size
+    block = Rows(
+        work.threshold[first:end],
+        work.target[first:end],
+        work.total[first:end],
+        work.number[first:end],
+        work.active[first:end],
+    )
+    if start_rows(n, y, w, block, first):
+        while michelot_step(y, block, first):
+            pass
+    return block.threshold
+
+
+def shift(y: Floats, threshold: Floats, E: float, N_sa: Floats, x: Floats, first: int) -> None:
+    """[Eq.4-5] x = max(y - λ, 0) + E/(2S) and N = Σ max(y - λ, 0) + E/2."""
+    S, rows = len(y), N_sa.size
+    for row in range(rows):
+        N_sa[row] = 0.0
+    for s in range(S):
+        y_s, x_s = y[s][first : first + rows], x[s][first : first + rows]
+        for row in range(rows):
+            value = y_s[row] - threshold[row]  # [Eq.4]
+            value = value if value > 0.0 else 0.0
+            N_sa[row] += value
+            x_s[row] = value + E / (2 * S)  # [Eq.5]
+    for row in range(rows):
+        N_sa[row] += E / 2  # [Eq.5]
+
+
+def start_rows(n: Floats, y: Floats, w: float, work: Rows, first: int) -> bool:
     """λ = 0 for rows within the band, -∞ (all entries stay) for the others; returns whether there are any."""
-    S, rows = y.shape
+    S, rows = len(y), n.size
     total = work.total
     for row in range(rows):
         total[row] = 0.0
     for s in range(S):
+        y_s = y[s][first : first + rows]
         for row in range(rows):
-            total[row] += y[s, row] if y[s, row] > 0.0 else 0.0
+            total[row] += y_s[row] if y_s[row] > 0.0 else 0.0
     outside = 0
     for row in range(rows):
         middle = n[row] if n[row] > -w else -w
@@ -67,16 +93,17 @@ def start_rows(n: Floats, y: Floats, w: float, work: Rows) -> bool:
     return outside > 0
 
 
-def michelot_step(y: Floats, work: Rows) -> bool:
+def michelot_step(y: Floats, work: Rows, first: int) -> bool:
     """Drop the entries below λ and raise λ, in every row outside the band; returns whether any λ moved."""
-    S, rows = y.shape
     threshold, total, count, active = work.threshold, work.total, work.number, work.active
+    rows = total.size
     for row in range(rows):
         total[row] = count[row] = 0.0
-    for s in range(S):
+    for s in range(len(y)):
+        y_s = y[s][first : first + rows]
         for row in range(rows):
-            stays = y[s, row] >= threshold[row]
-            total[row] += y[s, row] if stays else 0.0
+            stays = y_s[row] >= threshold[row]
+            total[row] += y_s[row] if stays else 0.0
             count[row] += 1.0 if stays else 0.0
     moved = 0
     for row in range(rows):

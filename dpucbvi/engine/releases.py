@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import dpucbvi.engine.noise  # noqa: F401  (what is compiled by hand)
 from dpucbvi.counts import add_bits
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.arrays import Take, check_policy
+from dpucbvi.privatizers.noisy_sums import NoisySums
+from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Ints, Noisy, Setup, User
 
 
@@ -15,21 +17,22 @@ def start(setup: Setup, seed: int, stochastic: bool) -> Any:
     """The state of the release before the first user."""
     privatizer: Any = setup.privatizer
     check_policy(privatizer, stochastic)
-    return privatizer.start(setup.problem, setup.G, seed_stream(seed, "privacy"))
+    drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, NoisySums) else ()
+    return privatizer.start(setup.problem, setup.G, seed_stream(seed, "privacy"), *drawn)
 
 
 def arguments_of(state: Any, memory: Memory, private: Private) -> tuple[Any, ...]:
     """What a release reads and writes, but for the number of its user."""
-    return state, memory, Noisy(private.flat, private.sd), private.places.place
+    return state, memory, Noisy(private.flat, private.sd), private.after
 
 
 def release_of(take: Take) -> Callable[[Any, Memory, Noisy, Ints, int], int]:
     """The `take` of a privatizer as a plain function of the engine's arrays, for the loop of kernel.py."""
 
-    def release(state: Any, memory: Memory, noisy: Noisy, place: Ints, t: int) -> int:
+    def release(state: Any, memory: Memory, noisy: Noisy, after: Ints, t: int) -> int:
         """Take user t, whose trajectory memory has; 1 if what is in `noisy` is new."""
         cells = noisy.counts.size // noisy.sd.size - 2
-        place_of = symbols(places(place, memory), memory, cells // 2)
+        place_of = symbols(places(after, memory), memory, cells // 2)
         user = User(memory.s, memory.a, memory.r, memory.pi, place_of)
         return int(take(state, t, user, noisy))
 
@@ -45,14 +48,16 @@ def symbols(moves: Ints, memory: Memory, D: int) -> Ints:
     return memory.place
 
 
-def places(place: Ints, memory: Memory) -> Ints:
-    """Which of its pair's counters the next state of every step has."""
-    if place.ndim == 2:  # known when compiled: the other branch is left out
-        pairs = memory.Q.shape[1]
-        G, A = len(place) // pairs, pairs // memory.V.shape[1]
+def places(after: Ints, memory: Memory) -> Ints:
+    """Which of its pair's counters the next state of every step has: the first, if it has none (support.py)."""
+    if after.ndim == 3:  # known when compiled: the other branch is left out
+        G, D, pairs = after.shape
         for h in range(memory.a.size):
-            pair = (h % G) * pairs + memory.s[h] * A + memory.a[h]
-            memory.place[h] = place[pair, memory.s[h + 1]]
+            pair = memory.s[h] * (pairs // memory.V.shape[1]) + memory.a[h]
+            memory.place[h] = 0
+            for d in range(1, D):
+                if after[h % G, d, pair] == memory.s[h + 1]:
+                    memory.place[h] = d
         return memory.place
     else:
         return memory.s[1:]

@@ -20,6 +20,7 @@ class World(NamedTuple):
     """The MDP, its optimal values at the first step, and whether rewards are coins.
 
     P[h, s, a, i] is the probability of the state next[h, s, a, i]: of the positive ones alone, in their order.
+    One step is there if all are the same (`step`).
     """
 
     P: Floats
@@ -30,20 +31,12 @@ class World(NamedTuple):
     bernoulli: bool
 
 
-class Places(NamedTuple):
-    """Which next states are counted (support.Support); empty, and of one dimension, where all S are.
-
-    The code for one or the other is chosen by that dimension when it is compiled.
-    """
-
-    next: Ints  # [g, d, row]
-    place: Ints  # [all rows, s']
-
-
 class Private(NamedTuple):
     """What the algorithm may see: the noisy counts (`flat` holds all three families) and Ñ.
 
-    Without post-processing N_sa and N_sas are N̂ itself. N(s,a,s') has s' first, or the d of `places`.
+    Without post-processing N_sa and N_sas are N̂ itself. N(s,a,s') has s' first, or the d of `after`, the next
+    states that are counted (support.Support). Where all S are, that is empty and of one dimension: the code for
+    one or the other is chosen by it when it is compiled.
     """
 
     flat: Floats
@@ -53,7 +46,7 @@ class Private(NamedTuple):
     N_sa: Floats
     N_sas: Floats
     sd: Floats  # of the noise of N(s,a,s') [all rows]
-    places: Places
+    after: Ints  # [g, d, row]
 
 
 class Flat(NamedTuple):
@@ -123,7 +116,7 @@ class Record(NamedTuple):
 
 
 # Numbers that the settings give again, and that a checkpoint does not hold.
-GIVEN = ("source.scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
+GIVEN = (".scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
 # The only integers that it holds. None is an index but for actions, which are checked; `seek` has the rest.
 WHOLE = ("memory.pi", "memory.tally", "record.changes", "record.fallbacks", "state.shown", "sample.filled")
 

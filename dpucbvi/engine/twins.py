@@ -7,6 +7,7 @@ classes above it a name stands.
 from typing import Any
 
 from dpucbvi.agents.own import OwnAgent
+from dpucbvi.privatizers.arrays import take_of
 from dpucbvi.protocol import Agent, Privatizer, Setup
 
 
@@ -33,6 +34,6 @@ def is_own(setup: Setup) -> bool:
 
     agent: Any = setup.agent
     privatizer: Any = setup.privatizer
-    if isinstance(agent, OwnAgent) or not has_take(privatizer) or not is_the_packages(privatizer.take):
+    if isinstance(agent, OwnAgent) or not has_take(privatizer) or not is_the_packages(take_of(privatizer)):
         return True
     return not cacheable(agent.plan)

@@ -38,7 +38,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.mechanisms import TOO_MANY
+from dpucbvi.mechanisms import TOO_MANY, add_multiple
+from dpucbvi.privacy.draws import fill
 from dpucbvi.protocol import Floats, Ints
 
 MOST_BYTES = 2 * 10**9  # of what is kept for all releases
@@ -176,38 +177,52 @@ def product(a: Floats, b: Floats, n: int) -> Floats:
     return np.fft.irfft(np.fft.rfft(a, length) * np.fft.rfft(b, length), length)[:n]
 
 
-class StairSums:
-    """Running sums in integers, weighted by ĉ and noisy, and the estimates made of them.
+class StairSums(NamedTuple):
+    """Running sums in integers, weighted by ĉ and noisy, and the estimates made of them."""
 
-    `s` are the true sums after release 0, 1, ..., `s_hat` the estimates; `y` is what was last published.
-    """
+    t: Ints  # t[0]: releases so far
+    s: Ints  # [release, counter]: the true sums after release 0, 1, ...
+    s_hat: Floats  # [release, counter]: their estimates
+    y: Ints  # what was last published
+    noise: Ints  # scratch
+    at: Ints  # of the stairs
+    by: Ints
+    unit: int
+    variance: Floats
 
-    def __init__(self, T: int, noise: Any):
-        self._stairs, self._variances = stairs(max(T, 1)), stair_variances(max(T, 1))
-        self.noise, self.t, self.T = noise, 0, T
-        self.s = np.zeros((T + 1, noise.size), np.int64)
-        self.s_hat = np.zeros((T + 1, noise.size))
-        self.y = np.zeros(noise.size, np.int64)
 
-    def __call__(self, sums: Ints) -> tuple[Floats, float]:
-        """The estimates of the running sums, and their variance in σ²."""
-        if self.t == self.T:
-            raise OverflowError(TOO_MANY)
-        self.t += 1
-        self.s[self.t] = sums
-        return self.estimate(self.publish()), float(self._variances[self.t - 1])
+def start_stairs(size: int, T: int) -> StairSums:
+    """Before the first of T releases."""
+    steps, (y, noise) = stairs(max(T, 1)), (np.zeros(size, np.int64) for _ in range(2))
+    s, s_hat = np.zeros((T + 1, size), np.int64), np.zeros((T + 1, size))
+    variance = stair_variances(max(T, 1))[:T]
+    return StairSums(np.zeros(1, np.int64), s, s_hat, y, noise, steps.at, steps.by, steps.unit, variance)
 
-    def publish(self) -> Ints:
-        """y_t = 2^q s_t - Σ_i w_i s_{t-j_i} + z_t, in integers."""
-        t, steps = self.t, self._stairs
-        back = steps.at <= t
-        self.y = steps.unit * self.s[t] - steps.by[back] @ self.s[t - steps.at[back]]
-        self.y += self.noise.draw(self.noise.size)
-        return self.y
 
-    def estimate(self, y: Ints) -> Floats:
-        """ŝ_t = (y_t + Σ_i w_i ŝ_{t-j_i})/2^q: of what is public alone."""
-        t, steps = self.t, self._stairs
-        back = steps.at <= t
-        self.s_hat[t] = (y + steps.by[back] @ self.s_hat[t - steps.at[back]]) / steps.unit
-        return self.s_hat[t]
+def next_estimate(sums: StairSums, source: Any, true: Ints) -> tuple[Floats, float]:
+    """The estimates of the running sums, and their variance in σ²: y_t = 2^q s_t - Σ_i w_i s_{t-j_i} + z_t."""
+    if sums.t[0] == sums.variance.size:
+        raise OverflowError(TOO_MANY)
+    sums.t[0] += 1
+    t = sums.t[0]
+    sums.s[t] = true
+    fill(source, sums.noise)
+    sums.y[:] = sums.noise
+    add_multiple(sums.y, sums.unit, true)
+    for i in range(sums.at.size):
+        if sums.at[i] <= t:
+            add_multiple(sums.y, -sums.by[i], sums.s[t - sums.at[i]])
+    return estimate(sums), sums.variance[t - 1]
+
+
+def estimate(sums: StairSums) -> Floats:
+    """ŝ_t = (y_t + Σ_i w_i ŝ_{t-j_i})/2^q: of what is public alone."""
+    t = sums.t[0]
+    s_hat = sums.s_hat[t]
+    s_hat[:] = sums.y
+    for i in range(sums.at.size):
+        if sums.at[i] <= t:
+            add_multiple(s_hat, sums.by[i], sums.s_hat[t - sums.at[i]])
+    for c in range(s_hat.size):
+        s_hat[c] /= sums.unit
+    return s_hat

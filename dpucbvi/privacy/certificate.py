@@ -24,19 +24,20 @@ proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on e
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import NamedTuple
 
 from dpucbvi.counts import FAMILIES, Families
-from dpucbvi.errors import InputError, check_number
+from dpucbvi.errors import InputError, check_name, check_number, refused
 from dpucbvi.privacy.accounting import epsilon_of_zcdp, gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
 from dpucbvi.privacy.rational import round_up
 from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
 MARGIN = 1e-12
+LEAST = 1e-100  # ε, and δ unless it is 0: what is made of them stays a number
 SIMULATION, RELEASE = "simulation", "release"
 READ = "trajectories"  # an agent has read them: whatever noise there was hides nothing
 HOW = {SIMULATION: "simulated with seeded noise", RELEASE: "released with exact noise"}
+MOST = 1e300  # ε that is not infinite
 MODELS = ("JDP", "LDP", "none")
 RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if her trajectory is replaced"}
 
@@ -116,11 +117,11 @@ def check_certificate(certificate: Certificate) -> None:
     """Raise InputError for a certificate that could not be one: whatever made it, it is shown to people."""
     model, *epsilons, delta, mu_1, mu_2, noise, rho_1, rho_2, _ = certificate
     given = [*epsilons, delta, *(number for number in (mu_1, mu_2, rho_1, rho_2) if number is not None)]
-    numbers = all(isinstance(number, Real) and not isinstance(number, bool) for number in given)
-    if not (numbers and min(given) >= 0.0 and not any(map(math.isnan, given)) and delta <= 1.0):
+    numbers = all(isinstance(x, float | int) and (0.0 <= x < MOST or x == math.inf) for x in given)
+    if not (numbers and delta <= 1.0) or any(isinstance(x, bool) for x in given):
         raise InputError("certificate: it must have ε, μ and ρ >= 0, and δ in [0, 1]")
-    if model not in MODELS or noise not in (SIMULATION, RELEASE, READ):
-        raise InputError(f"certificate: its model must be one of {', '.join(MODELS)}, its noise a known one")
+    check_name("certificate: its model", model, MODELS)
+    check_name("certificate: its noise", noise, (SIMULATION, RELEASE, READ))
     if model == "none" and not all(map(math.isinf, epsilons)):
         raise InputError("certificate: without a model of privacy its ε must be infinite")
 
@@ -194,9 +195,12 @@ def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scale
 
 
 def gaussian_certificate(
-    model: str, families: str, V: int, C: float, scales: Scales, delta: float
+    model: str, families: str, V: int, C: float, scales: Scales, delta: float, together: float = 1.0
 ) -> Certificate:
-    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ."""
+    """μ² = Σ_f C² Δ_f² / σ_f² under both relations, and the ε that each has at δ.
+
+    `together`: the share of the sum that a user who is replaced can reach (sensitivity.reached_together).
+    """
 
     def mu(replaced: bool) -> float:
         change = l2_squared(FAMILIES[families], V, replaced)
@@ -205,7 +209,7 @@ def gaussian_certificate(
             return math.inf  # a family without noise
         return C * math.sqrt(sum(d2 / sigma**2 for d2, sigma in moved))
 
-    apart, replaced = mu(False), mu(True)
+    apart, replaced = mu(False), mu(True) * math.sqrt(together)
     epsilons = gaussian_epsilon(apart, delta), gaussian_epsilon(replaced, delta)
     return Certificate(model, *epsilons, delta, apart, replaced)
 
@@ -237,14 +241,16 @@ def nothing_released(model: str) -> Certificate:
 
 def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
     """Raise InputError for what no privatizer accepts."""
-    check_number("epsilon", epsilon, positive, "a number > 0")
+    check_number("epsilon", epsilon, lambda epsilon: epsilon >= LEAST, f"a number >= {LEAST:g}")
     check_one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
     check_one_of("families", families, tuple(FAMILIES))
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
 
 
-def check_delta(delta: float) -> None:
-    check_number("delta", delta, lambda delta: 0.0 < delta < 1.0, "a number in (0, 1)")
+def check_delta(delta: float, pure: bool = False) -> None:
+    """Raise InputError for a δ that is no number in (0, 1), or far too small; with `pure`, 0 is one too."""
+    accepted = f"{'0, or ' if pure else ''}a number in [{LEAST:g}, 1)"
+    check_number("delta", delta, lambda delta: (pure and delta == 0.0) or LEAST <= delta < 1.0, accepted)
 
 
 def positive(value: float) -> bool:
@@ -252,5 +258,7 @@ def positive(value: float) -> bool:
 
 
 def check_one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
+    if not (isinstance(value, str) and value.isprintable()):
+        raise refused(key, value, f"one of {', '.join(accepted)}")
     if value not in accepted:
         raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")

@@ -38,14 +38,13 @@ Formal guarantees, for independent uniform words (words.py):
 Out of scope: timing. The number of words a draw reads depends on its value.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import factorial, isqrt
 
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.words import WordSource
+from dpucbvi.privacy.words import Stream, WordSource
 from dpucbvi.protocol import Ints
 
 LARGEST = 2**30  # of the numerator and the denominator of a scale
@@ -55,7 +54,7 @@ FACTORIAL_OF = 12  # 12! < 2^32 < 13!
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
 
 
-def uniform_below(n: int, words: Iterator[int]) -> int:
+def uniform_below(n: int, words: Stream) -> int:
     """Uniform on 0..n-1, 1 ≤ n < 2^64: from one word, or two above 2^32; n = 1 needs none."""
     if n == 1:
         return 0
@@ -67,7 +66,7 @@ def uniform_below(n: int, words: Iterator[int]) -> int:
             return high
 
 
-def first_failure(words: Iterator[int]) -> int:
+def first_failure(words: Stream) -> int:
     """The first K ≥ 2 with Bernoulli(1/K) = 0: P(K > k) = 1/k!."""
     N, K = uniform_below(factorial(FACTORIAL_OF), words), 2
     while K <= FACTORIAL_OF and N < factorial(FACTORIAL_OF) // factorial(K):
@@ -78,7 +77,7 @@ def first_failure(words: Iterator[int]) -> int:
     return K
 
 
-def bernoulli_exp(a: int, b: int, words: Iterator[int]) -> bool:
+def bernoulli_exp(a: int, b: int, words: Stream) -> bool:
     """True with probability e^{-a/b}, 0 ≤ a ≤ b [Algorithm 1]."""
     K = 1
     if uniform_below(b, words) < a:
@@ -88,7 +87,7 @@ def bernoulli_exp(a: int, b: int, words: Iterator[int]) -> bool:
     return K % 2 == 1
 
 
-def geometric(words: Iterator[int]) -> int:
+def geometric(words: Stream) -> int:
     """V with P(V ≥ v) = e^{-v}: successes of Bernoulli(e^{-1}) before a failure."""
     V = 0
     while bernoulli_exp(1, 1, words):
@@ -99,7 +98,7 @@ def geometric(words: Iterator[int]) -> int:
 # --- discrete Laplace ---------------------------------------------------------------------------------
 
 
-def discrete_laplace(t: Fraction, words: Iterator[int]) -> int:
+def discrete_laplace(t: Fraction, words: Stream) -> int:
     """One discrete Laplace variate of scale t [Algorithm 2]."""
     n, d = parts("t", t)
     while True:
@@ -114,7 +113,7 @@ def discrete_laplace(t: Fraction, words: Iterator[int]) -> int:
 # --- discrete Gaussian --------------------------------------------------------------------------------
 
 
-def discrete_gaussian(sigma2: Fraction, words: Iterator[int]) -> int:
+def discrete_gaussian(sigma2: Fraction, words: Stream) -> int:
     """One discrete Gaussian variate, σ² the parameter of its law [Algorithm 3]."""
     n, d = parts("sigma2", sigma2)
     t = isqrt(n // d) + 1
@@ -124,7 +123,7 @@ def discrete_gaussian(sigma2: Fraction, words: Iterator[int]) -> int:
             return Y
 
 
-def bernoulli_exp_above_one(a: int, b: int, words: Iterator[int]) -> bool:
+def bernoulli_exp_above_one(a: int, b: int, words: Stream) -> bool:
     """True with probability e^{-a/b}, where a may exceed b: one factor e^{-1} at a time [Algorithm 1]."""
     while a > b:
         if not bernoulli_exp(1, 1, words):
@@ -136,9 +135,8 @@ def bernoulli_exp_above_one(a: int, b: int, words: Iterator[int]) -> bool:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-def response(truth: int, d: int, epsilon: Fraction, words: Iterator[int]) -> int:
-    """One of the answers 0..d-1: the true one e^ε times as likely as any other."""
-    n, m = parts("epsilon", epsilon)
+def response(truth: int, d: int, n: int, m: int, words: Stream) -> int:
+    """One of the answers 0..d-1: the true one e^ε times as likely as any other, ε = n/m."""
     while True:
         answer = uniform_below(d, words)
         if answer == truth or bernoulli_exp_above_one(n, m, words):
@@ -202,9 +200,4 @@ class ExactCoins:
         return uniform_below(n, self.source)
 
     def response(self, truth: int, d: int) -> int:
-        return response(truth, d, self.epsilon, self.source)
-
-    def bits(self, hot: int, n: int) -> Ints:
-        """n bits: the hot one is fair, each other is 1 with probability 1/(e^ε + 1)."""
-        sent = [self.below(2) if i == hot else self.response(0, 2) for i in range(n)]
-        return np.array(sent, dtype=np.int64)
+        return response(truth, d, self.n, self.d, self.source)

@@ -8,10 +8,10 @@ which factor its ℓ2 norm grows, for Gaussian noise. With Δ_f how far a user m
 
 Exact noise (`noise="exact"`) is integers from the data to the noise, and words that no seed determines:
 
-    statistics   counts, and rewards rounded to a public grid of 1/g: integer vectors    (counts.add_user)
+    statistics   counts, and rewards rounded at random to a public grid of 1/g: integers (release_mode.to_grid)
     noise        discrete Laplace of scale t_f, or discrete Gaussian of parameter σ_f²   (exact.py)
     sums         of the two, in 64-bit integers, by the same functions that simulate
-    Published    what came out, as floats: from here on all is post-processing           (privatizers/arrays.py)
+    published    what came out, as floats: from here on all is post-processing           (release_mode.publish)
 
 Without it (`noise="simulation"`) a run draws floating-point noise from its seed: an experiment, whose
 certificate is that of the ideal mechanism (laplace.py). Both take budget, shares and tree from the same
@@ -25,7 +25,7 @@ are fractions, t_f and σ_f² rounded up to what the samplers take, the sums rou
 to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of real Gaussian noise, whose δ is
 known exactly (accounting.gaussian_delta). No μ is certified.
 
-Estimates that weigh noisy sums by reals (honaker.py, square_root.py) are made of the noisy integers, and so are
+Estimates that weigh noisy sums by reals (square_root.py) are made of the noisy integers, and so are
 post-processing too. Where users answer at random (one_question.py, one_step.py) there is no noise to add: their
 answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
 rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
@@ -45,7 +45,8 @@ Formal guarantees, for independent uniform words (words.py):
   of real noise of its scale, 1/(1 - (cosh λ - 1)/(cosh(1/t) - 1)) against 1/(1 - λ²t²), because (cosh λ - 1)/λ²
   grows. That of discrete Gaussian noise is at most e^{λ²σ²/2}, because Σ_x e^{-(x-c)²/2σ²} over the integers
   is largest at c = 0 (Poisson's formula: its Fourier coefficients are positive); so 2e^{-z²/2} takes the place
-  of 2Φ(-z). A reward is off by at most 1/(2g) a visit, which goes into E.
+  of 2Φ(-z). A reward becomes one of its two neighbours on the grid with its own mean; how far a sum of so many
+  may be off goes into E, and half of the failure probability of R with it.
 Out of scope: timing, as in exact.py, and what else a run shows: a trace holds the true visits, it is no
 release.
 """
@@ -54,7 +55,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,10 +73,18 @@ from dpucbvi.privacy.certificate import (
     laplace_certificate,
     laplace_scales,
 )
-from dpucbvi.privacy.exact import LARGEST, ExactCoins, ExactGaussian, ExactLaplace
+from dpucbvi.privacy.exact import LARGEST, discrete_gaussian, discrete_laplace, parts
+from dpucbvi.privacy.laplace import Words as Words64
 from dpucbvi.privacy.rational import round_up, round_up_to
-from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared, largest_square
-from dpucbvi.privacy.words import WordSource
+from dpucbvi.privacy.sensitivity import (
+    SENSITIVITY_FACTOR,
+    ByFamily,
+    l1,
+    l2_squared,
+    largest_square,
+    reached_together,
+)
+from dpucbvi.privacy.words import Words, WordSource
 from dpucbvi.protocol import Ints, Problem, Shape
 
 GRIDS = (1000, 500, 250, 200, 100, 50, 40, 20, 10, 8, 4, 2)  # even, for ½ lies on the grid; the finest first
@@ -88,10 +97,13 @@ class Reach(NamedTuple):
     sensitivity: str
     H: int
     V: int
+    together: Fraction = Fraction(1)
 
 
 def reach(families: str, sensitivity: str, problem: Problem, G: int, clip: int | None = None) -> Reach:
-    return Reach(families, sensitivity, problem.H, largest_square(problem.H, G, clip))
+    H, V = problem.H, largest_square(problem.H, G, clip)
+    together = reached_together(FAMILIES[families], sensitivity, H, G, clip)
+    return Reach(families, sensitivity, H, V, together)
 
 
 class Spent(NamedTuple):
@@ -146,16 +158,16 @@ class Gaussian:
     variance: ClassVar[float] = 1.0
 
     def scales(self, user: Reach, spent: Spent) -> Scales:
-        mu = gaussian_mu(self.epsilon, self.delta)
-        return gaussian_scales(mu, user.families, user.sensitivity, user.V, spent.C)
+        mu, C = gaussian_mu(self.epsilon, self.delta), spent.C * math.sqrt(user.together)
+        return gaussian_scales(mu, user.families, user.sensitivity, user.V, C)
 
     def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
-        return gaussian_certificate(model, user.families, user.V, spent.C, scales, self.delta)
+        return gaussian_certificate(
+            model, user.families, user.V, spent.C, scales, self.delta, float(user.together)
+        )
 
     def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
-        return exact_gaussian(
-            self.epsilon, self.delta, user.families, user.sensitivity, user.V, spent.square, spent.unit
-        )
+        return exact_gaussian(self.epsilon, self.delta, user, spent.square, spent.unit)
 
     def sum_bound(self, n: float, failure: float) -> float:
         """On the sum of noises of scale 1 whose weights have squares that sum to n."""
@@ -172,15 +184,24 @@ Law = Laplace | Gaussian
 # --- exact noise ----------------------------------------------------------------------------------------------
 
 
-class Samplers(NamedTuple):
-    """Who draws: the classes below in plain Python, or their compiled twins, which give the same integers."""
+class ExactDraws(NamedTuple):
+    """Integer noise for a whole vector of counters, family by family from one source of words.
 
-    laplace: type[ExactLaplace] = ExactLaplace
-    gaussian: type[ExactGaussian] = ExactGaussian
-    coins: type[ExactCoins] = ExactCoins
+    The compiled engine draws the same integers from the same words (engine/exact.py).
+    """
 
+    words: Words
+    scale: Words64  # [family, (n, d, ⌊√(n/d)⌋ + 1)] of t = n/d or σ² = n/d
+    sizes: Ints  # of the families
+    gaussian: bool
 
-PLAIN = Samplers()
+    def draw(self, n: int) -> Ints:
+        if n != self.sizes.sum():
+            raise ValueError(f"this noise is for {self.sizes.sum()} counters, not for {n}")
+        one = discrete_gaussian if self.gaussian else discrete_laplace
+        scales = [Fraction(int(n), int(d)) for n, d, _ in self.scale]
+        drawn = [one(x, self.words) for x, size in zip(scales, self.sizes, strict=True) for _ in range(size)]
+        return np.array(drawn, np.int64)
 
 
 class ExactNoise(NamedTuple):
@@ -193,6 +214,7 @@ class ExactNoise(NamedTuple):
     scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
     grid: int
     unit: int = 1
+    together: Fraction = Fraction(1)  # sensitivity.reached_together
 
     @property
     def scales(self) -> Scales:
@@ -205,7 +227,7 @@ class ExactNoise(NamedTuple):
         change = _change(self.families, self.most, self.delta, replaced, self.grid)
         times = 1 if self.delta == 0.0 else 2
         losses = [self.L * d / (times * x) for d, x in zip(change, self.scale, strict=True) if d]
-        return sum(losses, Fraction(0))
+        return sum(losses, Fraction(0)) * (self.together if replaced else 1)
 
     def certificate(self, model: str, words: type[WordSource]) -> Certificate:
         kind = SIMULATION if words.seeded else RELEASE
@@ -215,31 +237,20 @@ class ExactNoise(NamedTuple):
         apart, replaced = (epsilon_of_zcdp(rho, self.delta) * (1.0 + MARGIN) for rho in costs)
         return Certificate(model, apart, replaced, self.delta, None, None, kind, *costs)
 
-    def rounding(self, visits: int) -> float:
-        """How far a sum of so many rewards may be off because of the grid."""
-        return visits / (2.0 * self.grid)
+    def rounding(self, visits: int, failure: float) -> float:
+        """How far a sum of so many rewards may be off because of the grid, but with probability `failure`.
 
-    def draws(self, shape: Shape, source: WordSource, samplers: Samplers) -> "ExactDraws":
+        Rounding errors have mean 0 and width 1/g, each given what was before: Hoeffding and Doob.
+        """
+        return math.sqrt(visits * math.log(2.0 / failure) / 2.0) / self.grid
+
+    def draws(self, shape: Shape, source: WordSource, kind: Callable[..., Any] = ExactDraws) -> Any:
         """The noise of all released counters, in the order of counts.as_counts."""
         G, S, A, D = shape
-        sampler = samplers.laplace if self.delta == 0.0 else samplers.gaussian
         sizes = (G * S * A, G * S * A * D, G * S * A)
-        return ExactDraws([(sampler(x, source), n) for x, n in zip(self.scale, sizes, strict=True) if x])
-
-
-class ExactDraws:
-    """Integer noise for a whole vector of counters, family by family from one source of words."""
-
-    dtype = np.int64
-
-    def __init__(self, families: list[tuple[ExactLaplace | ExactGaussian, int]]):
-        self._families = families
-        self.size = sum(n for _, n in families)
-
-    def draw(self, n: int) -> Ints:
-        if n != self.size:
-            raise ValueError(f"this noise is for {self.size} counters, not for {n}")
-        return np.concatenate([sampler.draw(size) for sampler, size in self._families])
+        released = [(*parts("scale", x), n) for x, n in zip(self.scale, sizes, strict=True) if x]
+        scale = np.array([(n, d, math.isqrt(n // d) + 1) for n, d, _ in released], np.uint64)
+        return kind(Words._make(source), scale, np.array([n for *_, n in released]), self.delta > 0.0)
 
 
 def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> ExactNoise:
@@ -248,13 +259,13 @@ def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: in
     return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
 
 
-def exact_gaussian(
-    epsilon: float, delta: float, families: str, sensitivity: str, V: int, L: int, unit: int = 1
-) -> ExactNoise:
+def exact_gaussian(epsilon: float, delta: float, user: Reach, L: int, unit: int = 1) -> ExactNoise:
     """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
-    rho = Fraction(zcdp_of_epsilon(epsilon, delta))
-    made = _exact(families, sensitivity, V, L, delta, lambda d2, share: L * d2 / (2 * share * rho))
-    return made._replace(unit=unit)
+    rho = Fraction(zcdp_of_epsilon(epsilon, delta)) / user.together
+    made = _exact(
+        user.families, user.sensitivity, user.V, L, delta, lambda d2, share: L * d2 / (2 * share * rho)
+    )
+    return made._replace(unit=unit, together=user.together)
 
 
 def _exact(

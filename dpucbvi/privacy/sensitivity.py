@@ -22,8 +22,11 @@ centred ones, one cell with rewards 1 against 0. (With clipping, if there are ce
 Two traps. Pooled counts cost Gaussian noise √H more, Laplace noise nothing. And centred rewards have a ratio of
 4, not 2, between the relations, in ℓ2².
 
-The families together: ℓ1 losses are attained at once, so that sums of ε are exact. Squared ℓ2 losses need not
-be (N(s,a,s') wants the users apart, centred R together), so that sums of μ² are upper bounds.
+The families together: ℓ1 losses are attained at once, so that sums of ε are exact. Squared ℓ2 losses are not
+(N(s,a,s') wants the users apart, centred R together): of the sum of μ² of the tuned families, noise for a user
+who is replaced, only a share is reached (`reached_together`; proof in paper/PRIVACY.md),
+
+    per step   7/8 + ⌈H/2⌉/(8H)        pooled, H ≥ 2   7/8        clipped   not less than 1 for every m and H
 """
 
 from fractions import Fraction
@@ -32,6 +35,7 @@ from typing import NamedTuple
 from dpucbvi.counts import Families
 from dpucbvi.errors import InputError
 
+TOGETHER = False  # whether scales and certificates count on it; stored results do not
 SENSITIVITY_FACTOR = {"paper": 1, "replace_one": 2}  # the paper calibrates for a user who is added or removed
 
 
@@ -60,6 +64,14 @@ def l2_squared(families: Families, V: int, replaced: bool) -> ByFamily:
 def _of_released(families: Families, count: Fraction, reward: Fraction) -> ByFamily:
     nothing = Fraction(0)
     return ByFamily(nothing if families.summed else count, count, nothing if families.joint else reward)
+
+
+def reached_together(families: Families, sensitivity: str, H: int, G: int, clip: int | None) -> Fraction:
+    """The largest Σ_f share_f ‖change of f‖²/Δ_f² that one user who is replaced can reach."""
+    known = families.summed and families.centred and SENSITIVITY_FACTOR[sensitivity] == 2 and clip is None
+    if not (TOGETHER and known):
+        return Fraction(1)
+    return Fraction(7, 8) + (Fraction((H + 1) // 2, 8 * H) if G > 1 or H == 1 else 0)
 
 
 def largest_square(H: int, G: int, clip: int | None = None) -> int:

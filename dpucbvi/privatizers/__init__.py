@@ -6,7 +6,7 @@
 
 The others are not in the paper [D29]. They certify an ε for a user who is replaced, and with less noise:
 
-    KaryTree, Honaker        other trees with Laplace noise            pure ε-JDP
+    KaryTree                 another tree with Laplace noise           pure ε-JDP
     GaussianTree, Toeplitz   running sums with Gaussian noise          (ε, δ)-JDP
     Batches                  growing batches of users, each released once, with either noise
     Windows                  batches, pooled over the steps as far as private tests allow
@@ -21,7 +21,6 @@ from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.batches import Batches
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.gaussian_tree import GaussianTree
-from dpucbvi.privatizers.honaker import Honaker
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.local import Local
 from dpucbvi.privatizers.local_gaussian import LocalGaussian
@@ -41,7 +40,6 @@ __all__ = [
     "Central",
     "Certificate",
     "GaussianTree",
-    "Honaker",
     "KaryTree",
     "Local",
     "LocalGaussian",

@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import CENTRE, counters, shape_of
-from dpucbvi.errors import check_number, whole
+from dpucbvi.counts import CENTRE
+from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import check_budget
-from dpucbvi.privacy.exact import ExactCoins
-from dpucbvi.privacy.law import PLAIN, Samplers
-from dpucbvi.privatizers.arrays import Arrays, check_policy
+from dpucbvi.privacy.exact import LARGEST
+from dpucbvi.privacy.words import Words
+from dpucbvi.privatizers.arrays import Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
-from dpucbvi.privatizers.release_mode import ExactAnswers
-from dpucbvi.protocol import Floats, Ints, Noisy, Problem, Release, User
+from dpucbvi.privatizers.release_mode import SHARES, ExactAnswers, exact_budget
+from dpucbvi.protocol import Floats, Ints, Noisy, Problem
+
+MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, and a float below 1 for it
 
 
 class Tallies(NamedTuple):
@@ -79,6 +81,11 @@ class Answers(Arrays, ExactAnswers):
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
+        if not self.exact and not 1.0 / LARGEST <= self.epsilon <= MOST_SIMULATED:
+            raise InputError(
+                f"epsilon: {self.epsilon:g} is not accepted; simulated answers take 2^-30 to "
+                f"{MOST_SIMULATED:g}, above which their coins are certain (exact ones are not)"
+            )
         check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
@@ -99,38 +106,18 @@ class Answers(Arrays, ExactAnswers):
         ends, count = self.ends(problem), np.zeros(1, np.int64)
         return Tallies(moved, earned, np.zeros(rows, dtype), np.zeros(rows), ends, count, q, *factors, sd)
 
-    def ask(self, state: Any, user: User, coins: ExactCoins) -> None:
-        """One question with exact coins, and its answer into the tallies."""
-        raise NotImplementedError
-
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
-    ) -> Release:
-        if not self.exact:
-            return super().release(problem, G, seed)
-        return ExactlyAnswered(self, problem, G, seed, self.coins(seed, samplers))
+    def exactly(self, tallied: Any, seed: np.random.SeedSequence) -> "ExactlyAnswered":
+        """The state with exact coins in the place of seeded ones."""
+        budget = exact_budget(self.epsilon)
+        words, share = Words._make(self.words.start(seed)), round(self.share * SHARES)
+        return ExactlyAnswered(tallied, words, budget.numerator, budget.denominator, share)
 
 
-class ExactlyAnswered:
-    """The release with exact coins, in plain Python."""
+class ExactlyAnswered(NamedTuple):
+    """A state with exact coins: words, ε = n/m, and the share of the first kind of question in 1/SHARES."""
 
-    def __init__(
-        self, privatizer: Answers, problem: Problem, G: int, seed: np.random.SeedSequence, coins: ExactCoins
-    ):
-        self.state, self.t = privatizer.start(problem, G, seed), 0
-        self._privatizer, self._coins = privatizer, coins
-        self._shape = shape_of(problem, G, privatizer.families)
-        rows = self.state.tallies.asked.size
-        self.noisy = Noisy(np.zeros(counters(*self._shape)), np.zeros(rows))
-
-    def release(self, user: User) -> Floats | None:
-        check_policy(self._privatizer, user.pi.ndim == 3)
-        self._privatizer.ask(self.state, user, self._coins)
-        self.t += 1
-        if released(self.state.tallies, self._shape[3], self.t, self.noisy):
-            return self.noisy.counts.copy()
-        return None
-
-    @property
-    def sd(self) -> Floats:
-        return self.noisy.sd.reshape(self._shape[:3])
+    inner: Any
+    words: Words
+    n: int
+    m: int
+    share: int

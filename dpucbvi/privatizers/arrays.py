@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.counts import counters, on_grid, shape_of
+from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Floats, Noisy, Problem, Release, Shape, User
 
@@ -34,6 +34,11 @@ class Arrays:
         return ArrayRelease(self, self.start(problem, G, seed), shape_of(problem, G, self.families))
 
 
+def take_of(privatizer: Any) -> Take:
+    """The function that takes a privatizer's users: its `take`, or what that is with exact noise."""
+    return privatizer.exact_take if getattr(privatizer, "exact", False) else privatizer.take
+
+
 def check_policy(privatizer: Any, stochastic: bool) -> None:
     """Raise InputError for a policy of probabilities where actions are needed."""
     if stochastic and privatizer.one_action:
@@ -43,41 +48,18 @@ def check_policy(privatizer: Any, stochastic: bool) -> None:
 class ArrayRelease:
     """A state and its function at work in plain Python."""
 
-    def __init__(self, privatizer: Any, state: Any, shape: Shape, dtype: type = np.float64):
+    def __init__(self, privatizer: Any, state: Any, shape: Shape):
         self.state, self.t = state, 0
-        self.noisy = Noisy(np.zeros(counters(*shape), dtype), np.zeros(math.prod(shape[:3])))
-        self._privatizer, self._shape = privatizer, shape
+        self.noisy = Noisy(np.zeros(counters(*shape)), np.zeros(math.prod(shape[:3])))
+        self._privatizer, self._take, self._shape = privatizer, take_of(privatizer), shape
 
-    def release(self, user: User) -> np.ndarray | None:
+    def release(self, user: User) -> Floats | None:
         check_policy(self._privatizer, user.pi.ndim == 3)
         self.t += 1
-        if self._privatizer.take(self.state, self.t, user, self.noisy):
+        if self._take(self.state, self.t, user, self.noisy):
             return self.noisy.counts.copy()
         return None
 
     @property
     def sd(self) -> Floats:
         return self.noisy.sd.reshape(self._shape[:3])
-
-
-class Published:
-    """An exact release: rewards go in as integers, counts come out as floats; `last` has them as integers."""
-
-    def __init__(self, release: Any, shape: Shape, grid: int):
-        self.last: np.ndarray | None = None
-        self.inner, self.grid = release, grid
-        self._rewards = math.prod(shape[:3])
-
-    def release(self, user: User) -> Floats | None:
-        units: Any = np.array([on_grid(r, self.grid) for r in user.r], dtype=np.int64)
-        released = self.inner.release(user._replace(r=units))
-        if released is None:
-            return None
-        self.last = released
-        counts = np.array(released, dtype=np.float64)
-        counts[-self._rewards :] /= self.grid
-        return counts
-
-    @property
-    def sd(self) -> Floats:
-        return self.inner.sd

@@ -27,14 +27,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
-from dpucbvi.errors import check_flag, check_number, whole
-from dpucbvi.privacy.certificate import Scales
+from dpucbvi.errors import InputError, check_flag, check_number, whole
+from dpucbvi.privacy.certificate import Scales, check_delta
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
 
 # --- the release ----------------------------------------------------------------------------------------------
+
+
+MOST_BATCHES = 1_000_000
 
 
 class FillingBatch(NamedTuple):
@@ -149,7 +152,7 @@ class Batches(NoisySums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
+        check_delta(self.delta, pure=True)
         check_flag("policy_cells", self.policy_cells)
         check_flag("drop_empty", self.drop_empty)
         whole("first", self.first, 1)
@@ -201,6 +204,8 @@ def batch_ends(users: int, first: int, growth: float) -> Ints:
     ends, e = [], 0
     while (e := e + max(first, math.floor(min((growth - 1.0) * e, users)))) <= users:
         ends.append(e)
+        if len(ends) > MOST_BATCHES:
+            raise InputError(f"first: {first} makes more than {MOST_BATCHES:,} batches of {users:,} users")
     return np.array(ends, dtype=np.int64)
 
 

@@ -14,6 +14,7 @@ The release stands here twice: `TreeCounts` as the paper has it, which the refer
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.certificate import positive
 from dpucbvi.privacy.laplace import LaplaceStream
-from dpucbvi.privacy.law import PLAIN, Samplers, Spent
+from dpucbvi.privacy.law import ExactDraws, Spent
 from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.privatizers.over_time import OverTime, running_sums
 from dpucbvi.privatizers.register import PRIVATIZERS
@@ -85,10 +86,10 @@ class Central(BinaryTrees):
         return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
 
     def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Release:
         if self.exact:
-            return super().release(problem, G, seed, samplers)
+            return super().release(problem, G, seed, kind)
         return TreeCounts(self, problem, G, LaplaceStream(seed))
 
 

@@ -11,6 +11,7 @@ The release stands here twice, as in central.py: `BothSides` as the paper has it
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from dpucbvi.mechanisms.binary import Stream
 from dpucbvi.privacy.certificate import positive
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privacy.laplace import LaplaceStream
-from dpucbvi.privacy.law import PLAIN, Samplers
+from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.noisy_sums import NoisySums, by_counter
 from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape, User
@@ -107,10 +108,10 @@ class Local(EveryUser):
         return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
 
     def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Release:
         if self.exact:
-            return super().release(problem, G, seed, samplers)
+            return super().release(problem, G, seed, kind)
         shape = self.shape(problem, G)
         user = LocalRandomizer(by_counter(self.scales(problem, G), self.families, *shape), LaplaceStream(seed))
         return BothSides(shape, user, self.families, self.unit_sd(problem, G))

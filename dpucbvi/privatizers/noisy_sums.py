@@ -6,20 +6,32 @@ certificate follow. E bounds all releases of all counters at once.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
 from dpucbvi.counts import FAMILIES, Families, counters, shape_of
-from dpucbvi.errors import whole
+from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released
 from dpucbvi.privacy.draws import Draws, seeded
-from dpucbvi.privacy.law import ONCE, PLAIN, ExactNoise, Gaussian, Laplace, Law, Reach, Samplers, Spent, reach
+from dpucbvi.privacy.law import (
+    ONCE,
+    ExactDraws,
+    ExactNoise,
+    Gaussian,
+    Laplace,
+    Law,
+    Reach,
+    Spent,
+    reach,
+)
 from dpucbvi.privacy.sensitivity import check_clip
-from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Published
-from dpucbvi.privatizers.release_mode import ReleaseMode
-from dpucbvi.protocol import Floats, Noise, Problem, Release, Shape
+from dpucbvi.privacy.words import Words
+from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
+from dpucbvi.privatizers.release_mode import InIntegers, ReleaseMode, in_integers
+from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape
 
 
 class NoisySums(Arrays, ReleaseMode):
@@ -41,12 +53,15 @@ class NoisySums(Arrays, ReleaseMode):
 
     model = "JDP"
     sparse = True
+    exact_dtype: type = np.int64  # of what is released with exact noise
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
         whole("every", self.every, 1)
         if self.clip is not None:
             whole("clip", self.clip, 1)
+            if self.delta == 0.0:
+                raise InputError("clip: has no effect on the scale of Laplace noise; it is for delta > 0")
         self.check_mode()
 
     # --- what a privatizer says -------------------------------------------------------------------------------
@@ -107,8 +122,10 @@ class NoisySums(Arrays, ReleaseMode):
         reward = self.row_bound(scales, cells // 2, n, failure) if self.counted.joint else scales.R * one
         most = visits(problem.H, G, self.clip)
         behind = float((self.every - 1) * most)  # how far a count may run ahead of its last release
-        rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most) if self.exact else 0.0
-        return Bounds(scales.M * one + behind, row + behind, reward + behind + rounding)
+        if self.exact and not self.counted.joint:  # noise and rounding, each with half of the failure
+            rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most, failure / 2.0)
+            reward = scales.R * self.law.sum_bound(n, failure / 2.0) + rounding
+        return Bounds(scales.M * one + behind, row + behind, reward + behind)
 
     def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
         """On the noise of N̂(s,a) where it is the sum of D cells."""
@@ -137,8 +154,22 @@ class NoisySums(Arrays, ReleaseMode):
 
     # --- the release ------------------------------------------------------------------------------------------
 
-    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
-        return self.state(problem, G, self.source(problem, G, seed))
+    def start(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
+    ) -> Any:
+        """The state of the release, whose exact noise is drawn by the given kind of source."""
+        if not self.exact:
+            return self.state(problem, G, self.source(problem, G, seed))
+        shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
+        inner = self.state(problem, G, noise.draws(shape, self.words.start(seed), kind), noise.grid)
+        released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
+        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        return InIntegers(inner, released, noise.grid, Words._make(rounding), np.zeros(problem.H, np.int64))
+
+    @property
+    def exact_take(self) -> Take:
+        """The same function on integers."""
+        return in_integers(self.take)
 
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
         """Seeded noise for every released counter."""
@@ -146,18 +177,9 @@ class NoisySums(Arrays, ReleaseMode):
         return seeded(seed, scale, self.law.gaussian)
 
     def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, samplers: Samplers = PLAIN
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Release:
-        if not self.exact:
-            return super().release(problem, G, seed)
-        shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
-        draws = noise.draws(shape, self.words.start(seed), samplers)
-        return Published(self.in_integers(problem, G, draws, noise), shape, noise.grid)
-
-    def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
-        """The release with exact noise: the same function on integers."""
-        state = self.state(problem, G, draws, noise.grid)
-        return ArrayRelease(self, state, self.shape(problem, G), np.int64)
+        return ArrayRelease(self, self.start(problem, G, seed, kind), self.shape(problem, G))
 
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""

@@ -33,18 +33,17 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import FAMILIES, counters, on_grid, shape_of
+from dpucbvi.counts import FAMILIES, counters, shape_of
 from dpucbvi.elementary import log
 from dpucbvi.errors import check_flag, whole
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
-from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privacy.law import GRIDS
-from dpucbvi.privatizers.answers import Answers, Tallies, released
+from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
 from dpucbvi.privatizers.batches import show
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
 
 WORDS = 5  # of a user: which pair, which kind, the rounding of the reward, whether she is truthful, what else
@@ -83,6 +82,21 @@ def take(state: Questions, t: int, user: User, noisy: Noisy) -> bool:
         truth = 2 if h < 0 else int(unit(state.words[2]) < user.r[h])
         state.tallies.earned[row, randomised_response(truth, 3, state.p_earned, u, v)] += 1
     return released(state.tallies, state.cells, t, noisy)
+
+
+def exact_take(state: ExactlyAnswered, t: int, user: User, noisy: Noisy) -> bool:
+    """`take` with exact coins."""
+    asked, words = state.inner, state.words
+    row = question(asked, uniform_below(may_ask(asked, user.pi), words))
+    h = first_visit(user, row, asked.G, asked.S, asked.A)
+    if uniform_below(SHARES, words) < state.share:
+        truth = asked.cells if h < 0 else user.place[h]
+        asked.tallies.moved[row, response(truth, asked.cells + 1, state.n, state.m, words)] += 1
+        asked.tallies.asked[row] += 1
+    else:
+        truth = 2 if h < 0 else to_grid(user.r[h], 1, words)
+        asked.tallies.earned[row, response(truth, 3, state.n, state.m, words)] += 1
+    return released(asked.tallies, asked.cells, t, noisy)
 
 
 def may_ask(state: Questions, pi: np.ndarray) -> int:
@@ -139,6 +153,7 @@ class OneQuestion(Answers):
     symbols: bool = False
 
     take = staticmethod(take)
+    exact_take = staticmethod(exact_take)
     name = "one_question"
 
     def __post_init__(self) -> None:
@@ -173,7 +188,7 @@ class OneQuestion(Answers):
         a, b = self.factors(S)
         failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
         spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
-        cell, reward = (a + 1.0) * spread, (b + 1.0) * spread + self.rounding(n)  # answers, and true counts
+        cell, reward = (a + 1.0) * spread, (b + 1.0) * spread  # answers, and true counts
         E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.symbols else reward)
         sd = self.cell_sd(S) * math.sqrt(n)
         factor = self.confidence_scale
@@ -184,26 +199,15 @@ class OneQuestion(Answers):
             return nothing_released(self.model)
         return Certificate(self.model, self.budget, self.budget, noise=self.kind)
 
-    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Questions:
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Questions | ExactlyAnswered:
         S, A, answers = problem.S, problem.A, self.answers(problem.S)
         (p, q), (p_earned, _) = answer_odds(self.budget, answers[0]), answer_odds(self.budget, 3)
         tallies = self.tallies(problem, G, answers, q, self.factors(S))
         words, shown = np.zeros(WORDS, np.uint64), np.zeros(G * S * A, np.int64)
         want = float(self.want)
         sizes, share = (G, S, A, answers[0] - 1), 1.0 if self.symbols else self.transitions
-        return Questions(tallies, generator(seed), words, shown, *sizes, share, want, p, p_earned)
-
-    def ask(self, state: Questions, user: User, coins: ExactCoins) -> None:
-        """As `take`, with exact coins: a reward j/g of the public grid becomes 1 with probability j/g."""
-        row = question(state, coins.below(may_ask(state, user.pi)))
-        h, grid = first_visit(user, row, state.G, state.S, state.A), GRIDS[0]
-        if self.symbols or coins.below(SHARES) < exact_share(self.transitions):
-            truth = state.cells if h < 0 else int(user.place[h])
-            state.tallies.moved[row, coins.response(truth, state.cells + 1)] += 1
-            state.tallies.asked[row] += 1
-        else:
-            truth = 2 if h < 0 else int(coins.below(grid) < on_grid(user.r[h], grid))
-            state.tallies.earned[row, coins.response(truth, 3)] += 1
+        asked = Questions(tallies, generator(seed), words, shown, *sizes, share, want, p, p_earned)
+        return self.exactly(asked, seed) if self.exact else asked
 
 
 PRIVATIZERS.add("one_question", OneQuestion)

@@ -26,17 +26,16 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import counters, on_grid
+from dpucbvi.counts import counters
 from dpucbvi.elementary import exp, expm1, log, log1p
 from dpucbvi.privacy.accounting import MARGIN
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import generator, next_words, unit
-from dpucbvi.privacy.exact import ExactCoins
+from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privacy.law import GRIDS
-from dpucbvi.privatizers.answers import Answers, Tallies, released
+from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.protocol import Noise, Noisy, Problem, User
 
 HOT = 0.5  # the chance that a hot bit is sent as 1
@@ -61,14 +60,13 @@ class Reports(NamedTuple):
 
 def take(state: Reports, t: int, user: User, noisy: Noisy) -> bool:
     next_words(state.generator, state.coins)
-    h = int(unit(state.coins[0]) * user.a.size)
+    h = int(unit(state.coins[0]) * len(user.pi))
     row = (h % state.G) * state.S * state.A
     if unit(state.coins[1]) < state.transitions:
-        send(state, state.bits_moved, state.tallies.moved, row, user, h, user.place[h])
-        for s in range(state.S):
-            state.tallies.asked[row + s * state.A + user.pi[h, s]] += 1
+        send(state, state.bits_moved, state.tallies.moved, row, user, h, next_place(user, h))
+        ask(state, row, user, h)
     else:
-        rounded = int(unit(state.coins[2]) < user.r[h])
+        rounded = int(unit(state.coins[2]) < reward(user, h))
         send(state, state.bits_earned, state.tallies.earned, row, user, h, rounded)
     return released(state.tallies, state.S, t, noisy)
 
@@ -79,9 +77,53 @@ def send(state: Reports, bits: Words, tally: np.ndarray, row: int, user: User, h
     width = tally.shape[1]
     for s in range(state.S):
         for x in range(width):
-            chance = HOT if s == user.s[h] and x == hot else state.tallies.q
+            chance = HOT if is_hot(user, h, s) and x == hot else state.tallies.q
             if unit(bits[s * width + x]) < chance:
                 tally[row + s * state.A + user.pi[h, s], x] += 1
+
+
+def exact_take(state: ExactlyAnswered, t: int, user: User, noisy: Noisy) -> bool:
+    """`take` with exact coins."""
+    reports, words = state.inner, state.words
+    h = uniform_below(len(user.pi), words)
+    row = (h % reports.G) * reports.S * reports.A
+    if uniform_below(SHARES, words) < state.share:
+        send_exactly(state, reports.tallies.moved, row, user, h, next_place(user, h))
+        ask(reports, row, user, h)
+    else:
+        send_exactly(state, reports.tallies.earned, row, user, h, to_grid(reward(user, h), 1, words))
+    return released(reports.tallies, reports.S, t, noisy)
+
+
+def send_exactly(state: ExactlyAnswered, tally: np.ndarray, row: int, user: User, h: int, hot: int) -> None:
+    """`send` with exact coins."""
+    S, A, width = state.inner.S, state.inner.A, tally.shape[1]
+    for s in range(S):
+        for x in range(width):
+            if is_hot(user, h, s) and x == hot:
+                sent = uniform_below(2, state.words)
+            else:
+                sent = response(0, 2, state.n, state.m, state.words)
+            tally[row + s * A + user.pi[h, s], x] += sent
+
+
+def ask(state: Reports, row: int, user: User, h: int) -> None:
+    """One report on the next state more for every pair (s, π_h(s))."""
+    for s in range(state.S):
+        state.tallies.asked[row + s * state.A + user.pi[h, s]] += 1
+
+
+def is_hot(user: User, h: int, s: int) -> bool:
+    """Whether she was in s at step h; nowhere, if she has not so many steps."""
+    return h < user.a.size and user.s[h] == s
+
+
+def next_place(user: User, h: int) -> int:
+    return user.place[h] if h < user.a.size else 0
+
+
+def reward(user: User, h: int) -> float:
+    return user.r[h] if h < user.a.size else 0.0
 
 
 # --- the privatizer -------------------------------------------------------------------------------------------
@@ -102,6 +144,7 @@ class OneStep(Answers):
     confidence_scale: float = 1.0
 
     take = staticmethod(take)
+    exact_take = staticmethod(exact_take)
     name = "one_step"
 
     def cold(self) -> float:
@@ -124,9 +167,8 @@ class OneStep(Answers):
         failure = problem.beta / SHARE / counters(G, S, problem.A)
         spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
         most = 1.0 if G > 1 else float(problem.H)  # what a user truly adds to a count
-        cell, row, reward = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
-        reward += self.rounding(n * int(most))
-        E = self.confidence_scale * bound_to_E(S, True, cell, row, reward)
+        cell, row, earned = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
+        E = self.confidence_scale * bound_to_E(S, True, cell, row, earned)
         sd = self.cell_sd(problem.H) * math.sqrt(n)
         scale, factor = self.cell_sd(problem.H), self.confidence_scale
         return Noise(scale, E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
@@ -140,23 +182,12 @@ class OneStep(Answers):
             apart = min(apart * (1.0 + MARGIN), self.budget)  # for its roundings
         return Certificate(self.model, apart, self.budget, noise=self.kind)
 
-    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Reports:
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Reports | ExactlyAnswered:
         S, A = problem.S, problem.A
         tallies = self.tallies(problem, G, (S, 2), self.cold(), self.factors(problem.H))
         coins, moved, earned = (np.zeros(n, np.uint64) for n in (COINS, S * S, 2 * S))
-        return Reports(tallies, generator(seed), coins, moved, earned, G, S, A, self.transitions)
-
-    def ask(self, state: Reports, user: User, coins: ExactCoins) -> None:
-        """As `take`, with exact coins: a reward j/g of the public grid becomes 1 with probability j/g."""
-        S, A, tallies, grid = state.S, state.A, state.tallies, GRIDS[0]
-        h, moves = coins.below(user.a.size), coins.below(SHARES) < exact_share(self.transitions)
-        rounded = int(coins.below(grid) < on_grid(user.r[h], grid))
-        tally, hot = (tallies.moved, int(user.place[h])) if moves else (tallies.earned, rounded)
-        width = tally.shape[1]
-        rows = (h % state.G) * S * A + np.arange(S) * A + user.pi[h]
-        tally[rows] += coins.bits(int(user.s[h]) * width + hot, S * width).reshape(S, width)
-        if moves:
-            tallies.asked[rows] += 1
+        reports = Reports(tallies, generator(seed), coins, moved, earned, G, S, A, self.transitions)
+        return self.exactly(reports, seed) if self.exact else reports
 
 
 PRIVATIZERS.add("one_step", OneStep)

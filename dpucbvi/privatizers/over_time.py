@@ -8,17 +8,16 @@ for Gaussian, Denisov et al. (2022), Theorem 2.1.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
-from dpucbvi.mechanisms import Next
+from dpucbvi.mechanisms import Next, NextEstimate
 from dpucbvi.privacy.certificate import NOTHING, Scales
 from dpucbvi.privatizers.arrays import Take
 from dpucbvi.privatizers.noisy_sums import NoisySums, add_noise
-from dpucbvi.protocol import Floats, Ints, Noisy, Problem, User
+from dpucbvi.protocol import Noisy, Problem, User
 
 
 class RunningSums(NamedTuple):
@@ -50,6 +49,22 @@ def running_sums(next_noise: Next) -> Take:
     return take
 
 
+def estimated_sums(next_estimate: NextEstimate) -> Take:
+    """The release of running sums as the estimates that a mechanism makes of noisy integers."""
+
+    def take(state: RunningSums, t: int, user: User, noisy: Noisy) -> bool:
+        add_user(state.counting, state.sum, user)
+        if t % state.every:
+            return False
+        first, end = state.counting.first, state.counting.end
+        estimates, variance = next_estimate(state.mechanism, state.source, state.sum[first:end])
+        noisy.counts[first:end] = estimates
+        noisy.sd[:] = state.unit_sd * math.sqrt(variance)
+        return True
+
+    return take
+
+
 class OverTime(NoisySums):
     """A mechanism on every counter."""
 
@@ -67,25 +82,3 @@ class OverTime(NoisySums):
         mechanism = self.mechanism(size, self.releases(problem), source, dtype)
         sums, unit_sd = np.zeros(counters(*shape), dtype), self.unit_sd(problem, G)
         return RunningSums(sums, mechanism, source, tally, unit_sd, self.every)
-
-
-class EstimatedSums:
-    """Running sums in integers, released as estimates made of noisy integers: exact noise in plain Python."""
-
-    def __init__(self, state: RunningSums, estimate: Callable[[Ints], tuple[Floats, float]], shape: Any):
-        self.state, self.t = state, 0
-        self.estimate, self._shape, self._variance = estimate, shape, 0.0
-
-    def release(self, user: User) -> Floats | None:
-        add_user(self.state.counting, self.state.sum, user)
-        self.t += 1
-        if self.t % self.state.every:
-            return None
-        first, end = self.state.counting.first, self.state.counting.end
-        released = np.zeros(self.state.sum.size)
-        released[first:end], self._variance = self.estimate(self.state.sum[first:end])
-        return released
-
-    @property
-    def sd(self) -> Floats:
-        return np.full(self._shape[:3], self.state.unit_sd * math.sqrt(self._variance))

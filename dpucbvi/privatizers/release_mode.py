@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, check_one_of
-from dpucbvi.privacy.exact import LARGEST, ExactCoins
-from dpucbvi.privacy.law import GRIDS, Samplers
+from dpucbvi.privacy.exact import LARGEST, uniform_below
 from dpucbvi.privacy.rational import round_down_to
-from dpucbvi.privacy.words import SystemWords, WordSource
+from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
+from dpucbvi.privatizers.arrays import Take
+from dpucbvi.protocol import Ints, Noisy, User, cut_to_unit
 
 SHARES = 2**30  # of a public coin between two kinds of question
 MODES = (SIMULATION, "exact")
@@ -58,12 +58,65 @@ class ExactAnswers(ReleaseMode):
         """Of the certificate."""
         return RELEASE if self.exact and not self.words.seeded else SIMULATION
 
-    def rounding(self, visits: int) -> float:
-        """How far a sum of so many rewards may be off because of the grid."""
-        return visits / (2.0 * GRIDS[0]) if self.exact else 0.0
 
-    def coins(self, seed: np.random.SeedSequence, samplers: Samplers) -> ExactCoins:
-        return samplers.coins(exact_budget(self.epsilon), self.words.start(seed))
+# --- the release in integers ----------------------------------------------------------------------------------
+
+
+class InIntegers(NamedTuple):
+    """A release in integers: its state, and what it has released."""
+
+    inner: Any
+    released: Noisy  # rewards in units of 1/grid
+    grid: int
+    words: Words  # of the rounding of rewards, which shares none with the noise
+    units: Ints  # scratch: a user's rewards
+
+
+def in_integers(take: Take) -> Take:
+    """The release that rounds a user's rewards to the grid, and hands out floats made of integers."""
+
+    def taken(state: InIntegers, t: int, user: User, noisy: Noisy) -> bool:
+        for h in range(user.a.size):
+            state.units[h] = to_grid(user.r[h], state.grid, state.words)
+        units: Any = state.units[: user.a.size]
+        if not take(state.inner, t, User(user.s, user.a, units, user.pi, user.place), state.released):
+            return False
+        publish(state, noisy)
+        return True
+
+    return taken
+
+
+def publish(state: InIntegers, noisy: Noisy) -> None:
+    """What was released as floats, rewards in units of 1; post-processing."""
+    noisy.counts[:] = state.released.counts
+    noisy.sd[:] = state.released.sd
+    rewards = noisy.counts[noisy.counts.size - noisy.sd.size :]
+    for row in range(rewards.size):
+        rewards[row] /= state.grid
+
+
+def to_grid(r: float, grid: int, words: Stream) -> int:
+    """One of the two integers around grid·r, with this mean, r cut to [0, 1]; itself, if that is an integer.
+
+    The binary digits of grid·r below the point, at most 53, are compared with uniform ones, 32 at a time.
+    """
+    r = cut_to_unit(r)
+    x = grid * r
+    below, nearest = int(x), int(x + 0.5)
+    if nearest / grid == r:
+        return nearest
+    rest = x - below
+    while rest > 0.0:
+        rest *= 2.0**32
+        digits, word = int(rest), uniform_below(2**32, words)
+        if word != digits:
+            return below + int(word < digits)
+        rest -= digits
+    return below
+
+
+# --- random answers -------------------------------------------------------------------------------------------
 
 
 def exact_budget(epsilon: float) -> Fraction:

@@ -10,14 +10,17 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
 from dpucbvi.privacy.law import ExactNoise, Spent
 from dpucbvi.privatizers.arrays import Take
-from dpucbvi.privatizers.over_time import EstimatedSums, OverTime, running_sums
+from dpucbvi.privatizers.over_time import OverTime, estimated_sums, running_sums
 from dpucbvi.privatizers.register import PRIVATIZERS
-from dpucbvi.protocol import Noise, Problem, Release
+from dpucbvi.privatizers.release_mode import in_integers
+from dpucbvi.protocol import Noise, Problem
 
 BLT, SQUARE_ROOT = "blt", "square_root"
 TAKES = {BLT: running_sums(blt.next_noise), SQUARE_ROOT: running_sums(square_root.next_noise)}
@@ -51,6 +54,9 @@ class Toeplitz(OverTime):
     def take(self) -> Take:  # type: ignore[override]
         return TAKES[self.factorisation]
 
+    exact_take = staticmethod(in_integers(estimated_sums(square_root.next_estimate)))
+    exact_dtype = np.float64
+
     @property
     def full(self) -> bool:
         return self.factorisation == SQUARE_ROOT
@@ -71,8 +77,8 @@ class Toeplitz(OverTime):
         return square_root.squared_norm(T) if self.full else blt.error(blt.parameters(T), T) ** 2
 
     def mechanism(self, size: int, T: int, source: Any, dtype: type) -> Any:
-        if self.exact:  # its noise is not made of floats: `in_integers`
-            return None
+        if self.exact:
+            return square_root.start_stairs(size, T)
         return (
             square_root.start(size, T, source) if self.full else blt.start(size, blt.parameters(max(T, 1)), T)
         )
@@ -95,10 +101,6 @@ class Toeplitz(OverTime):
                 f"epsilon: exact noise has no scale as large as {T} releases of toeplitz need; "
                 "a larger epsilon or a larger every is needed"
             ) from None
-
-    def in_integers(self, problem: Problem, G: int, draws: Any, noise: ExactNoise) -> Release:
-        estimates = square_root.StairSums(self.releases(problem), draws)
-        return EstimatedSums(self.state(problem, G, draws, noise.grid), estimates, self.shape(problem, G))
 
 
 PRIVATIZERS.add("toeplitz", Toeplitz)

@@ -40,7 +40,7 @@ import numpy as np
 from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import Counting, add_user, counters, counting, shape_of
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.privacy.certificate import Certificate, check_budget, nothing_released, worst
+from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
 from dpucbvi.privacy.draws import Draws, fill, seeded
 from dpucbvi.privacy.law import ONCE, Gaussian, Laplace, Law, reach
 from dpucbvi.privatizers.arrays import Arrays
@@ -111,6 +111,10 @@ class WindowCounts(NamedTuple):
     counting: Counting
     tree: Tree
     rule: Rule
+
+    def seek(self, users: int) -> None:
+        """Set the index as it is after so many users: no file is trusted with it."""
+        self.closed[0] = np.searchsorted(self.ends, users, side="right")
 
 
 def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
@@ -302,7 +306,7 @@ class Windows(Arrays):
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
-        check_number("delta", self.delta, lambda delta: 0.0 <= delta < 1.0, "a number in [0, 1)")
+        check_delta(self.delta, pure=True)
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
         whole("pooled", self.pooled, 0)

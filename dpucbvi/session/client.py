@@ -19,14 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import on_grid, sanitised
+from dpucbvi.counts import sanitised
 from dpucbvi.errors import InputError
 from dpucbvi.files import locked, write_durably
 from dpucbvi.privacy.exact import ExactCoins
-from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SystemWords
 from dpucbvi.privatizers.one_question import first_visit
-from dpucbvi.privatizers.release_mode import exact_budget
+from dpucbvi.privatizers.release_mode import exact_budget, to_grid
 from dpucbvi.protocol import User
 
 MESSAGE = struct.Struct(">43sQH")  # ticket, number of the question, answer
@@ -128,9 +127,9 @@ class Client:
         """The true answer, hidden by randomised response; the last one is "no visit"."""
         read, coins = sanitised(s, a, r, asked.H, asked.S, asked.A), self._coins(asked.epsilon)
         user = User(*read, np.zeros(0), read.s[1:])
-        h, grid = first_visit(user, asked.row, asked.G, asked.S, asked.A), GRIDS[0]
+        h = first_visit(user, asked.row, asked.G, asked.S, asked.A)
         if asked.about_reward:
-            truth = 2 if h < 0 else int(coins.below(grid) < on_grid(float(user.r[h]), grid))
+            truth = 2 if h < 0 else to_grid(user.r[h], 1, coins.source)
             return coins.response(truth, 3)
         return coins.response(asked.S if h < 0 else int(user.place[h]), asked.S + 1)
 

@@ -21,7 +21,6 @@ from dpucbvi.counts import (
     add_user,
     as_counts,
     counters,
-    on_grid,
     sanitised,
     shape_of,
     summed,
@@ -29,16 +28,16 @@ from dpucbvi.counts import (
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
+from dpucbvi.mechanisms.square_root import StairSums, estimate
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privacy.law import Samplers
 from dpucbvi.privatizers.answers import released as estimated
 from dpucbvi.privatizers.batches import Batches, show
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.gaussian_tree import GaussianTree
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
-from dpucbvi.privatizers.release_mode import SHARES, exact_share
+from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
@@ -54,13 +53,6 @@ class Row(NamedTuple):
     name: str
     at: int
     value: np.ndarray
-
-
-def samplers() -> Samplers:
-    """The compiled samplers of exact noise."""
-    from dpucbvi.engine.exact import ExactCoins, ExactGaussian, ExactLaplace  # numba is slow to import
-
-    return Samplers(ExactLaplace, ExactGaussian, ExactCoins)
 
 
 def batch_ends(setup: Setup) -> Ints:
@@ -79,17 +71,18 @@ class NoisySums:
         self._setup, self.ends = setup, batch_ends(setup)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = self._filling and privatizer.policy_cells
-        self._bits = privatizer.words.start(seed_stream(seed, "rewards"))
         self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
 
     def begin(self, first: int, base: Floats) -> None:
         """New noise from batch `first` on; `base` are the counts that what it releases is added to."""
         setup: Any = self._setup
+        from dpucbvi.engine.exact import compiled_draws  # numba is slow to import
+
         stream = seed_stream(self._seed, "privacy")
-        self._publish = setup.privatizer.release(setup.problem, setup.G, stream, samplers())
-        self.first, self.base, self._release = first, base, self._publish.inner
-        self.state, self.counts = self._release.state, base.copy()
-        self.size, self.grid = self.state.counting.sigma.size, self._publish.grid
+        self._release = setup.privatizer.release(setup.problem, setup.G, stream, compiled_draws)
+        self.first, self.base, self.counts = first, base, base.copy()
+        self.state, self._published = self._release.state.inner, self._release.state.released.counts
+        self.size, self.grid = base.size, self._release.state.grid
         self._shadow: dict[str, np.ndarray] = {}
 
     def ask(self, pi: Ints) -> int:
@@ -106,10 +99,11 @@ class NoisySums:
         """What a user sent into the sums of her batch."""
         problem = self._setup.problem
         s, a, r = sanitised(*sent, problem.H, problem.S, problem.A) if len(sent) == 3 else NO_STEPS
-        units: Any = np.array([on_grid(one, self.grid) for one in r], dtype=np.int64)
-        place = s[1:]
-        if self.state.counting.joint:  # a reward of j/grid is rounded to 1 with probability j/grid
-            place = place + problem.S * np.array([uniform_below(self.grid, self._bits) < j for j in units])
+        joint = self.state.counting.joint
+        grid = 1 if joint else self.grid  # a symbol has a reward of one bit
+        words = self._release.state.words  # none of which the noise reads
+        units: Any = np.array([to_grid(one, grid, words) for one in r], dtype=np.int64)
+        place = s[1:] + problem.S * units if joint else s[1:]
         add_user(self.state.counting, sums, User(s, a, units, np.zeros(0), place))
 
     def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
@@ -121,24 +115,26 @@ class NoisySums:
         else:
             self.state.sum[:] += sums
         nobody, no_policy = np.zeros(0, np.int64), np.zeros((0, self._setup.problem.S), np.int64)
-        released = self._publish.release(User(nobody, nobody, np.zeros(0), no_policy, nobody))
+        released = self._release.release(User(nobody, nobody, np.zeros(0), no_policy, nobody))
         assert released is not None, "a batch has ended"
         self.counts = self.base + released
-        return self._stairs.y.copy() if self._stairs else self._publish.last.copy()
+        return self._stairs.y.copy() if self._stairs else self._published.copy()
 
     @property
     def _stairs(self) -> Any:
         """The running sums of Toeplitz, which publishes other integers than its estimates."""
-        return getattr(self._release, "estimate", None)
+        mechanism = getattr(self.state, "mechanism", None)
+        return mechanism if isinstance(mechanism, StairSums) else None
 
     def replay(self, integers: Ints) -> Floats:
         """The counts that the next published integers amount to, without the truth behind them."""
         if not self._stairs:
             counts = integers.astype(np.float64)
         else:
-            self._stairs.t += 1
+            self._stairs.t[0] += 1
+            self._stairs.y[:] = integers
             counts = np.zeros(self.size)
-            counts[self.state.counting.first : self.state.counting.end] = self._stairs.estimate(integers)
+            counts[self.state.counting.first : self.state.counting.end] = estimate(self._stairs)
         rows = self._setup.G * self._setup.problem.S * self._setup.problem.A
         counts[-rows:] /= self.grid
         return counts if self._filling else self.base + counts
@@ -174,7 +170,7 @@ class NoisySums:
             rows += [Row(name, int(i), array[i]) for i in which]
             self._shadow[name] = array.copy()
         if self._stairs:
-            t = self._stairs.t
+            t = int(self._stairs.t[0])
             rows += [Row(name, t, getattr(self._stairs, name)[t]) for name in ("s", "s_hat")]
         return rows
 
@@ -187,8 +183,8 @@ class NoisySums:
                 if (name, i) in stored:
                     array[i] = np.frombuffer(stored[name, i], array.dtype)
         if self._stairs:
-            self._stairs.t = batch - first
-            for t in range(1, self._stairs.t + 1):
+            self._stairs.t[0] = batch - first
+            for t in range(1, batch - first + 1):
                 for name in ("s", "s_hat"):
                     kept = getattr(self._stairs, name)
                     kept[t] = np.frombuffer(stored[name, t], kept.dtype)
@@ -201,8 +197,8 @@ class Questions:
         privatizer: Any = setup.privatizer
         problem, G, stream = setup.problem, setup.G, seed_stream(seed, "privacy")
         self._setup, self.ends, self.first = setup, batch_ends(setup), 0
-        self._coins = privatizer.coins(stream, samplers())
-        self.state = privatizer.start(problem, G, stream)
+        coins = privatizer.start(problem, G, stream)
+        self.state, self._words, self._share = coins.inner, coins.words, coins.share
         self._tallies = self.state.tallies
         self._parts = (self._tallies.moved, self._tallies.earned, self._tallies.asked)
         self.size = sum(part.size for part in self._parts)
@@ -211,8 +207,8 @@ class Questions:
 
     def ask(self, pi: Ints) -> int:
         """The question of a place: twice its row, and one more if it is about the reward. Public coins."""
-        row = question(self.state, self._coins.below(may_ask(self.state, pi)))
-        return 2 * row + int(self._coins.below(SHARES) >= exact_share(self._setup.privatizer.transitions))  # type: ignore[attr-defined]
+        row = question(self.state, uniform_below(may_ask(self.state, pi), self._words))
+        return 2 * row + int(uniform_below(SHARES, self._words) >= self._share)
 
     def mask(self, shown: Ints, pi: Ints) -> None:
         """Nothing is hidden here: answers are private when they come."""
@@ -309,7 +305,7 @@ class Planner:
             return self._own(k)
         if not getattr(self._setup.agent, "minimum", True):
             self.values.Q[:] = self._ceiling[:, None]
-        read = Counted(private.N_sa, private.N_sas, private.R, private.places.next)
+        read = Counted(private.N_sa, private.N_sas, private.R, private.after)
         with np.errstate(all="ignore"):
             self._compiled(self._setup.constants, read, self.values, k)
 

@@ -14,6 +14,7 @@ pooled (privacy/sensitivity.py), m²V: all m may go through the same cells.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from itertools import islice
 from numbers import Real
 from pathlib import Path
@@ -58,7 +59,8 @@ class Once(Batches):
 
     def reach(self, problem: Problem, G: int) -> Reach:
         user = super().reach(problem, G)
-        return user._replace(H=self.m * user.H, V=self.m**2 * user.V)
+        together = user.together if self.m == 1 else Fraction(1)  # proved for one trajectory
+        return user._replace(H=self.m * user.H, V=self.m**2 * user.V, together=together)
 
 
 def fit(

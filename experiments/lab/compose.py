@@ -1,20 +1,18 @@
 """From the command line, or an experiment of conf/exp, to a composed config: all that is Hydra's."""
 
 import hashlib
-import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from inspect import Parameter
-from itertools import islice
 from tempfile import TemporaryDirectory
 from traceback import walk_tb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -23,15 +21,15 @@ from yaml import YAMLError
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
 from dpucbvi.sources import PACKAGE
-from experiments.lab.experiment import MOST_POINTS, described
+from experiments.lab.experiment import described
 from experiments.lab.process import few
-from experiments.lab.settings import MISSING, RUN_KEYS, RunSettings, arguments, closest, nearest
+from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, nearest
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
 MULTIRUN = {"-m", "--multirun"}
 ANSWERED = ("-h", "--h", "-c", "--cfg", "-i", "--i", "--v", "-s", "--s")  # by Hydra itself: --help, --info
-NO_CHANGE = ("exp", "name", "save_arms", "runtime", "hydra")  # of what an experiment is
+NO_CHANGE = ("exp", "name", "runtime", "hydra")  # of what an experiment is
 
 
 class Job(NamedTuple):
@@ -68,13 +66,6 @@ def config_of(overrides: Sequence[str], folders: Sequence[str] = ()) -> DictConf
         return hydra.compose("config", [*overrides, *searched])
 
 
-def fingerprint(config: DictConfig) -> str:
-    """A hash of all that can change a result or a figure: of everything but how runs are computed."""
-    tree: Any = OmegaConf.to_container(config, resolve=True)
-    del tree["runtime"]
-    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def offer_environments() -> None:
     """Let Hydra take env=<name> for every environment without a file: its signature is its config."""
     for name in ENVIRONMENTS:
@@ -99,7 +90,7 @@ def jobs_of(command_line: list[str]) -> list[Job]:
     offer_environments()
     with TemporaryDirectory() as scratch:  # for what Hydra writes in a multirun
         OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
-        sys.argv[1:] = as_one_experiment(command_line)
+        sys.argv[1:] = with_grids(command_line)
         collect()
     multirun = not MULTIRUN.isdisjoint(command_line)
     if multirun and not found and not any(argument.startswith(ANSWERED) for argument in command_line):
@@ -128,47 +119,9 @@ def _job(config: DictConfig) -> Job:
     return Job(config, overrides, job.runtime.choices.get("exp"), tuple(sources))
 
 
-def as_one_experiment(arguments: list[str]) -> list[str]:
-    """The same command line with every list of values as a grid, and every grid as Hydra wants it.
-
-    `privatizer.epsilon=1,2,5` and `grid.privatizer.epsilon=[1,2,5]` both mean one experiment. With --multirun
-    a list of values means several, as Hydra has it.
-    """
-    if not MULTIRUN.isdisjoint(arguments):
-        return arguments
-    return [_as_grid(argument) for argument in arguments]
-
-
-def _as_grid(argument: str) -> str:
-    key, equals, value = argument.partition("=")
-    path = key.lstrip("+").split(".")
-    at = 2 if path[0] == "arms" else 0  # arms.NAME.grid
-    if not equals or key.startswith("-"):
-        return argument
-    if path[at : at + 1] == ["grid"] and len(path) > at + 1:
-        return f"++{'.'.join(path)}={_several(argument) or value}"
-    if not path[at:] or not _is_setting(path[at:]) or (values := _several(argument)) is None:
-        return argument
-    return f"++{'.'.join([*path[:at], 'grid', *path[at:]])}={values}"
-
-
-def _several(argument: str) -> str | None:
-    """The values of `key=1,2,5` or `key=range(1,4)` as a list, None if there is one value."""
-    try:
-        override = OverridesParser.create().parse_override(argument)
-    except HydraException:  # raised again by Hydra itself
-        return None
-    if not (override.is_choice_sweep() or override.is_range_sweep()):
-        return None
-    values = list(islice(override.sweep_string_iterator(), MOST_POINTS + 1))
-    if len(values) > MOST_POINTS:
-        raise InputError(f"{override.key_or_group}: more than {MOST_POINTS:,} values are not accepted")
-    return f"[{','.join(values)}]"
-
-
-def _is_setting(path: list[str]) -> bool:
-    """Whether it is one setting of a run; agent=a,b chooses between files, which a grid cannot."""
-    return path[0] in RUN_KEYS and (len(path) > 1 or isinstance(getattr(RunSettings(), path[0]), int | float))
+def with_grids(arguments: list[str]) -> list[str]:
+    """The same command line with every grid as Hydra wants it: `grid.K=[1,2]` as `++grid.K=[1,2]`."""
+    return [f"++{given}" if re.match(r"(arms\.\w+\.)?grid\.", given) else given for given in arguments]
 
 
 def changes(overrides: Iterable[str]) -> tuple[str, ...]:
@@ -179,11 +132,6 @@ def changes(overrides: Iterable[str]) -> tuple[str, ...]:
     """
     keys = {override: _top(override) for override in overrides}
     return tuple(o for o, key in keys.items() if key not in NO_CHANGE) if "exp" in keys.values() else ()
-
-
-def same_problem(changed: Iterable[str]) -> list[str]:
-    """Of these changes, the ones that say which problem is solved: the environment and K."""
-    return [override for override in changed if _top(override) in ("env", "K")]
 
 
 def own_name(name: str, changed: Sequence[str]) -> str:
@@ -232,7 +180,7 @@ def check_changes(job: Job) -> list[str]:
 def is_bad_input(error: Exception) -> bool:
     """Whether the user caused it, rather than a mistake in this code."""
     known = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
-    return known or (isinstance(error, ValueError) and _raised_in(error).startswith("hydra."))
+    return known or (isinstance(error, ValueError | TypeError) and _raised_in(error).startswith("hydra."))
 
 
 def one_line(error: Exception) -> str:
@@ -249,7 +197,7 @@ def one_line(error: Exception) -> str:
         return f"{cause.full_key or 'config'}: {_joined(cause.msg or cause)}"
     message = _joined(error)
     if message.startswith("Ambiguous value for argument "):
-        return f"{message.split()[4]}: several values need --multirun (several experiments)"
+        return f"{message.split()[4]}: several values need grid.KEY=[...], or --multirun (several experiments)"
     return message
 
 

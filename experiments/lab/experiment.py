@@ -89,7 +89,6 @@ class Experiment:
     figures: Path
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
-    save_arms: str | None = None
 
     def seeds_of(self, arm: Arm) -> list[int]:
         return self.seeds[: arm.runs]
@@ -125,7 +124,6 @@ def experiment_from(
         _folder("figures", root, c.runtime.figures),
         c.runtime,
         changed,
-        c.save_arms,
     )
 
 

@@ -24,7 +24,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
-from dpucbvi.trace import Trace, none_learnt, nothing_learnt
+from dpucbvi.trace import NOTHING_LEARNT, Trace, none_learnt
 from experiments.lab.assemble import assemble
 from experiments.lab.claims import claim, is_claimed
 from experiments.lab.experiment import Arm, Experiment
@@ -147,13 +147,11 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
     arms = [arm for arm in experiment.arms if none_learnt([run.trace for run in arm.runs])]
     if not arms:
         return []
-    bounds = [arm.runs[0].trace.about.get("least_K") for arm in arms]
-    least = min((bound for bound in bounds if bound is not None), default=None)
-    said = nothing_learnt(None if None in bounds else least)
     choosing = any("bonus.scale" in arm.point for arm in experiment.arms)  # a grid of factors
+    advice = "" if choosing else "; +exp=calibrate chooses them"
     return [
-        f"{few([arm.key for arm in arms])}: {said}; a larger K or privatizer.epsilon, or factors below 1 "
-        f"(bonus.scale, confidence.scale{'' if choosing else '; +exp=calibrate chooses them'}), would let it"
+        f"{few([arm.key for arm in arms])}: {NOTHING_LEARNT}; a larger K or privatizer.epsilon, or factors "
+        f"below 1 (bonus.scale, confidence.scale{advice}), would let it"
     ]
 
 

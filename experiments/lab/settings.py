@@ -9,7 +9,6 @@ they accept is read off its signature. `module:Name` names one of your own; a ru
 that defines it in its settings, and so in its name.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -32,6 +31,7 @@ from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
 from dpucbvi.registry import Registry
+from dpucbvi.sources import hash_of
 
 T = TypeVar("T")
 Group = dict[str, Any]
@@ -165,7 +165,6 @@ class ExperimentSettings:
     study: str = "regret"
     runs: int = 5
     seed: int = 0
-    save_arms: str | None = None
     figure: FigureSettings = field(default_factory=FigureSettings)
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
@@ -353,8 +352,8 @@ def takes(group: str, name: str, parameter: str) -> bool:
 
 @cache
 def _source(thing: Callable[..., Any]) -> str:
-    """A hash of the file that defines it."""
-    return hashlib.sha256(Path(str(getsourcefile(thing))).read_bytes()).hexdigest()[:16]
+    """A hash of the code of the file that defines it."""
+    return hash_of(Path(str(getsourcefile(thing))))
 
 
 # --- canonical form -----------------------------------------------------------------------------------------

@@ -37,12 +37,12 @@ class Shipped(Store):
         """What is known of every file, by the experiment's name; empty if nothing has shipped."""
         return json.loads(self.manifest_file.read_text()) if self.manifest_file.is_file() else {}
 
-    def ship(self, experiment: StoredExperiment, points: int, state: bool, settings: str) -> Path:
-        """Write the experiment's file and its entry; `settings` is the fingerprint of its config."""
+    def ship(self, experiment: StoredExperiment, points: int, state: bool) -> Path:
+        """Write the experiment's file and its entry."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content, file = pack(experiment, points, state), self.file(experiment.name)
         _replace(file, content)
-        entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "settings": settings}
+        entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         manifest = {**self.manifest(), experiment.name: {**entry, **summary(experiment)}}
         text = json.dumps(dict(sorted(manifest.items())), indent=1, ensure_ascii=False) + "\n"
         _replace(self.manifest_file, text.encode())

@@ -2,10 +2,11 @@
 
 A study has the name of its conf/exp/<name>.yaml: the module (or package) of that name here ends in
 
-    STUDY = Study(draw, caption, ...)
+    STUDY = Study(draw, ...)
 
-and the config says `study: <name>`. `regret`, the default, draws any experiment. This file is the index of all
-studies, and the files themselves are its entries: a new module is a new study.
+and the config says `study: <name>`. Its caption is in texts/captions.md, and the words of its report in
+texts/<name>.md. `regret`, the default, draws any experiment. This file is the index of all studies, and the
+files themselves are its entries: a new module is a new study.
 """
 
 from collections.abc import Callable
@@ -18,32 +19,42 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from experiments.lab.store import StoredExperiment
-from experiments.studies.shared.arms import changes_of, noise_of
-from experiments.studies.shared.tables import Rows, aligned, finals
+from experiments.studies.shared.arms import changes_of, noise_of, runs_text
+from experiments.studies.shared.tables import TEXTS, Rows, aligned, finals
 
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
 PNG_DPI = 300
 NO_STUDIES = ("shared", "artifact")
+CAPTIONS = TEXTS / "captions.md"
 
 Stored = Callable[[str], StoredExperiment | None]  # another experiment by its name, if it is stored
 
 
-class Study(NamedTuple):
-    """What is made of a stored experiment."""
+def sections(file: Path) -> dict[str, str]:
+    """The text under every `## name` of a file; none if it is not there."""
+    parts = file.read_text().split("\n## ")[1:] if file.is_file() else []
+    return {name: " ".join(words.split()) for name, _, words in (part.partition("\n") for part in parts)}
 
-    draw: "Callable[[StoredExperiment], Figure]"
-    caption: Callable[[StoredExperiment], str]  # what stands beside the figure, not in it
-    table: Callable[[StoredExperiment], Rows] = (
-        finals  # printed at the end of a run; the first row is the header
-    )
+
+def written_caption(experiment: StoredExperiment) -> str:
+    """The text of texts/captions.md, with the numbers of the experiment."""
+    words = sections(CAPTIONS).get(experiment.study, "")
+    return words.format(K=f"{experiment.arms[0].K:,}", runs=runs_text(experiment))
+
+
+class Study(NamedTuple):
+    """What is made of a stored experiment. The table, whose first row is the header, ends a run."""
+
+    draw: "Callable[[StoredExperiment], Figure] | None"  # some have tables only
+    table: Callable[[StoredExperiment], Rows] = finals
     report: Callable[[StoredExperiment, Path, Stored], list[Path]] | None = None  # writes files into a folder,
     folder: str = "results"  # which is this one of paper/
     needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
-    keeps_figure: bool = True  # in paper/figures, if the experiment has the study's name
     points: int = 120  # of every run's trace, in the file that ships (lab/shipped.py)
     ships_state: bool = False  # it draws N_sa and Q of the last episode, and they ship too
+    caption: Callable[[StoredExperiment], str] = written_caption  # what stands beside the figure, not in it
 
 
 @cache
@@ -62,7 +73,7 @@ def study(name: str) -> Study:
 
 def keeps_figure(experiment: str, of: str) -> bool:
     """Whether paper/figures has the figure of an experiment with the study `of`: one figure for a study."""
-    return experiment == of and study(of).keeps_figure
+    return experiment == of and study(of).draw is not None
 
 
 def check_state(experiment: StoredExperiment) -> None:
@@ -83,15 +94,14 @@ def table(experiment: StoredExperiment) -> str:
 
 def caption(experiment: StoredExperiment) -> str:
     """What stands beside the figure: the study's words, what was changed, and what the noise is."""
-    said = study(experiment.study).caption(experiment)
-    ends = [
-        f"{words[0].upper()}{words[1:]}." for words in (changes_of(experiment), noise_of(experiment)) if words
-    ]
-    return " ".join([said, *ends])
+    ends = [words for words in (changes_of(experiment), noise_of(experiment)) if words]
+    return " ".join([study(experiment.study).caption(experiment), *(f"{w[0].upper()}{w[1:]}." for w in ends)])
 
 
 def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
-    """Draw the experiment's figure into <folder>/<name>.png and .pdf; <name>.md beside them has the caption."""
+    """Draw the experiment's figure, if it has one, into <folder>/<name>.png and .pdf, the caption into .md."""
+    if study(experiment.study).draw is None:
+        return []
     from experiments.studies.shared.style import house_style
 
     with house_style():
@@ -111,7 +121,9 @@ def drawn(experiment: StoredExperiment) -> "Figure":
     from experiments.studies.shared.style import QUIET, SMALL, write_plain_ticks
 
     check_state(experiment)
-    figure = study(experiment.study).draw(experiment)
+    draw_figure = study(experiment.study).draw
+    assert draw_figure is not None
+    figure = draw_figure(experiment)
     write_plain_ticks(figure)
     if experiment.changed:
         figure.suptitle(changes_of(experiment), fontsize=SMALL, color=QUIET, wrap=True)

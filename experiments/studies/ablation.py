@@ -12,18 +12,11 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, runs_text
 from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
-from experiments.studies.shared.tables import WRITTEN, as_regret, bootstrapped, markdown, write_csv
+from experiments.studies.shared.tables import as_regret, bootstrapped, markdown, write_page
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
 HEADER = ("variant", "mean regret (95%)", "median", "largest", "× the whole (95%)", "p")
-NOTES = """\
-Ratio: the variant's mean regret over that of the whole algorithm on the same seeds, with the percentile
-bootstrap over pairs; p: sign-flip test of the difference, Holm's correction over all variants of all panels.
-{runs} each, counts per step, the factors that were calibrated for the whole algorithm. N(s,a) as a sum: its
-share of ε goes to the cells N(s,a,s'), which have 3/4, and rewards are centred (D29): three changes at once.
-ε: pure, certified if a user is added or removed.
-"""
 
 
 class Variant(NamedTuple):
@@ -76,27 +69,11 @@ def table(experiment: StoredExperiment) -> Rows:
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     found = variants(experiment)
-    parts = [WRITTEN, verdict(found) + "\n"]
-    for panel in dict.fromkeys(one.panel for one in found):
-        rows = [_row(one) for one in found if one.panel == panel]
-        parts += [f"### {panel}\n", markdown(HEADER, rows) + "\n"]
-    path = folder / "ablation.md"
-    path.write_text("\n".join([*parts, NOTES.format(runs=runs_text(experiment))]))
-    return [path, write_csv(folder / "ablation.csv", map(_record, found))]
-
-
-def verdict(found: list[Variant]) -> str:
-    """What helps and what hurts, as far as it can be told."""
-    sentences = []
-    for panel in dict.fromkeys(one.panel for one in found):
-        told = [one for one in found if one.panel == panel and one.p < LEVEL]
-        worse = [f"{one.label} (× {one.ratio:.2g})" for one in told if one.ratio > 1.0]
-        better = [f"{one.label} (× {one.ratio:.2g})" for one in told if one.ratio < 1.0]
-        words = "; ".join(
-            f"{what}: {', '.join(names)}" for what, names in (("worse", worse), ("better", better)) if names
-        )
-        sentences.append(f"- {panel}: {words or 'no difference can be told'}.")
-    return "\n".join(sentences)
+    tables = [
+        f"### {panel}\n\n{markdown(HEADER, [_row(one) for one in found if one.panel == panel])}\n"
+        for panel in dict.fromkeys(one.panel for one in found)
+    ]
+    return [write_page(folder, "ablation", tables="\n".join(tables), runs=runs_text(experiment))]
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -149,29 +126,4 @@ def _row(one: Variant) -> tuple[str, ...]:
     )
 
 
-def _record(one: Variant) -> dict[str, object]:
-    mean, low, high = bootstrapped(one.finals)
-    regrets = {
-        "mean": mean,
-        "low": low,
-        "high": high,
-        "median": np.median(one.finals),
-        "largest": one.finals.max(),
-    }
-    ratios = {"ratio": one.ratio, "ratio_low": one.low, "ratio_high": one.high, "p": one.p}
-    return {
-        **{"panel": one.panel, "variant": one.label, "runs": len(one.finals)},
-        **{key: f"{value:.1f}" for key, value in regrets.items()},
-        **{key: f"{value:.4f}" for key, value in ratios.items()},
-    }
-
-
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        "The regret of Algorithm 1 with one thing left out or changed, over that of the whole algorithm. "
-        f"{runs_text(experiment)} each, bar: 95% bootstrap interval over pairs; filled: p < 0.05 (Holm). "
-        "ε: certified if a user is added or removed."
-    )
-
-
-STUDY = Study(draw, caption, table, write)
+STUDY = Study(draw, table, write)

@@ -131,21 +131,6 @@ def shown(experiment: StoredExperiment) -> list[Row]:
     return [row for row in made if row.arm.key in SHOWN] or made
 
 
-def caption(experiment: StoredExperiment) -> str:
-    made = shown(experiment)
-    deltas = sorted({row.found["delta"] for row in made if row.found["delta"] > 0.0})
-    gaussian = "".join(f", at δ = {delta:g} where it is Gaussian" for delta in deltas)
-    others = len(experiment.arms) - len(made)
-    return (
-        "What is claimed, certified, and shown by an attack on the compiled engine. "
-        f"Claimed: the ε of the settings, under their own relation; pure{gaussian}. Paper's noise is "
-        "calibrated for a user who is added or removed, all others for one who is replaced; certified and "
-        "audited: if she is replaced, or as the name says. Audited: ε is at least this, with probability "
-        f"{_confidence(made)} each. The bound is that of one attack: what an attack does not find may still "
-        f"be there.{f' audit.md has {others} more attacks.' * bool(others)}"
-    )
-
-
 def _confidence(made: list[Row]) -> str:
     return f"1 - {max(row.found['alpha'] for row in made):.0e}"
 
@@ -255,4 +240,4 @@ def _record(row: Row) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, caption, table, report)
+STUDY = Study(draw, table, report)

@@ -23,7 +23,7 @@ from dpucbvi.protocol import Floats
 from dpucbvi.stats import LEVEL, RESAMPLES, summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
 from experiments.studies.shared.style import (
     ALGORITHMS,
@@ -229,15 +229,6 @@ def _reference(experiment: StoredExperiment) -> StoredArm:
     return next(arm for arm in experiment.arms if arm.of == REFERENCE)
 
 
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        "Regret against the certified ε. "
-        f"Mean and 95% interval of {runs_text(experiment)}, calibrated factors. Ticks at the right edges: "
-        "final regret printed in Figure 1, with the ε of its legend; ×: where ours is the same. Level line: "
-        "not private, and with counts per step, so that pooled counts may get below it."
-    )
-
-
 SETTINGS = {EPSILON: "ε (a user added or removed)", FACTOR: "factor on the bonus"}
 
 
@@ -269,4 +260,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [write_csv(folder / "epsilon.csv", records)]
 
 
-STUDY = Study(draw, caption, matches, write)
+STUDY = Study(draw, matches, write)

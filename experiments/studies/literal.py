@@ -27,7 +27,7 @@ from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.settings import run_settings
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, new_panels
 
 EXACT = "exact"  # the panel of the arms that must agree
@@ -139,19 +139,6 @@ def _name(arm: StoredArm) -> str:
     return f"{arm.label}, {model} ε = {at_most(epsilon)}"
 
 
-def caption(experiment: StoredExperiment) -> str:
-    exact = [arm.K for arm in experiment.arms if arm.panel == EXACT]
-    return (
-        "The constants as printed: which Q ever leaves H, and how many episodes it would take. "
-        f"RiverSwim, printed constants, {runs_text(experiment)} of each arm. First panel: the darker, the "
-        "more, with the first step that has any and the share at the last; none where "
-        "Q̃_h = H in every episode (Private-UCB-VI: H-h+1, its own limit, in the last). "
-        "Second: DP-UCBVI at a pair that every episode visits; hollow: pooled counts. "
-        f"Reference engine and cvxpy give the same {exact[0]} episodes, bit for bit. "
-        "ε: if a user is added or removed."
-    )
-
-
 def least_bonus(setup: Setup) -> float:
     """b(K) of DP-UCBVI with this setup's constants and factors."""
     c, problem, E = setup.constants, setup.problem, setup.noise.E
@@ -208,4 +195,4 @@ def _first(true_from: Callable[[int], bool], low: int, high: int) -> int:
     return high
 
 
-STUDY = Study(draw, caption, ships_state=True)
+STUDY = Study(draw, ships_state=True)

@@ -1,10 +1,9 @@
 """Every privatizer at equal certified ε: regret, where it is the printed one, what each lever buys, elsewhere.
 
 The figure has the regret after K episodes against the certified ε of a user who is replaced, the printed ones
-as stars; mechanisms.md and mechanisms.csv have the tables, from the stored runs and epsilon.csv.
+as stars; mechanisms.md has the tables.
 """
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from dpucbvi.errors import InputError
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.epsilon import EPSILON, Match, match, series
-from experiments.studies.shared.arms import check_same_grid, runs_text, uniform_regret
+from experiments.studies.shared.arms import check_same_grid, uniform_regret
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
 from experiments.studies.shared.style import (
     BLACK,
@@ -31,7 +29,7 @@ from experiments.studies.shared.style import (
     new_panels,
     thousands,
 )
-from experiments.studies.shared.tables import WRITTEN, as_regret, bootstrapped, finals, markdown, write_csv
+from experiments.studies.shared.tables import as_regret, bootstrapped, finals, markdown, write_page
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
@@ -85,7 +83,6 @@ HUES = {"central": PRIVACY["JDP"], "local": PRIVACY["LDP"], **PRIVATIZERS}
 MARKS = {
     ("central", False): "o",
     ("local", False): "o",
-    ("honaker", False): "v",
     ("kary_tree", False): "^",
     ("gaussian_tree", True): "X",
     ("toeplitz", True): "D",
@@ -164,43 +161,6 @@ def _legend(experiment: StoredExperiment, model: str) -> list[Line2D]:
     return [Line2D([], [], **look(arm)) for arm in arms]
 
 
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        "Regret against the certified ε (a user replaced), for every privatizer. "
-        f"Regret after {experiment.arms[0].K:,} episodes, "
-        f"means of {runs_text(experiment)}, band: 95% bootstrap interval. ε is certified for a user who is "
-        "replaced: pure, or at δ = 1e-6 where dashed. The paper's mechanisms with the paper's algorithm; the "
-        "others with tuned families, zeroing and the cap H-h+1 (D29 to D31), trees and Toeplitz every 50 "
-        "users, Gaussian noise on pooled counts with at most 4 visits of a pair. Factors: calibrated "
-        "elsewhere. Curves meet at the top where nothing is learnt."
-    )
-
-
-EARLIER = {"pooled": "DP-UCBVI, pooled", "step": "DP-UCBVI"}  # the paper's mechanism in epsilon.csv
-NOTES = """\
-ε is certified for a user who is replaced, pure or at δ = 1e-6 where the mechanism says so. Intervals: 95%,
-percentile bootstrap over runs. All factors on bonus and E are calibrated on other seeds of RiverSwim, far below
-1: no bound of the paper covers these runs.
-
-*Before* is the paper's mechanism as `epsilon.csv` has it, its ε doubled for a user who is replaced. *Before*
-and *after* differ in more than the noise. *Before* has the factors that were calibrated for counts per step
-(bonus × 0.0001, E × 0.01), for pooled counts too; Q at most H; no zeroing; the paper's families; and a release
-after every user. *After* has factors of its own for each mechanism; Q at most H-h+1; cells below 3 standard
-deviations of their noise set to 0; tuned families; streams (the trees and Toeplitz) that are released every 50
-users; and, with Gaussian noise on pooled counts, clipped counts: only a user's first 4 visits of a pair count.
-
-"not told": the mean falls to the printed regret, but many resamples of the runs do not. Of Gaussian batches per
-step at ε = 8 `headline.md` has 50 runs, whose mean is above both printed ones.
-
-The schedules of batches (first 150 users, then growth 1.3; per step 100 and 1.15), zeroing at 3 and the 1,000
-counts that one question wants of every pair were chosen by hand on RiverSwim, beforehand: no calibration chose
-them, and the rows *elsewhere* have them as they are.
-
-Assumption 3.1 is kept with a wider E if cells are zeroed and if a stream is released every 50 users. It does
-not hold for batches, one step, one question and clipped counts (paper/PRIVACY.md).
-"""
-
-
 def matched(experiment: StoredExperiment) -> Rows:
     """For every mechanism the ε at which it has a printed regret; the final regrets at another size."""
     if not any(printed_of(experiment, model) for model in MODELS):
@@ -216,27 +176,22 @@ def matched(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    """Both files; *before* is read from the file that the study `epsilon` has written beside them."""
     check_certified(experiment)
-    earlier = folder / "epsilon.csv"
-    if not earlier.exists():
-        raise InputError(f"mechanisms: its report needs {earlier}; run +exp=epsilon, then experiments/paper.py")
-    parts = [WRITTEN]
-    for panel, counts in COUNTS.items():
-        for model in MODELS:
-            parts += [
-                f"### {model}, {counts}: mean regret (median; largest)\n",
-                _regrets(experiment, panel, model),
-            ]
-    parts += [
-        "### The ε at which the regret is the printed one, a user replaced\n",
-        _crossings(experiment, earlier),
+    regrets = [
+        f"### {model}, {counts}: mean regret (median; largest)\n\n{_regrets(experiment, panel, model)}\n"
+        for panel, counts in COUNTS.items()
+        for model in MODELS
     ]
-    parts += ["### What each lever buys: pooled batches, pure ε = 1, a user replaced\n", _levers(experiment)]
-    parts += ["### Elsewhere, with the factors chosen on RiverSwim\n", _elsewhere(experiment), NOTES]
-    text = folder / "mechanisms.md"
-    text.write_text("\n".join(f"{part}\n" if part.startswith("|") else part for part in parts))
-    return [text, write_csv(folder / "mechanisms.csv", map(_record, experiment.arms))]
+    header, *rows = matched(experiment)
+    page = write_page(
+        folder,
+        "mechanisms",
+        regrets="\n".join(regrets),
+        matched=markdown(header, rows),
+        levers=_levers(experiment),
+        elsewhere=_elsewhere(experiment),
+    )
+    return [page]
 
 
 def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
@@ -259,25 +214,8 @@ def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, s
     if found is None:
         return (f"below {ends[0]:g}", "-") if how == "below" else (f"above {ends[-1]:g}", "-")
     if np.isnan(found.low):
-        return f"about {three_digits(found.x)}", "not told"
+        return f"about {three_digits(found.x)}", "not significant"
     return three_digits(found.x), f"{three_digits(found.low)} to {three_digits(found.high)}"
-
-
-def _crossings(experiment: StoredExperiment, earlier: Path) -> str:
-    with earlier.open() as file:
-        before = {(row["curve"], row["algorithm"]): row["value"] for row in csv.DictReader(file)}
-    rows = []
-    for model, start in MODELS.items():
-        for epsilon, wanted in printed_of(experiment, model).items():
-            for panel, counts in COUNTS.items():
-                value = before[f"{start}_eps{epsilon:g}", EARLIER[panel]]
-                doubled = three_digits(2.0 * float(value)) if value else "nowhere"
-                for of in members(experiment, panel, model):
-                    if not is_papers(first(experiment, of)):
-                        after = _where(experiment, of, wanted)
-                        name = f"{model} ε = {epsilon:g} ({wanted:,.0f})"
-                        rows.append([name, counts, first(experiment, of).label, doubled, *after])
-    return markdown(("printed", "counts", "mechanism", "before", "after", "95% interval"), rows)
 
 
 def _levers(experiment: StoredExperiment) -> str:
@@ -316,25 +254,4 @@ def _interval(arm: StoredArm) -> str:
     return f"{low:,.0f} to {high:,.0f}"
 
 
-def _record(arm: StoredArm) -> dict[str, object]:
-    certificate, values = arm.certificate, arm.finals
-    mean, low, high = bootstrapped(values)
-    numbers = {"mean": mean, "low": low, "high": high, "median": np.median(values), "max": values.max()}
-    return {
-        **{
-            "arm": arm.key,
-            "panel": arm.panel,
-            "mechanism": arm.label,
-            "env": _env(arm),
-            "model": certificate.model,
-        },
-        "epsilon_replace_one": f"{rounded_up(certificate.replace_one):g}",
-        "delta": f"{certificate.delta:g}",
-        "bonus_factor": arm.config["bonus"]["scale"],
-        "confidence_factor": arm.config["confidence"]["scale"],
-        "runs": len(values),
-        **{key: f"{value:.1f}" for key, value in numbers.items()},
-    }
-
-
-STUDY = Study(draw, caption, matched, write, needs=("epsilon",), points=60)
+STUDY = Study(draw, matched, write, points=60)

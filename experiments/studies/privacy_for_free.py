@@ -18,7 +18,7 @@ from dpucbvi.protocol import Floats
 from dpucbvi.stats import exponent, exponent_text, summarise, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text
+from experiments.studies.shared.arms import check_same_grid, panels_of
 from experiments.studies.shared.style import (
     DOTTED,
     MARKER,
@@ -167,21 +167,4 @@ def _mark(arm: StoredArm) -> str:
     return "." if np.isinf(epsilon) else marker(round(np.log10(epsilon)) % 4)
 
 
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        "Regret of the longest runs, and what privacy has cost at the end of runs of every length. "
-        f"RiverSwim, calibrated factors, mean and 95% interval of {runs_text(experiment)} at every K "
-        f"({_values_text(experiment)}); JDP and LDP: "
-        "DP-UCBVI. At the end: seeds paired with UCBVI's; "
-        f"slope of log regret against log K over the last factor of {LAST:g}, at most. "
-        "ε: if a user is added or removed."
-    )
-
-
-def _values_text(experiment: StoredExperiment) -> str:
-    """`5 values with pooled counts, ...`"""
-    values = {panel: {arm.K for arm in arms} for panel, arms in panels_of(experiment).items()}
-    return ", ".join(f"{len(of)} values with {panel}" for panel, of in values.items())
-
-
-STUDY = Study(draw, caption)
+STUDY = Study(draw)

@@ -1,20 +1,17 @@
 """Regret against episodes, for any experiment: what dp.plot draws, with the printed curves dashed beside it."""
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.regret import Panel, curve, draw as draw_curves, looks
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.plot import caption as caption_of, with_learnt
-from dpucbvi.protocol import Floats
 from experiments.lab.assemble import stored_environment
-from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.lab.store import StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.labels import environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
-SCALE_FROM = 4  # so many arms that differ in one number get the colours of a scale
 PRINTED = "printed in the paper's Figure 1"
 
 
@@ -22,7 +19,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     """One curve per arm, named at its end with the ε it certifies and with what else tells it from others."""
     check_same_grid(experiment)
     arms, curves = experiment.arms, []
-    for arm, (name, detail), look in zip(arms, names(arms), looks(len(arms), _scale(arms)), strict=True):
+    for arm, (name, detail), look in zip(arms, names(arms), looks(len(arms)), strict=True):
         traces = [run.trace for run in arm.runs]
         said = name, with_learnt(detail, traces)
         curves.append(curve(traces[0].episodes, arm.regret, *said, look, printed_beside(arm)))
@@ -58,14 +55,4 @@ def _environment(experiment: StoredExperiment) -> TabularMDP | None:
     return stored_environment(environments[0]) if alike else None
 
 
-def _scale(arms: list[StoredArm]) -> Floats | None:
-    """The values of the one number of the grid in which all arms differ; None if it is not that simple."""
-    varied = {key for arm in arms for key in arm.point if len({str(a.point.get(key)) for a in arms}) > 1}
-    if len(varied) != 1 or len(arms) < SCALE_FROM or len({arm.of for arm in arms}) > 1:
-        return None
-    values = [arm.point.get(*varied) for arm in arms]
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return np.array(values, dtype=np.float64) if numbers else None
-
-
-STUDY = Study(draw, caption, keeps_figure=False)
+STUDY = Study(draw, caption=caption)

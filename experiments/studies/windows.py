@@ -28,7 +28,10 @@ these runs.
 
 *Pooled* counts are sound on the environments above the line of the figure, whose P and r do not depend on the
 step. On the others they are pooled anyway (`agent.anyway`), to show what that costs. *Windows* do not know
-which environment it is.
+which environment it is. On the flipping and the alternating river they have about 0.6 of the regret of counts
+per step at δ = 1e-6. They lose to these where the steps have nothing in common, which they find out too slowly,
+and on the hidden shortcut, which no test sees. Pure, the noise of a sum of steps is √H larger, and they have one
+to three times the regret.
 """
 
 

@@ -127,13 +127,13 @@ def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
     rows = list(csv.DictReader((RESULTS / "calibrate_table1.csv").open()))
     picked = {row["algorithm"]: row for row in rows if row["chosen"] == "1"}
     arms = exp("table1").arms
-    assert len(arms) == len(picked) == 4 * 14
+    assert len(arms) == len(picked) == 4 * 11
     for key, arm in arms.items():
         row = picked[table1_name(key, arm)]
         assert arm.bonus.scale == float(row["bonus_factor"]), key
         if row["confidence_factor"]:
             assert arm.confidence.scale == float(row["confidence_factor"]), key
-    for file in ("pucb", "ldp_obi", "private_ucb_po", "dp_nash_vi", "ucbvi_refined"):
+    for file in ("pucb", "ldp_obi", "private_ucb_po", "ucbvi_refined"):
         arm = OmegaConf.load(CONF / "arm" / f"{file}.yaml")
         first = next(other for key, other in arms.items() if other.agent.name == arm.agent.name)
         assert (arm.bonus, arm.get("confidence"), arm.label) == (
@@ -153,7 +153,7 @@ def test_every_system_of_table_1_is_calibrated_as_it_is_run():
     """Arms with a part of the environments are further points of the arm whose key theirs begins with."""
     tuned, run = exp("calibrate_table1"), exp("table1")
     first = [key for key, arm in tuned.arms.items() if "env.name" not in arm.get("grid", {})]
-    assert len(first) == 14
+    assert len(first) == 11
     assert {len(tuned.arms[key].grid["bonus.scale"]) for key in first if key.startswith("ucbvi")} == {7}
     for key, arm in tuned.arms.items():
         (of,) = [other for other in first if key == other or key.startswith(f"{other}_")]

@@ -80,9 +80,6 @@ def test_a_public_name_says_what_it_is(name):
     assert not said.startswith(f"{name}("), "the docstring that Python makes up is none"
 
 
-NOT_PRIVATE = {"redrawn", "shared"}  # habits of published code: by name for +exp=explain, never at the door
-
-
 def test_every_agent_and_privatizer_of_the_package_is_public():
     from dpucbvi.agents import AGENTS
     from dpucbvi.environments import ENVIRONMENTS
@@ -90,7 +87,7 @@ def test_every_agent_and_privatizer_of_the_package_is_public():
 
     for registry in (AGENTS, PRIVATIZERS, ENVIRONMENTS):
         for name in registry:
-            assert name in NOT_PRIVATE or registry[name].__name__ in dp.__all__
+            assert registry[name].__name__ in dp.__all__
 
 
 # --- several seeds, and tables -------------------------------------------------------------------------------
@@ -264,6 +261,111 @@ def test_bad_input_is_one_clear_line(told):
         BAD[told]()
     said = "agent: its plan of episode 1 is no policy" if told.startswith("policy: ") else told
     assert str(error.value).startswith(said) and "\n" not in str(error.value)
+
+
+# --- user code that misbehaves -------------------------------------------------------------------------------
+
+
+class Mine:
+    """A privatizer of one's own, any part of whose answers can be replaced."""
+
+    model, families = "JDP", "paper"
+
+    def __init__(self, noise=dp.Noise(1.0, 3.0), certificate=dp.Certificate("JDP", 1.0, 2.0), released=None):  # noqa: B008
+        self._noise, self._certificate, self._released = noise, certificate, released
+
+    def noise_of(self, problem, G):
+        return self._noise
+
+    def certificate(self, problem, G):
+        return self._certificate
+
+    def release(self, *given):
+        return self if len(given) == 3 else self._released
+
+
+SIZE = 4 * 3 * 2 * (3 + 2)
+BAD_ANSWERS = {
+    "certificate: it must have ε": {"certificate": dp.Certificate("JDP", -1.0, float("nan"))},
+    "certificate: it must have ε, μ and ρ >= 0, and δ in [0, 1]": {
+        "certificate": dp.Certificate("JDP", 1, 2, 1.5)
+    },
+    "certificate: its noise: 'loud' is not one of": {"certificate": dp.Certificate("JDP", 1, 2, noise="loud")},
+    "privatizer: its E: -5.0 is not accepted; it must be a number >= 0": {"noise": dp.Noise(1.0, -5.0)},
+    "epsilon: the noise of Mine is not finite": {"noise": dp.Noise(1.0, float("nan"))},
+    "privatizer: its release is not finite everywhere": {"released": np.full(SIZE, np.nan)},
+    "privatizer: its release must be an array of numbers of shape (120,)": {"released": np.zeros(SIZE - 1)},
+    "privatizer: its release must be": {"released": [0.0] * SIZE},
+}
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize("told", BAD_ANSWERS)
+def test_hostile_answers_of_a_privatizer_are_one_line(told, engine):
+    with pytest.raises(dp.InputError) as error:
+        run(privatizer=Mine(**BAD_ANSWERS[told]), engine=engine)
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)
+
+
+HOSTILE_PLANS = {
+    "policy rows that sum to more than 1": (np.full((4, 3, 2), 0.5 + 1e-5), 0.0, 0.0),
+    "Q is not finite": (np.zeros((4, 3), int), np.nan, 0.0),
+    "V is not finite": (np.zeros((4, 3), int), 0.0, np.inf),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_PLANS)
+def test_hostile_plans_are_one_line(name):
+    pi, Q, V = HOSTILE_PLANS[name]
+    with pytest.raises(dp.InputError, match=r"^agent: [^\n]*its plan of episode 1[^\n]*$"):
+        run(agent=dp.planner(lambda _: dp.Plan(pi, np.full((4, 3, 2), Q), np.full((5, 3), V))))
+
+
+def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing():
+    def spoil(k, plan, counts):
+        for array in (*plan, *counts):
+            array[...] = 1
+
+    for engine in ("reference", "fast"):
+        watched, alone = (run(K=40, engine=engine, watch=watch) for watch in (spoil, None))
+        np.testing.assert_array_equal(watched.regret, alone.regret)
+        np.testing.assert_array_equal(watched.policy, alone.policy)
+
+    def greedy(counts):
+        best = counts.N_sas.sum(axis=-1).argmin(axis=-1)
+        for array in counts:
+            array[...] = -1.0
+        return best
+
+    def fresh(counts):
+        return dp.Plan(greedy(counts), np.zeros((4, 3, 2)), np.zeros((5, 3)))
+
+    buffer = dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
+
+    def reuse(counts):
+        buffer.pi[...] = greedy(counts)
+        return buffer
+
+    one, other = (run(agent=dp.planner(plan), K=40, engine="reference") for plan in (fresh, reuse))
+    assert one.policy_changes[-1] == other.policy_changes[-1] > 0
+    np.testing.assert_array_equal(one.regret, other.regret)
+
+
+def test_hostile_bonuses_and_agents_that_end_are_one_line():
+    def bonus(N, P, V_next, gap_next, c):
+        return np.nan
+
+    for engine in ("reference", "fast"):
+        with pytest.raises(dp.InputError, match=r"^bonus: it is not finite$"):
+            run(agent=dp.DPUCBVI(bonus=bonus), privatizer=dp.NonPrivate(), engine=engine)
+
+    def short(problem, private):
+        yield dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
+
+    with pytest.raises(dp.InputError, match=r"^agent: it ended after episode 1 of 5$"):
+        run(agent=short)
+    with pytest.raises(dp.InputError, match="is no generator function"):
+        run(agent=lambda problem, private: None)
 
 
 def test_bad_input_is_told_before_anything_is_run():

@@ -13,7 +13,7 @@ import dpucbvi as dp
 from dpucbvi import simulate
 from dpucbvi.stats import three_digits
 from experiments import studies
-from experiments.lab.compose import as_one_experiment, config_of
+from experiments.lab.compose import config_of, with_grids
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.studies.shared.printed import printed_curves
@@ -36,7 +36,7 @@ FIGURES = {name: code for name, code in SNIPPETS.items() if name.startswith("fig
 def experiment(command: str, *more: str):
     python, script, *overrides = shlex.split(command)
     assert (python, script) == ("python", "experiments/run.py")
-    config = config_of([*as_one_experiment(list(overrides)), *more])
+    config = config_of([*with_grids(list(overrides)), *more])
     return experiment_from(config, ROOT, studies.names(), printed_curves())
 
 
@@ -100,5 +100,5 @@ def test_every_public_environment_is_in_the_guide():
 
     text = (ROOT / "docs" / "figure.md").read_text()
     for name in ENVIRONMENTS:
-        assert f"`{ENVIRONMENTS[name].__name__}()`" in text
+        assert f"`{ENVIRONMENTS[name].__name__}(" in text
         assert ENVIRONMENTS[name].__name__ in dp.__all__

@@ -59,7 +59,7 @@ import sys, nbclient, nbformat
 cell = "import pictures, dpucbvi, experiments.lab.store; print(dpucbvi.__file__, experiments.__file__)"
 notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
 folder = {"metadata": {"path": sys.argv[1]}}
-nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=folder).execute()
+nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=folder).execute()
 print(notebook.cells[0].outputs[0].text)
 """
 

@@ -242,6 +242,13 @@ def test_every_make_target_has_a_help_line():
     assert [line.split()[0] for line in shown.splitlines()] == [name for name, _ in targets]
 
 
+def test_the_files_of_make_quick_are_there():
+    command = ["make", "--dry-run", "quick"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = re.findall(r"tests/\S+\.py", shown)
+    assert len(files) > 10 and [file for file in files if not (ROOT / file).is_file()] == []
+
+
 @pytest.mark.parametrize("requirement", [*RUNTIME, *required(*LIBRARY, *EXPERIMENTS)], ids=lambda r: r.name)
 def test_a_dependency_is_imported_where_it_is_declared_for(requirement):
     library = requirement in RUNTIME or requirement in required(*LIBRARY)

@@ -121,7 +121,7 @@ def test_a_colour_is_that_of_the_figures(data):
         *PRIVATIZERS.values(),
     }  # colour-blind readers tell them
     for name, arm in arms:
-        if name in ("epsilon", "privacy_for_free", "literal_learns", "table1"):
+        if name in ("epsilon", "privacy_for_free", "table1"):
             assert arm["hue"] == PRIVACY[arm["model"]], (name, arm["key"])
 
 

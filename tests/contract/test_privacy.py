@@ -61,7 +61,7 @@ def test_the_factor_2_is_that_of_both_lemmas():
 def test_every_privatizer_has_a_line_in_the_table_of_E():
     from dpucbvi.privatizers import PRIVATIZERS
 
-    left_out = {"non_private", "redrawn", "shared"}  # no noise, or no privacy
+    left_out = {"non_private"}  # no noise
     kinds = {type(entry.privatizer) for entry in privacy.ENTRIES}
     assert kinds == {PRIVATIZERS[name] for name in PRIVATIZERS if name not in left_out}
     for entry in privacy.ENTRIES:

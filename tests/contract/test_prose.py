@@ -21,17 +21,27 @@ NAMED = re.compile(r"(?<=\+exp=)\w+|(?<=\]\()(?:[\w./]*/)?(\w+)(?=\.(?:md|csv)\)
 COUNTS = {str(n) for n in range(21)}
 TYPED = {  # what no generated file has, and where it is from
     "Figure 1": {"104": "the last seed of +exp=epsilon", "2022": "a year"},
-    "Other privatizers": dict.fromkeys(("31", "108", "226"), "rounded from the tables"),
-    "Printed constants": {"0.6": "the regret of an episode of the first policy, in literal_learns.npz"},
+    "Other privatizers": {
+        **dict.fromkeys(("31", "108", "226"), "rounded from the tables"),
+        "30270": "of Honaker's tree, which is run no more: a last word",
+    },
+    "Printed constants": dict.fromkeys(("0.6", "0.001", "0.05"), "of an episode, in literal_learns.npz"),
     "The factors": {"1004": "the last seed", "90": "the quantile of the rule"},
     "Table 1": {
         **dict.fromkeys(("150983", "86"), "the command beside them"),
         "167680": "50,000 episodes of the uniformly random policy, 168 thousand in the table",
-        "56": "pairs of factors, counted in the table",
+        "44": "pairs of factors, counted in the table",
         "39": "rounded from calibrate_table1.csv",
         **dict.fromkeys(
             ("220", "0.68", "1.11", "1.05", "2.26", "5.02", "4.85", "2000", "1300"),
             "from the runs of table1.npz",
+        ),
+        **dict.fromkeys(
+            ("2024", "0.40", "1.81", "1501", "5695", "3977", "2200"),
+            "of DP-Nash-VI, which is run no more: a last word",
+        ),
+        **dict.fromkeys(
+            ("93.6", "53.5", "11.6", "139", "1.3", "1.5"), "of LDP-OBI with its own noise, run no more"
         ),
     },
 }

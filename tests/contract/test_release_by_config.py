@@ -58,7 +58,6 @@ def test_the_caption_beside_a_figure_ends_with_it(folder, tmp_path):
 
 REFUSED = {
     "privatizer.noise=exakt": "privatizer.noise: exakt is not accepted; it must be one of simulation, exact",
-    "engine=fast": "engine.name: fast has no compiled twin of exact noise; it takes engine=reference",
     "+privatizer.words=seeded": "privatizer.words: no such key",
 }
 
@@ -70,9 +69,10 @@ def test_what_cannot_be_is_refused_in_one_line(override, cli, tmp_path):
     assert err.startswith(f"error: {REFUSED[override]}") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["redrawn", "shared"])
+@pytest.mark.parametrize("name", ["Redrawn", "Shared"])
 def test_exact_noise_is_never_dropped_silently(name):
     """A setting of another privatizer is dropped; this one is a promise."""
+    name = f"experiments.studies.explain.earlier_code:{name}"
     settings = run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "exact"}})
     with pytest.raises(
         InputError, match=rf"^privatizer\.noise: {name} has no exact noise; it takes simulation$"

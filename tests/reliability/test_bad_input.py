@@ -68,7 +68,6 @@ SETTINGS = {  # key: values that are not accepted
     "runtime": (None, 3, LIST, TEXT),
     "runtime.workers": (*NO_INTEGER, 0, -2),
     "task": (None, "", "attack", *NO_TEXT),
-    "save_arms": (3, LIST),
     "attack": (3, TEXT, LIST, {"K": 3}),
     "runtime.results": (None, "", "  ", *NO_TEXT),
     "runtime.figures": (None, "", "  ", *NO_TEXT),

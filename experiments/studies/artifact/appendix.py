@@ -5,42 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.lab.compose import composed
-from experiments.studies import keeps_figure, study
+from experiments.studies import keeps_figure, sections, study
 from experiments.studies.artifact.claims import Claim
 from experiments.studies.artifact.numbers import Numbers, filled
 from experiments.studies.artifact.page import experiment_data, in_order
+from experiments.studies.shared.tables import TEXTS
 
-# What to look at first in an output; {names} are those of numbers.py, regrets those of the last episode.
-QUOTED = {
-    "riverswim": "regret {riverswim.ucbvi} without privacy; {riverswim.jdp_eps1} at JDP ε = 1 as proven"
-    " (a user added or removed), {riverswim.explained_jdp_eps1} as explained, {riverswim.certified_jdp_eps1}"
-    " certified (a user replaced);"
-    " {printed.jdp_eps1} is printed",
-    "ablation": "regret {ablation.jdp_all} with every line of Algorithm 1, {ablation.jdp_no_minimum} without"
-    " the minimum of line 9",
-    "audit": "{audit.honest} attacks on honest mechanisms stay below the certificate, {audit.broken} releases"
-    " that are broken on purpose are caught",
-    "explain": "{explain.near} hypotheses are less than 20% off the printed curves in root mean square, the"
-    " others by a factor of {explain.off} or more; the nearest is {explain.nearest}",
-    "literal_learns": "regret {literal_learns.ucbvi} (UCBVI), {literal_learns.jdp_eps100} (JDP ε = 100),"
-    " {literal_learns.ldp_eps100} (LDP ε = 100; a user added or removed)",
-    "mechanisms": "regret {mechanisms.pooled_batches@privatizer.epsilon=1} with batches at JDP ε = 1,"
-    " {mechanisms.pooled_one_question@privatizer.epsilon=2} with one question at LDP ε = 2, pooled counts (a"
-    " user replaced)",
-    "epsilon": "the printed regret of JDP ε = 1 is met at ε = {epsilon.match.jdp_eps1.DP_UCBVI} (a user added"
-    " or removed)",
-    "headline": "regret {headline.certified_jdp_eps1} at certified JDP ε = 1, {headline.certified_ldp_eps2} at"
-    " certified LDP ε = 2 (a user replaced)",
-    "horizon": "on the river at H = 48 regret {horizon.river_ucbvi@env.H=48} with the Bernstein bonus,"
-    " {horizon.river_ucbvi_ch@env.H=48} with the Hoeffding bonus",
-    "literal": "regret {literal.jdp_eps1}, linear, with the printed constants at JDP ε = 1 (a user added or"
-    " removed)",
-    "privacy_for_free": "powers of K {privacy_for_free.slope.pooled_counts.JDP} under JDP and"
-    " {privacy_for_free.slope.pooled_counts.LDP} under LDP, pooled counts, at ε = 1 and 10 (a user added or"
-    " removed)",
-    "table1": "DP-UCBVI's ranks by bound → by regret {table1.rank.dp_ucbvi.JDP} under JDP,"
-    " {table1.rank.dp_ucbvi.LDP} under LDP, environment by environment",
-}
+EXPECTED = TEXTS / "expected.md"  # what to look at first in an output
 
 
 def with_parts(text: str, parts: dict[str, str]) -> str:
@@ -57,7 +28,7 @@ def parts(
     claims: list[Claim], manifest: dict[str, Any], paper: Path, numbers: Numbers, shipped: list[str]
 ) -> dict[str, str]:
     """All of them by name."""
-    quoted = {name: filled(text, numbers, shipped) for name, text in QUOTED.items()}
+    quoted = {name: filled(text, numbers, shipped) for name, text in sections(EXPECTED).items()}
     return {
         "size": _size(manifest),
         "claims": _claims(claims),

@@ -10,28 +10,10 @@ from dpucbvi.errors import InputError
 from experiments.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
 from experiments.studies.headline.report import FITTED
 from experiments.studies.headline.verdicts import DOES_NOT, REPRODUCES
+from experiments.studies.shared.tables import TEXTS, WRITTEN
 
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
 MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
-HEAD = """\
-<!-- Written by experiments/paper.py from paper/claims.yaml and the results that ship; do not edit. -->
-# Claims ledger
-
-One row per numbered statement of the paper (numbers as LaTeX prints them), what it says, where this artifact
-implements it and which test or experiment checks it. A verdict is about what the named test shows and no more:
-
-- **holds**: checked, on the instances and at the sizes the test names; a claim about all instances is not
-  proved by it. **holds in part**: some of it was checked, or some of it is false; the footnote says what.
-- **does not hold**, **cannot be told**: what the stored runs say of a sentence of Section 7, in several
-  settings (`paper/results/headline.md`); **holds in part** if it holds in some. The certified setting comes
-  first: the others are fitted to the printed figure, and what they show of final values was put in.
-- **off by 2**: true with 2ε in place of ε.
-- **used**: a definition or a formula; the tests check that the code is that formula.
-- **not tested**: nothing is claimed; the footnote says why, or what was measured instead.
-
-Dn names the entry of [DEVIATIONS.md](DEVIATIONS.md) with which the statement is read. Intervals are
-95% over runs. A measured ε is pure, and for a user who is added or removed, unless it says otherwise.
-"""
 
 
 class Claim(NamedTuple):
@@ -109,7 +91,7 @@ def _is_fitted(setting: str) -> bool:
 
 def ledger(claims: list[Claim]) -> str:
     """CLAIMS.md."""
-    parts = [HEAD]
+    parts = [f"{WRITTEN}\n{(TEXTS / 'claims.md').read_text()}"]
     for section in dict.fromkeys(claim.section for claim in claims):
         rows = [_row(claim) for claim in claims if claim.section == section]
         parts += [

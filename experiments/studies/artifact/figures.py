@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from experiments.lab.store import StoredExperiment
-from experiments.studies import draw
+from experiments.studies import draw, sections
 
 CAPTIONS = "captions.md"
 HEAD = """\
@@ -30,10 +30,8 @@ def keep_figure(experiment: StoredExperiment, folder: Path) -> list[Path]:
 
 
 def read_captions(folder: Path) -> dict[str, str]:
-    """The captions that were written there, by the figure's name; none if there are none."""
-    file = folder / CAPTIONS
-    parts = file.read_text().split("\n## ")[1:] if file.is_file() else []
-    return {name: words.strip() for name, _, words in (part.partition("\n") for part in parts)}
+    """The captions that were written there, by the figure's name."""
+    return sections(folder / CAPTIONS)
 
 
 def write_captions(folder: Path, captions: dict[str, str]) -> Path:

@@ -10,7 +10,6 @@
     privacy_for_free.E.<counts>.JDP     the same exponents of E itself
     privacy_for_free.threshold          the K from which privacy is free, for ε ≥ 1, by the proof [D36]
     privacy_for_free.threshold_printed  by the abstract, for every ε of the experiment
-    literal_learns.rate.jdp_eps100      the regret of an episode at the end, as literal_learns.md has it
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     table1.environments                 their names, in that order
     audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
@@ -31,10 +30,9 @@ import numpy as np
 from dpucbvi.errors import InputError
 from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
-from experiments.studies import Stored, ablation, audit, horizon, literal_learns, privacy_for_free
+from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import Match, printed_matches
-from experiments.studies.explain.findings import best, findings, in_words
-from experiments.studies.explain.report import NEAR
+from experiments.studies.explain.findings import findings, summary
 from experiments.studies.headline.report import columns, numbers as of_arm
 from experiments.studies.headline.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import panels_of
@@ -126,15 +124,9 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
     yield "privacy_for_free.threshold", f"{privacy_for_free.episodes_until_free(1.0, S, A, H):,.0f}"
 
 
-def _literal_learns(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for arm in experiment.arms:
-        _, rate = literal_learns.per_episode(arm)
-        yield f"literal_learns.rate.{arm.key}", f"{rate[-1]:.1g}"
-
-
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     table, ranks = tabulate(experiment), dict[str, list[str]]()
-    for m in table.ranked:
+    for m in table.measurements:
         rank = f"{m.rank_bound} → {m.rank_measured}"
         ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
     yield from ((name, ", ".join(found)) for name, found in ranks.items())
@@ -159,17 +151,13 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    found = findings(experiment)
-    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
-    yield "explain.near", f"{len(found) - len(far)} of {len(found)}"
-    yield "explain.off", f"{np.exp(min(far)):.1f}" if far else "-"
-    yield "explain.nearest", ", counts ".join(in_words(best(found).hypothesis))
+    for key, value in summary(findings(experiment)).items():
+        yield f"explain.{key}", value
 
 
 def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for arms in panels_of(experiment).values():
-        for line in horizon.scalings(arms):
-            yield f"horizon.exponent.{line.arms[0].of}", _power(exponent(line.H, line.regret))
+    for of, arms in horizon.worst(experiment).items():
+        yield f"horizon.exponent.{of}", _power(horizon.growth(arms))
 
 
 def _power(fit: Summary) -> str:
@@ -191,6 +179,5 @@ MAKERS = {
     "horizon": _horizon,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
-    "literal_learns": _literal_learns,
     "table1": _table1,
 }

@@ -7,7 +7,6 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
@@ -40,7 +39,6 @@ class Entry(NamedTuple):
 ENTRIES = (
     Entry("the paper's tree, noise for a user replaced", TREE, Central(1.0, sensitivity="replace_one")),
     Entry("the same, tuned families", TREE, Central(1.0, sensitivity="replace_one", families="tuned")),
-    Entry("Honaker's tree, tuned", TREE, Honaker(1.0)),
     Entry("k-ary tree, tuned", TREE, KaryTree(1.0)),
     Entry("Gaussian tree, tuned", GAUSSIAN, GaussianTree(1.0)),
     Entry("Toeplitz, tuned", GAUSSIAN, Toeplitz(1.0)),

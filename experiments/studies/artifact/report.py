@@ -4,26 +4,9 @@ import re
 
 from experiments.studies.artifact.claims import Claim
 from experiments.studies.artifact.numbers import Numbers
+from experiments.studies.shared.tables import in_latex
 
 WRITTEN = "% Written by experiments/report.py from the results that ship; do not edit.\n"
-# What the texts of this artifact are written with, in LaTeX.
-LATEX = {
-    **{
-        "&": r"\&",
-        "%": r"\%",
-        "#": r"\#",
-        "_": r"\_",
-        "±": r"$\pm$",
-        "–": "--",
-        "→": r"$\to$",
-        "·": r"$\cdot$",
-    },
-    **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
-    **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
-    **{"Q\u0303": r"$\tilde Q$", "ℓ": r"$\ell$", "<": "$<$", ">": "$>$"},
-    **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
-    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-}
 # The rules of headline/verdicts.py, and what the table calls them.
 SENTENCES = {
     "non_private_is_best": "UCBVI is best",
@@ -32,12 +15,6 @@ SENTENCES = {
     "ldp_cost_stays_high": "LDP: cost remains high",
 }
 USED = re.compile(r"\\result\{([^}]+)\}")
-
-
-def in_latex(text: str) -> str:
-    """The text with everything that LaTeX reads otherwise replaced."""
-    parts = re.split("(Q\u0303)", text.replace("`", ""))  # a letter with its tilde are two characters
-    return "".join(LATEX.get(c, c) for part in parts for c in ([part] if part in LATEX else part))
 
 
 def macros(numbers: Numbers) -> str:

@@ -4,28 +4,35 @@ The factors are those of +exp=explain_fit, the runs are others and more. What is
 printed curves rule out and which they leave possible; never what was done.
 """
 
+from pathlib import Path
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.privacy.certificate import rounded_up
-from dpucbvi.stats import three_digits
+from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Study, regret
+from experiments.studies import Rows, Stored, Study, regret
 from experiments.studies.explain.findings import (
     POSSIBLE,
-    RULED_OUT,
     Finding,
+    at_printed,
     best,
     best_local,
+    epsilon_text,
     findings,
+    fit,
     in_words,
+    local_arms,
+    local_distance,
+    summary,
 )
-from experiments.studies.explain.report import table, write
-from experiments.studies.shared.arms import beside_bare, check_same_grid, runs_text
-from experiments.studies.shared.printed import at_printed_size, printed_beside
+from experiments.studies.shared.arms import check_same_grid, laplace_of, runs_text
+from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
 from experiments.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, new_panels, set_ticks
+from experiments.studies.shared.tables import finals, markdown, write_page
 
 FIRST = 1000  # episode
 
@@ -43,39 +50,6 @@ def draw(experiment: StoredExperiment) -> Figure:
     _draw_distances(lower, found)
     _draw_curves(upper, experiment, best(found))
     return figure
-
-
-def caption(experiment: StoredExperiment) -> str:
-    if not at_printed_size(experiment):
-        return regret.caption(experiment)
-    found = findings(experiment)
-    ruled_out = all(one.verdict == RULED_OUT for one in found)
-    nearest = experiment._replace(arms=list(best(found).arms.values()))
-    dots = "hollow: ruled out, as all are" if ruled_out else "filled: not ruled out"
-    return (
-        f"(a): means of {runs_text(nearest)}, dashed: printed; ε: certified if a user is added or removed. "
-        f"{_kept(found)}{_users(experiment)}(b): dot: distance; bar: 95% of figures by chance; {dots}."
-    )
-
-
-def _users(experiment: StoredExperiment) -> str:
-    """The title has the noise of the JDP curves; that of the LDP curve is another."""
-    local = best_local(experiment)
-    return "" if local is None else f"LDP: a user adds {beside_bare(local)}. "
-
-
-def _kept(found: list[Finding]) -> str:
-    """Why the nearest certifies so large an ε, if its noise is redrawn: riverswim (b) has the same, kept."""
-    nearest = best(found)
-    counts, _, noise = nearest.hypothesis.partition("_")
-    kept = [one for one in found if one.hypothesis == f"{counts}_bare"]
-    if noise != "redrawn" or not kept:
-        return ""
-    return (
-        "Every release has new noise, and all of them add up; where a node keeps its noise, as in (b) of the "
-        f"figure riverswim, the same Lap(1/ε) certifies ε = {_short(kept[0].certified[0])} and not "
-        f"{_short(nearest.certified[0])}. "
-    )
 
 
 def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> None:
@@ -135,4 +109,77 @@ def _name(one: Finding) -> str:
     return f"{first},\n{last}, {counts}"
 
 
-STUDY = Study(draw, caption, table, write, points=400)
+HEADER = (
+    *("noise", "counts", "ε certified", "bonus ×", "E ×"),
+    *("distance", "by chance", "p", "printed figure"),
+)
+
+
+def table(experiment: StoredExperiment) -> Rows:
+    """Every hypothesis; the final regrets, if the runs have another size than the printed ones."""
+    if not at_printed_size(experiment):
+        return finals(experiment)
+    return [HEADER, *(_row(found) for found in findings(experiment))]
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    found = findings(experiment)
+    page = write_page(
+        folder,
+        "explain",
+        hypotheses=markdown(HEADER, [_row(one) for one in found]),
+        ratios=_ratios(experiment, best(found)),
+        local=_local(experiment),
+        runs=runs_text(experiment),
+        **summary(found),
+    )
+    return [page]
+
+
+def _row(found: Finding) -> tuple[str, ...]:
+    bonus, confidence = found.factors
+    return (
+        *in_words(found.hypothesis),
+        epsilon_text(found.certified[0]),
+        f"{bonus:g}",
+        f"{confidence:g}",
+        f"{found.fit.distance:.3f}",
+        f"{np.quantile(found.fit.by_chance, 0.95):.3f}",
+        f"{found.p:.2g}",
+        found.verdict,
+    )
+
+
+def _ratios(experiment: StoredExperiment, found: Finding) -> str:
+    arms = dict(found.arms)
+    local = best_local(experiment)
+    if local is not None:
+        arms["ldp_eps2"] = local
+    episodes = next(iter(printed_curves().values())).episodes
+    rows = [
+        [curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret)]
+        for curve, arm in arms.items()
+    ]
+    return markdown(("printed curve", *(f"{k:,.0f}" for k in episodes)), rows)
+
+
+def _local(experiment: StoredExperiment) -> str:
+    header = ("a user adds", "ε certified", "distance", "p", "ends at (printed: 15,120)")
+    arms = local_arms(experiment)
+    p = holm(np.array([fit({"ldp_eps2": at_printed(arm)}).p for arm in arms]))
+    return markdown(header, [_local_row(arm, float(one)) for arm, one in zip(arms, p, strict=True)])
+
+
+def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
+    regret = at_printed(arm)
+    shared = ", the same for all pairs" * arm.config["privatizer"]["name"].endswith(":Shared")
+    return (
+        f"{laplace_of(arm)}{shared}",
+        epsilon_text(arm.certificate.add_remove),
+        f"{local_distance(arm):.3f}",
+        f"{p:.2g}",
+        f"{regret[:, -1].mean():,.0f}",
+    )
+
+
+STUDY = Study(draw, table, write, points=400)

@@ -14,13 +14,15 @@ far off as the printed one is p: a small p rules the hypothesis out, a large one
 factors were fitted to the same curves (on other seeds), so p is if anything too large.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.protocol import Floats
-from dpucbvi.stats import holm
+from dpucbvi.stats import holm, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.printed import DIGITISATION, final_regrets, printed_curves
 
@@ -80,6 +82,7 @@ def _by_chance(regret: Floats, rng: np.random.Generator) -> Floats:
 
 
 LEVEL = 0.05
+NEAR = 0.2  # a distance that we call near
 RULED_OUT, POSSIBLE = "ruled out", "possible"
 NAMES = {
     "proven": "as proven, Lap(3HL/ε)",
@@ -99,6 +102,10 @@ class Finding(NamedTuple):
     arms: dict[str, StoredArm]  # by printed curve
     fit: Fit
     p: float
+
+    @property
+    def name(self) -> str:
+        return ", counts ".join(in_words(self.hypothesis))
 
     @property
     def verdict(self) -> str:
@@ -138,6 +145,23 @@ def findings(experiment: StoredExperiment) -> list[Finding]:
 
 def best(found: list[Finding]) -> Finding:
     return min(found, key=lambda finding: finding.fit.distance)
+
+
+def summary(found: list[Finding]) -> dict[str, str]:
+    """How many come near, by which factor the others are off, the nearest, and what chance explains."""
+    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
+    possible = "; ".join(one.name for one in found if one.verdict == POSSIBLE)
+    return {
+        "near": f"{len(found) - len(far)} of {len(found)}",
+        "off": f"{np.exp(min(far)):.1f}" if far else "-",
+        "nearest": best(found).name,
+        "epsilon": epsilon_text(best(found).certified[0]),
+        "possible": possible or "none of them",
+    }
+
+
+def epsilon_text(value: float) -> str:
+    return "nothing" if math.isinf(value) else three_digits(rounded_up(value, 3))
 
 
 def local_arms(experiment: StoredExperiment) -> list[StoredArm]:

@@ -15,23 +15,21 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.headline.report import (
-    CERTIFIED,
     PANELS,
-    arm_of,
     certified,
     mechanism,
     numbers,
     table,
     write,
 )
-from experiments.studies.shared.arms import check_same_grid, laplace_of, levers_of, runs_text
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import final_regrets
 from experiments.studies.shared.style import BLACK, HUES, QUIET, SMALL, legend_below, new_panels, thousands
 
 TITLES = {
     "matched": "ε matched to the printed regret, counts per step",
     "pooled": "the same, pooled counts",
-    "explained": "JDP: Lap(1/ε) per node, {users}fitted",
+    "explained": "JDP: Lap(1/ε) per node, LDP: Lap(0.075), fitted",
     "certified": "ε as printed, certified, other privatizers",
 }
 ROW, AROUND = 0.27, 0.46  # inches: a row; title and ticks of a panel
@@ -49,7 +47,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     figure, grid = new_panels(heights, sharex=True)
     legend_below(figure, _legend(), 3)
     for axes, (name, arms) in zip(grid, panels, strict=True):
-        axes.set_title(TITLES[name].format(users=_users(experiment)), loc="right")  # longer than the axes
+        axes.set_title(TITLES[name], loc="right")  # longer than the axes
         for y, arm in enumerate(arms):
             _draw_arm(axes, arm, y)
         _finish(axes, arms)
@@ -57,26 +55,6 @@ def draw(experiment: StoredExperiment) -> Figure:
     _write_beside(grid[0], -1.0, "unsettled")
     grid[-1].set_xlabel("cumulative regret")
     return figure
-
-
-def _users(experiment: StoredExperiment) -> str:
-    """The noise of the LDP arm among those with Lap(1/ε): it is another."""
-    local = arm_of(experiment, "explained", "ldp_eps2")
-    return "" if local is None else f"LDP: {laplace_of(local)}, "
-
-
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        f"Cumulative regret after {experiment.arms[0].K:,} episodes, {runs_text(experiment)} each, "
-        "every run a dot. ε: certified if a user is added or removed; in the last panel, if she is replaced. "
-        "Unsettled: the runs that never settle: their last tenth of episodes adds more regret than √k growth "
-        f"would. ×: printed, below the row of its arm.{_changed(experiment)}"
-    )
-
-
-def _changed(experiment: StoredExperiment) -> str:
-    levers = levers_of([arm for arm in experiment.arms if arm.panel == CERTIFIED])
-    return f" The runs of the last panel change the algorithm too: {levers}." if levers else ""
 
 
 def _draw_arm(axes: Axes, arm: StoredArm, y: int) -> None:
@@ -129,4 +107,4 @@ def _legend() -> list[Line2D]:
     ]
 
 
-STUDY = Study(draw, caption, table, write, points=400)  # all: it interpolates
+STUDY = Study(draw, table, write, points=400)  # all: it interpolates

@@ -1,4 +1,4 @@
-"""headline.md and headline.csv: what is said of an arm with many runs, and of two that share their seeds."""
+"""headline.md: what is said of an arm with many runs, and of two that share their seeds."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +18,9 @@ from dpucbvi.stats import (
 )
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
-from experiments.studies.headline.verdicts import RULES, SENTENCES, Curves, Regret, judge
-from experiments.studies.shared.arms import levers_of, runs_text
-from experiments.studies.shared.tables import WRITTEN, as_regret, markdown, write_csv
+from experiments.studies.headline.verdicts import SENTENCES, Curves, Regret, judge
+from experiments.studies.shared.arms import runs_text
+from experiments.studies.shared.tables import as_regret, markdown, write_page
 
 LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
 SQRT_TAIL = 1.0 - np.sqrt(LAST)
@@ -93,26 +93,6 @@ def compared(experiment: StoredExperiment, panel: str, baseline: str) -> dict[st
 FITTED = ("matched", "pooled", "explained")  # panels whose ε or factors were fitted to the printed curves
 NUMBERS = ("arm", "certified", "mean (95%)", "median", "interquartile mean (95%)", "largest", "never settle")
 PAIRS = ("private arm", "baseline", "cost: mean difference (95%)", "P(private run better)", "p")
-TESTED = """\
-Each part is a contrast between runs with the same seed, tested by flipping signs; Holm's correction is over all
-{contrasts} contrasts. All parts positive: reproduces; one negative: does not; otherwise it cannot be told.
-"""
-NOTES = """\
-Means, medians and interquartile means of {runs} after {K:,} episodes, on seeds that nothing was chosen on;
-intervals by the bootstrap, those of means and differences corrected for bias and skewness (BCa). "never
-settle" counts the runs that are not settled: the last tenth of the episodes adds more regret than √k growth
-would; its interval is Clopper and Pearson's.
-Pairs share their seeds; p is of the sign-flip test with Holm's correction over the table. matched and pooled:
-the ε (and UCBVI's factor) were fitted so that the final mean is the printed one; explained: the factors were
-fitted to the whole printed curves. Their final values, the order of these and the final differences are thus
-no evidence; how the curves grow, and their tails, are. certified: nothing was fitted to the printed figure,
-factors come from `+exp=calibrate_mechanisms`.
-
-Names of arms: the panel, then `ucbvi` for UCBVI, `itself` for DP-UCBVI without privacy and with the same
-factors (in certified those of batches; one question has another factor on its bonus, so that its cost is not
-quite like for like), or the printed curve that is meant. In certified these are other privatizers{mechanisms}.
-"""
-CHANGED = "They change the algorithm too: {levers}.\n"
 
 
 def table(experiment: StoredExperiment) -> Rows:
@@ -120,25 +100,18 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    K = experiment.arms[0].K
-    rules = [f"- *{sentence}*: {rule}." for sentence, rule in RULES.items()]
-    parts = [
-        WRITTEN,
-        f"### Regret after {K:,} episodes\n",
-        markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
-        "\n### The cost of privacy, like for like and against UCBVI\n",
-        markdown(PAIRS, _pairs(experiment)),
-        "\n### The four sentences of Section 7\n",
-        verdict_table(experiment),
-        "\n" + "\n".join(rules),
-        "\n" + TESTED.format(contrasts=contrast_count(experiment)),
-        NOTES.format(runs=runs_text(experiment), K=K, mechanisms=_mechanisms(experiment)),
-    ]
-    if levers := levers_of([arm for arm in experiment.arms if arm.panel == CERTIFIED]):
-        parts[-1] += CHANGED.format(levers=levers)
-    path = folder / "headline.md"
-    path.write_text("\n".join(parts))
-    return [path, write_csv(folder / "headline.csv", map(_record, experiment.arms))]
+    compared_curves = columns(experiment)
+    page = write_page(
+        folder,
+        "headline",
+        K=f"{experiment.arms[0].K:,}",
+        runs=runs_text(experiment),
+        numbers=markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
+        pairs=markdown(PAIRS, _pairs(experiment)),
+        verdicts=_verdicts(compared_curves),
+        contrasts=sum(len(rule(curves)) for curves in compared_curves.values() for rule in SENTENCES.values()),
+    )
+    return [page]
 
 
 def columns(experiment: StoredExperiment) -> dict[str, Curves]:
@@ -151,12 +124,8 @@ def columns(experiment: StoredExperiment) -> dict[str, Curves]:
     return {name: curves for name, curves in found.items() if curves is not None}
 
 
-def contrast_count(experiment: StoredExperiment) -> int:
-    return sum(len(rule(curves)) for curves in columns(experiment).values() for rule in SENTENCES.values())
-
-
-def verdict_table(experiment: StoredExperiment) -> str:
-    judged = judge(columns(experiment))
+def _verdicts(compared_curves: dict[str, Curves]) -> str:
+    judged = judge(compared_curves)
     header = [f"{name} (fitted)" if name.partition(",")[0] in FITTED else name for name in judged]
     rows = [[sentence, *(found[sentence] for found in judged.values())] for sentence in SENTENCES]
     return markdown(("the paper's sentence", *header), rows)
@@ -183,12 +152,6 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
         ]
         for (arm, words, _), one, p in zip(pairs, found, adjusted, strict=True)
     ]
-
-
-def _mechanisms(experiment: StoredExperiment) -> str:
-    """`: certified_jdp_eps2 is batches; ...`"""
-    arms = [arm for arm in experiment.arms if arm.panel == CERTIFIED and arm.printed != "non_private"]
-    return ": " * bool(arms) + "; ".join(f"`{arm.key}` is {mechanism(arm)}" for arm in arms)
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
@@ -226,24 +189,3 @@ def certified(arm: StoredArm) -> str:
 
 def _interval(found: Bootstrap) -> str:
     return f"{as_regret(float(found.mean))} ({as_regret(float(found.low))} to {as_regret(float(found.high))})"
-
-
-def _record(arm: StoredArm) -> dict[str, object]:
-    config, found, certificate = arm.config, numbers(arm), arm.certificate
-    private = certificate.model != "none"
-    mean, low, high = map(float, found.mean)
-    middle = float(found.middle.mean)
-    regrets = {"mean": mean, "low": low, "high": high, "median": found.median, "interquartile_mean": middle}
-    return {
-        **{"arm": arm.key, "panel": arm.panel, "printed_curve": arm.printed or "", "algorithm": arm.label},
-        "bonus_factor": config["bonus"]["scale"],
-        "confidence_factor": config["confidence"]["scale"] if private else "",
-        "model": certificate.model,
-        "epsilon_add_remove": f"{rounded_up(certificate.add_remove):g}" if private else "",
-        "epsilon_replace_one": f"{rounded_up(certificate.replace_one):g}" if private else "",
-        "delta": certificate.delta if private else "",
-        "runs": found.tail.runs,
-        **{key: f"{value:.1f}" for key, value in regrets.items()},
-        "largest": f"{found.largest:.1f}",
-        "unsettled": found.tail.unsettled,
-    }

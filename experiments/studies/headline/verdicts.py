@@ -71,18 +71,6 @@ SENTENCES = {
     "larger ε has smaller regret": larger_epsilon_has_smaller_regret,
     "under LDP the cost of privacy remains high, and it converges later": ldp_cost_stays_high,
 }
-RULES = {  # what is tested, in words
-    "the non-private UCBVI has the best performance": "every private curve ends above the non-private one",
-    "the cost of privacy under JDP is a small constant": (
-        "the difference to the non-private curve grows slower than √k over the second half, and ends below the"
-        " non-private regret itself"
-    ),
-    "larger ε has smaller regret": "the curve printed as JDP ε = 1 ends above that printed as ε = 2",
-    "under LDP the cost of privacy remains high, and it converges later": (
-        "the difference to the non-private curve ends above the non-private regret itself, and the second half"
-        " adds more regret than under JDP ε = 2"
-    ),
-}
 
 
 def judge(columns: Mapping[str, Curves]) -> dict[str, dict[str, str]]:

@@ -59,22 +59,6 @@ def laplace_of(arm: StoredArm) -> str:
     return f"Lap({three_digits(arm.runs[0].trace.noise_scale)})"
 
 
-def beside_bare(arm: StoredArm) -> str:
-    """`Lap(0.075), where 1/ε is 0.5`: its noise beside that of the printed ε."""
-    return f"{laplace_of(arm)}, where 1/ε is {1.0 / float(str(arm.printed)[-1]):g}"
-
-
-def levers_of(arms: list[StoredArm]) -> str:
-    """In what these runs change the algorithm besides its noise: nothing, if they have the paper's."""
-    configs = [arm.config for arm in arms]
-    zeros = sorted({config.get("postprocess", {}).get("zero", 0.0) for config in configs} - {0.0})
-    tuned = [config["privatizer"].get("families") == "tuned" for config in configs]
-    said = ["Q at most H-h+1 (D31)"] * any(config["agent"].get("cap") == "steps_left" for config in configs)
-    said += [f"cells below {zero:g} standard deviations set to 0 (D30)" for zero in zeros]
-    said += ["tuned families, N(s,a) as a sum (D29)"] * any(tuned)
-    return ", ".join(said)
-
-
 def runs_text(experiment: StoredExperiment) -> str:
     """`5 runs`, or `1 run`; `5 or 20 runs` where arms have different numbers of them."""
     numbers = sorted({len(arm.runs) for arm in experiment.arms})

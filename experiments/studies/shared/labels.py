@@ -17,7 +17,6 @@ AGENTS = {
     "private_ucb_po": "Private-UCB-PO",
     "pucb": "PUCB",
     "ldp_obi": "LDP-OBI",
-    "dp_nash_vi": "DP-Nash-VI",
 }
 ENVIRONMENTS = {
     "riverswim": "RiverSwim",

@@ -12,7 +12,7 @@ nothing else (PRIVATIZERS, the study `mechanisms`). Grey is for guides and words
 anything, and has colours in their order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,6 @@ SECOND = GREEN  # JDP, at the second ε of a figure
 HUES = {"non_private": BLACK, "jdp_eps2": SECOND, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
 # Colours of Tol (2021) that are far from those above; what has Gaussian noise is dashed.
 PRIVATIZERS = {
-    "honaker": "#999933",
     "kary_tree": "#44AA99",
     "gaussian_tree": "#CC6677",
     "local_gaussian": "#AA4499",
@@ -107,18 +106,6 @@ def band(axes: Axes, x: Any, mean: Floats, half_width: Floats, **look: Any) -> N
     if not np.isnan(half_width).any():
         low = np.maximum(mean - half_width, 1e-3 * mean)
         axes.fill_between(x, low, mean + half_width, color=look["color"], alpha=0.15, linewidth=0)
-
-
-def dots(rows: Mapping[str, Sequence[float]], words: str) -> tuple[Figure, Axes]:
-    """A row of dots for every name; `words` say what they are."""
-    figure, (axes,) = new_panels([0.6 + 0.28 * len(rows)])
-    for y, values in enumerate(rows.values()):
-        axes.plot(values, [y] * len(values), "o", color=QUIET, markersize=3, fillstyle="none")
-    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows], fontsize=SMALL)
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel(words, fontsize=SMALL)
-    return figure, axes
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:

@@ -1,8 +1,11 @@
-"""The table at the end of a run, for every arm its final regret and the ε that its runs certify; and the three
-formats of any table: CSV for programs, Markdown for readers, aligned text for a terminal."""
+"""The table at the end of a run, for every arm its final regret and the ε that its runs certify.
+
+And the formats of any table: CSV for programs, Markdown for readers, LaTeX to paste, aligned for a terminal.
+"""
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +18,34 @@ from experiments.studies.shared.labels import as_written
 
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
+TEXTS = Path(__file__).resolve().parents[1] / "texts"
+# What the texts of this artifact are written with, in LaTeX.
+LATEX = {
+    **{
+        "&": r"\&",
+        "%": r"\%",
+        "#": r"\#",
+        "_": r"\_",
+        "±": r"$\pm$",
+        "–": "--",
+        "→": r"$\to$",
+        "·": r"$\cdot$",
+    },
+    **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
+    **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
+    **{
+        "Q\u0303": r"$\tilde Q$",
+        "Ω\u0303": r"$\tilde\Omega$",
+        "∗": r"$^\ast$",
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "ℓ": r"$\ell$",
+        "<": "$<$",
+        ">": "$>$",
+    },
+    **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
+    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}
 HEADER = (
     *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
     *("privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
@@ -65,6 +96,13 @@ def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
     return path
 
 
+def write_page(folder: Path, name: str, **parts: object) -> Path:
+    """Fill the {parts} of texts/<name>.md into a page for readers."""
+    path = folder / f"{name}.md"
+    path.write_text(f"{WRITTEN}\n{(TEXTS / f'{name}.md').read_text().format(**parts)}")
+    return path
+
+
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table for readers, its first column to the left, the others to the right."""
     rule = [":--", *["--:"] * (len(header) - 1)]
@@ -79,3 +117,21 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     ]
     return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def in_latex(text: str) -> str:
+    """The text with everything that LaTeX reads otherwise replaced."""
+    parts = re.split("([QΩ]\u0303)", text.replace("`", ""))  # a letter with its tilde are two characters
+    return "".join(LATEX.get(c, c) for part in parts for c in ([part] if part in LATEX else part))
+
+
+def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table to paste, which needs booktabs and graphicx; text between * or ** is slanted or bold."""
+    lines = [" & ".join(map(_tex_cell, cells)) + r" \\" for cells in (header, *rows)]
+    head = [r"\resizebox{\linewidth}{!}{%", rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule"]
+    return "\n".join([*head, lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}}", ""])
+
+
+def _tex_cell(text: str) -> str:
+    plain = in_latex(text.replace("\\*", "∗"))
+    return re.sub(r"\*(.+)\*", r"\\textit{\1}", re.sub(r"\*\*(.+)\*\*", r"\\textbf{\1}", plain))

@@ -14,9 +14,9 @@ from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, Study
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import write_csv
+from experiments.studies.shared.tables import latex, markdown, write_csv, write_page
+from experiments.studies.table1 import cells
 from experiments.studies.table1.bounds import ROWS, Row
-from experiments.studies.table1.cells import as_latex, as_markdown, own_noise_text
 from experiments.studies.table1.measurements import Measurement, Table, chosen, tabulate
 
 MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
@@ -83,26 +83,28 @@ def _legend(table: Table) -> list[Line2D]:
     ]
 
 
-def caption(experiment: StoredExperiment) -> str:
-    table = tabulate(experiment)
-    return (
-        "Table 1 with every row running. "
-        f"Regret after {table.K:,} episodes, mean and 95% bootstrap interval of {table.runs} runs, each run a "
-        "tick. ε: as certified if a user is added or removed (twice that if she is replaced)"
-        f"{own_noise_text(table)}. Factors on bonus and E chosen in each environment. "
-        "§ reconstructed (paper/DEVIATIONS.md)."
-    )
-
-
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
     """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
-    table = tabulate(experiment)
-    calibrated = stored("calibrate_table1")
-    factors = chosen(calibrated) if calibrated else {}
-    md, tex = folder / "table1.md", folder / "table1.tex"
-    md.write_text(as_markdown(table, factors))
-    tex.write_text(as_latex(table, factors))
-    return [md, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+    table, calibrated = tabulate(experiment), stored("calibrate_table1")
+    bounds = cells.bounds_header(table), cells.bounds_rows(table)
+    names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
+    factors = cells.factors_rows(table, chosen(calibrated)) if calibrated else []
+    page = write_page(
+        folder,
+        "table1",
+        K=f"{table.K:,}",
+        runs=table.runs,
+        epsilon=table.epsilon,
+        environments=cells.environments_text(table),
+        bounds=markdown(*bounds),
+        orders=markdown(cells.orders_header(table), cells.orders_rows(table)),
+        disagreements=cells.disagreement_lines(table),
+        reversals=cells.reversal_lines(table),
+        factors=markdown(["System", "Model", *names], factors),
+    )
+    tex = folder / "table1.tex"
+    tex.write_text(latex(*bounds))
+    return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 
 def _record(m: Measurement) -> dict[str, object]:
@@ -115,9 +117,9 @@ def _record(m: Measurement) -> dict[str, object]:
         **{"reconstructed": int(m.row.reconstructed), "bound": bound.text(), "environment": m.env},
         **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
         **{key: f"{value:.1f}" for key, value in numbers.items()},
-        **{key: "" if m.row.own_noise else rank for key, rank in ranks.items()},  # that row is in no ranking
+        **ranks,
         "regret_over_sqrt_SAH2T": f"{m.over_lower_bound:.4f}",
     }
 
 
-STUDY = Study(draw, caption, report=write, folder="tables", needs=("calibrate_table1",))
+STUDY = Study(draw, report=write, folder="tables", needs=("calibrate_table1",))

@@ -1,8 +1,8 @@
 """The regret bounds of the paper's Table 1, each once, as data: cells, numbers and exponents come from here.
 
 A bound is a sum of terms S^a A^b H^c T^d / ε^e, some of it under a root, up to logarithms and constants (both
-left out of its number). Rows in the paper's order; then what its table does not have: LDP-OBI with the noise of
-its own paper, DP-Nash-VI, UCBVI, and the lower bounds with privacy.
+left out of its number). Rows in the paper's order; then what its table does not have: UCBVI, and the
+lower bounds with privacy.
 
     *  PUCB's bound as discussed by Chowdhury & Zhou (2022).
     †  LDP-OBI's own bound is for a stationary MDP; √H more in the first term makes it the one stated.
@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 LETTERS = ("S", "A", "H", "T")
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-MARKS = {"": "", "*": r"^\star", "†": r"^\dagger", "‡": r"^\ddagger"}
 
 
 class Sizes(NamedTuple):
@@ -34,9 +33,6 @@ class Powers(NamedTuple):
     A: int = 0
     H: int = 0
     T: int = 0
-
-    def latex(self) -> str:
-        return "".join(x if n == 1 else f"{x}^{n}" for x, n in zip(LETTERS, self, strict=True) if n)
 
     def text(self) -> str:
         return "".join(
@@ -63,10 +59,6 @@ class Term(NamedTuple):
             number *= float(getattr(at, x)) ** float(exponents[x])
         return number / at.epsilon**self.private
 
-    def latex(self) -> str:
-        root = rf"\sqrt{{{self.root.latex()}}}" if any(self.root) else ""
-        return self.outside.latex() + root + r"/\epsilon" * self.private
-
     def text(self) -> str:
         root = f"√({self.root.text()})" if any(self.root) else ""
         return self.outside.text() + root + "/ε" * self.private
@@ -83,10 +75,6 @@ class Bound(NamedTuple):
         """The sum with every constant 1 and no logarithms."""
         return sum(term.value(at) for term in self.terms)
 
-    def latex(self) -> str:
-        order = {"Õ": r"\widetilde{O}", "Ω": r"\Omega", "Ω̃": r"\widetilde{\Omega}"}[self.order]
-        return f"${order}({'+'.join(term.latex() for term in self.terms)}){MARKS[self.mark]}$"
-
     def text(self) -> str:
         return f"{self.order}({' + '.join(term.text() for term in self.terms)}){self.mark}"
 
@@ -96,7 +84,6 @@ class Row(NamedTuple):
 
     agent: str  # in AGENTS; empty for a lower bound
     name: str
-    citation: str  # BibTeX key
     source: str
     jdp: Bound | None
     ldp: Bound | None
@@ -104,7 +91,6 @@ class Row(NamedTuple):
     none: Bound | None = None  # without privacy
     reconstructed: bool = False
     printed: bool = True  # in the paper's table
-    own_noise: bool = False  # noise for 2H per family: it certifies ε for a user who is replaced, all others 2ε
 
     def bound(self, model: str) -> Bound | None:
         return {"JDP": self.jdp, "LDP": self.ldp, "none": self.none}[model]
@@ -122,63 +108,40 @@ def _rates(leading: Term, jdp_mark: str = "", ldp_mark: str = "") -> tuple[Bound
     return Bound((leading, CENTRAL_COST), jdp_mark), Bound((leading, LOCAL_COST), ldp_mark)
 
 
-VIETRI = ("vietri2020private", "Vietri et al., ICML 2020")
-GARCELON = ("garcelon2021local", "Garcelon et al., NeurIPS 2021")
-CHOWDHURY = ("chowdhury2021differentially", "Chowdhury & Zhou, AAAI 2022")
-QIAO = ("qiao2023near", "Qiao & Wang, AISTATS 2023")
-NASH = ("qiao2024differentially", "Qiao & Wang, 2024")
-AZAR = ("azar2017minimax", "Azar et al., ICML 2017")
-DRAGO = ("drago2025refined", "Drago et al., 2025")
+VIETRI = "Vietri et al., ICML 2020"
+GARCELON = "Garcelon et al., NeurIPS 2021"
+CHOWDHURY = "Chowdhury & Zhou, AAAI 2022"
+QIAO = "Qiao & Wang, AISTATS 2023"
+NASH = "Qiao & Wang, 2024"
+AZAR = "Azar et al., ICML 2017"
+DRAGO = "Drago et al., 2025"
 
 ROWS = (
-    Row("pucb", "PUCB", *VIETRI, _rates(S2AH3T, jdp_mark="*")[0], None, "Hoeffding"),
+    Row("pucb", "PUCB", VIETRI, _rates(S2AH3T, jdp_mark="*")[0], None, "Hoeffding"),
     Row(
         "ldp_obi",
         "LDP-OBI",
-        *GARCELON,
+        GARCELON,
         None,
         _rates(S2AH3T, ldp_mark="†")[1],
         "Hoeffding",
         reconstructed=True,
     ),
-    Row(
-        "ldp_obi",
-        "LDP-OBI, own noise",
-        *GARCELON,
-        None,
-        _rates(S2AH3T, ldp_mark="†")[1],
-        "Hoeffding",
-        reconstructed=True,
-        printed=False,
-        own_noise=True,
-    ),
-    Row("private_ucb_po", "Private-UCB-PO", *CHOWDHURY, *_rates(S2AH3T), "Hoeffding", reconstructed=True),
-    Row("private_ucb_vi", "Private-UCB-VI", *CHOWDHURY, *_rates(SAH3T), "Hoeffding", reconstructed=True),
-    Row("dp_ucbvi", "DP-UCBVI", *QIAO, *_rates(SAH2T), "Bernstein"),
-    Row(
-        "dp_nash_vi",
-        "DP-Nash-VI",
-        *NASH,
-        *_rates(SAH2T),
-        "Bernstein",
-        reconstructed=True,
-        printed=False,
-    ),
-    Row("ucbvi_ch", "UCBVI-CH", *AZAR, None, None, "Hoeffding", Bound((SAH3T,), "‡"), printed=False),
-    Row("ucbvi_bf", "UCBVI-BF", *AZAR, None, None, "Bernstein", Bound((SAH2T,), "‡"), printed=False),
-    Row("ucbvi_refined", "UCBVI, refined", *DRAGO, None, None, "Bernstein", Bound((SAH2T,), "‡"), False, False),
+    Row("private_ucb_po", "Private-UCB-PO", CHOWDHURY, *_rates(S2AH3T), "Hoeffding", reconstructed=True),
+    Row("private_ucb_vi", "Private-UCB-VI", CHOWDHURY, *_rates(SAH3T), "Hoeffding", reconstructed=True),
+    Row("dp_ucbvi", "DP-UCBVI", QIAO, *_rates(SAH2T), "Bernstein"),
+    Row("ucbvi_ch", "UCBVI-CH", AZAR, None, None, "Hoeffding", Bound((SAH3T,), "‡"), printed=False),
+    Row("ucbvi_bf", "UCBVI-BF", AZAR, None, None, "Bernstein", Bound((SAH2T,), "‡"), printed=False),
+    Row("ucbvi_refined", "UCBVI, refined", DRAGO, None, None, "Bernstein", Bound((SAH2T,), "‡"), False, False),
 )
-BY_AGENT = {row.agent: row for row in ROWS if not row.own_noise}
-OWN_NOISE = {row.agent: row for row in ROWS if row.own_noise}
+BY_AGENT = {row.agent: row for row in ROWS}
 
 _LOWER = Bound((SAH2T,), order="Ω")
-LOWER_BOUND = Row(
-    "", "Lower bound without DP", "jin2018q", "Jin et al., NeurIPS 2018", _LOWER, _LOWER, "NA", _LOWER
-)
+LOWER_BOUND = Row("", "Lower bound without DP", "Jin et al., NeurIPS 2018", _LOWER, _LOWER, "NA", _LOWER)
 PRIVATE_LOWER_BOUND = Row(
     "",
     "Lower bound with DP",
-    *NASH,
+    NASH,
     Bound((SAH2T, Term(Powers(), Powers(1, 1, 1), private=1)), order="Ω̃"),  # HSA/ε
     Bound((SAH2T, Term(Powers(1, 1, 1, 1), private=1)), order="Ω̃"),  # √(HSAT)/ε
     "NA",

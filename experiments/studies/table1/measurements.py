@@ -14,10 +14,10 @@ import numpy as np
 
 from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.calibrate.rule import objectives
+from experiments.studies.calibrate import objectives
 from experiments.studies.shared.arms import uniform_regret
 from experiments.studies.shared.tables import bootstrapped
-from experiments.studies.table1.bounds import BY_AGENT, OWN_NOISE, Bound, Row, Sizes
+from experiments.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
 
 MODELS = ("JDP", "LDP", "none")
 
@@ -36,7 +36,6 @@ class Measurement(NamedTuple):
     rank_bound: int = 0
     rank_measured: int = 0
     equals: int = 1  # systems with the same bound, this one among them
-    replaced: float = np.inf  # the ε that it certifies if a user is replaced
 
     @property
     def bound(self) -> float:
@@ -67,14 +66,9 @@ class Table(NamedTuple):
         return list(self.uniform)
 
     @property
-    def ranked(self) -> list[Measurement]:
-        """All but those with noise of their own: these certify another ε, and compete with nobody."""
-        return [m for m in self.measurements if not m.row.own_noise]
-
-    @property
     def epsilon(self) -> float:
-        """The one ε that every ranked private run certifies if a user is added or removed."""
-        (epsilon,) = {round(m.at.epsilon, 9) for m in self.ranked if m.model != "none"}
+        """The one ε that every private run certifies if a user is added or removed."""
+        (epsilon,) = {round(m.at.epsilon, 9) for m in self.measurements if m.model != "none"}
         return epsilon
 
     def find(self, row: Row, model: str, env: str) -> Measurement | None:
@@ -131,9 +125,7 @@ def local_beats_central(table: Table) -> list[Disagreement]:
 def place(arm: StoredArm) -> tuple[Row, str, str]:
     """The row, the model and the environment of an arm."""
     config = arm.config
-    own = config["privatizer"].get("sensitivity") == "replace_one"
-    row = (OWN_NOISE if own else BY_AGENT)[config["agent"]["name"]]
-    return row, arm.certificate.model, config["env"]["name"]
+    return BY_AGENT[config["agent"]["name"]], arm.certificate.model, config["env"]["name"]
 
 
 def _same_contest(a: Measurement, b: Measurement) -> bool:
@@ -152,8 +144,7 @@ def measure(arm: StoredArm) -> Measurement:
     at = Sizes(S, A, H, H * arm.K, arm.certificate.add_remove)
     finals = arm.finals
     mean, low, high = bootstrapped(finals)
-    replaced = arm.certificate.replace_one
-    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)), replaced=replaced)
+    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
 
 
 def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:

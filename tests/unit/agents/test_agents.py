@@ -9,7 +9,6 @@ from users import true_counts
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
-from dpucbvi.agents.dp_nash_vi import dp_nash_vi_constants
 from dpucbvi.agents.ldp_obi import ldp_obi_constants
 from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
 from dpucbvi.agents.private_ucb_vi import printed_widths
@@ -34,9 +33,8 @@ def test_every_agent_can_be_named():
         "private_ucb_po": dp.PrivateUCBPO,
         "pucb": dp.PUCB,
         "ldp_obi": dp.LDPOBI,
-        "dp_nash_vi": dp.DPNashVI,
     }
-    with pytest.raises(dp.InputError, match=r"^agent\.name: 'sarsa' is not one of dp_nash_vi, dp_ucbvi, "):
+    with pytest.raises(dp.InputError, match=r"^agent\.name: 'sarsa' is not one of dp_ucbvi, "):
         AGENTS["sarsa"]
 
 
@@ -93,8 +91,6 @@ def test_proven_widths_are_a_quarter_of_e():
     assert made.constants == private_ucb_po_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
     made = set_up(RIVER, dp.LDPOBI(), local, 1000)
     assert made.constants == ldp_obi_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
-    made = set_up(RIVER, dp.DPNashVI(), central, 1000)
-    assert made.constants == dp_nash_vi_constants(made.problem, made.noise.E)
 
 
 @pytest.mark.parametrize("privatizer", [dp.KaryTree(1.0), dp.Central(1.0, families="tuned")])
@@ -123,7 +119,6 @@ def test_printed_widths_are_the_papers_times_constant_and_scale():
 CENTRAL, LOCAL, NON_PRIVATE = dp.Central(1.0), dp.Local(1.0), dp.NonPrivate()
 MODELS = {
     "dp_ucbvi": {NON_PRIVATE, CENTRAL, LOCAL},
-    "dp_nash_vi": {NON_PRIVATE, CENTRAL, LOCAL},
     "private_ucb_vi": {NON_PRIVATE, CENTRAL, LOCAL},
     "private_ucb_po": {NON_PRIVATE, CENTRAL, LOCAL},
     "pucb": {NON_PRIVATE, CENTRAL},
@@ -166,14 +161,13 @@ def test_an_agent_of_raw_counts_takes_no_post_processing(name, privatizer, postp
     assert set_up(RIVER, AGENTS[name](), privatizer, 10).postprocess == "none"
 
 
-@pytest.mark.parametrize("name", ["dp_ucbvi", "dp_nash_vi"])
-def test_an_agent_of_post_processed_counts_refuses_noisy_ones(name):
+def test_an_agent_of_post_processed_counts_refuses_noisy_ones():
     with pytest.raises(
         dp.InputError, match=r"^postprocess: \w+ takes closed_form, clip or cvxpy when counts are noisy$"
     ):
-        set_up(RIVER, AGENTS[name](), CENTRAL, 10, postprocess="none")
-    assert set_up(RIVER, AGENTS[name](), CENTRAL, 10).postprocess == "closed_form"
-    assert set_up(RIVER, AGENTS[name](), NON_PRIVATE, 10).postprocess == "none"
+        set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10, postprocess="none")
+    assert set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10).postprocess == "closed_form"
+    assert set_up(RIVER, dp.DPUCBVI(), NON_PRIVATE, 10).postprocess == "none"
 
 
 def test_a_post_processing_that_is_not_there_is_refused():

@@ -6,7 +6,6 @@ from dpucbvi.privatizers import (
     Batches,
     Central,
     GaussianTree,
-    Honaker,
     KaryTree,
     Local,
     LocalGaussian,
@@ -28,7 +27,6 @@ HONEST = {
     "local, paper": (Local(1.0), 3),
     "local": (Local(1.0, **REPLACE), 3),
     "kary_tree": (KaryTree(1.0, k=3), 5),
-    "honaker": (Honaker(1.0), 4),
     "gaussian_tree": (GaussianTree(1.0), 4),
     "toeplitz": (Toeplitz(1.0), 5),
     "batches": (Batches(1.0, **PAIRS), 5),
@@ -45,7 +43,6 @@ HONEST = {
 EXACT = {
     "batches": (Batches(2.0, **PAIRS, noise="exact"), 3),
     "one_question": (OneQuestion(2.0, first=1, growth=1.0, noise="exact"), 2),
-    "honaker": (Honaker(4.0, noise="exact"), 3),
     "toeplitz": (Toeplitz(8.0, factorisation="square_root", noise="exact"), 3),
 }
 # Broken release, of which of them, and the trials at which it is caught for sure.

@@ -79,7 +79,7 @@ def weighted_tail(y, a):
 @CHECKED
 @given(st.floats(1e-3, 60), st.lists(st.integers(1, 12), min_size=1, max_size=5, unique=True))
 def test_chernoff_covers_weighted_sums_by_the_sum_of_squares(y, twelfths):
-    """Honaker's estimates: weights up to 1, and n = Σ a²."""
+    """Weights up to 1, and n = Σ a²."""
     a = [n / 12 for n in twelfths]
     assert laplace_sum_log_tail(y, sum(x * x for x in a)) >= math.log(max(weighted_tail(y, a), 1e-300)) - 1e-6
 

@@ -1,5 +1,6 @@
 """TabularMDP refuses what is not an MDP, by index, and `rollout` draws from the one it was given."""
 
+import hashlib
 from itertools import product
 
 import numpy as np
@@ -202,3 +203,32 @@ def test_trajectories_have_the_probabilities_of_the_mdp():
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(richer, pi), 20_000, seed=6) < 1e-6
     reversed_steps = TabularMDP(mdp.P[::-1], mdp.r[::-1], mdp.initial, "bernoulli")
     assert chi_square_p_value(mdp, pi, trajectory_probabilities(reversed_steps, pi), 20_000, seed=6) < 1e-6
+
+
+def test_a_p_that_is_the_same_at_every_step_is_kept_once():
+    """However it was given, and with the same hash as an array of all steps."""
+    P, r = np.full((100, 2, 100), 0.01), np.zeros((40, 100, 2))
+    once = TabularMDP(np.broadcast_to(P, (40, *P.shape)), r, np.eye(100)[0])
+    every = TabularMDP(np.tile(P, (40, 1, 1, 1)), r, np.eye(100)[0])
+    for mdp in (once, every):
+        assert mdp.stationary and mdp.P.shape == (40, 100, 2, 100) and mdp.P_once.shape[0] == 1
+        assert mdp.P.base.nbytes == P.nbytes and not mdp.P.flags.writeable
+    content = repr(every.P.shape).encode() + np.tile(P, (40, 1, 1, 1)).tobytes() + r.tobytes()
+    assert once.sha256 == every.sha256 == hashlib.sha256(content + once.initial.tobytes()).hexdigest()
+    changed = np.tile(P, (40, 1, 1, 1))
+    changed[39, 0, 0, :2] = 0.02, 0.0
+    assert not TabularMDP(changed, r, np.eye(100)[0]).stationary
+    P[:] = 0.0  # the caller's array is not the MDP's
+    assert once.P.sum() == pytest.approx(40 * 100 * 2)
+
+
+def test_positive_entries_are_those_of_p_in_their_order():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(5), size=(3, 5, 2)) * (rng.random((3, 5, 2, 5)) < 0.4) + 1e-3 * np.eye(5)[0]
+    mdp = TabularMDP(P / P.sum(axis=-1, keepdims=True), np.zeros((3, 5, 2)), np.eye(5)[0])
+    values, successor = mdp.positive
+    for at in np.ndindex(3, 5, 2):
+        there = np.flatnonzero(mdp.P[at])
+        np.testing.assert_array_equal(successor[at][: len(there)], there)
+        np.testing.assert_array_equal(values[at][: len(there)], mdp.P[at][there])
+        assert not values[at][len(there) :].any()

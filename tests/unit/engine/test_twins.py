@@ -42,8 +42,8 @@ def test_a_privatizer_that_changes_more_than_its_take_is_not_run_by_it():
             return False
 
     class MyRelease(dp.Local):
-        def release(self, problem, G, seed, *samplers):
-            return super().release(problem, G, seed, *samplers)
+        def release(self, problem, G, seed, *draws):
+            return super().release(problem, G, seed, *draws)
 
     assert has_take(Same(1.0)) and is_the_packages(Same(1.0).take)
     assert has_take(MyTake(1.0)) and not is_the_packages(MyTake(1.0).take)

@@ -3,12 +3,12 @@
 import pytest
 
 from dpucbvi.errors import InputError
-from experiments.lab.compose import Job, as_one_experiment, changes, check_changes, config_of, own_name
+from experiments.lab.compose import Job, changes, check_changes, config_of, own_name, with_grids
 from experiments.lab.experiment import experiment_from
 
 
 def job(*arguments: str) -> Job:
-    overrides = tuple(as_one_experiment(list(arguments)))
+    overrides = tuple(with_grids(list(arguments)))
     return Job(config_of(overrides), overrides, None, ())
 
 
@@ -18,7 +18,7 @@ def lines(*arguments: str) -> list[str]:
 
 NO_RUN = [
     ("+arms={a: {grid: {K: [7]}}}", "K=5"),
-    ("+arms={a: {grid: {K: [7]}}}", "K=5,6"),
+    ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {privatizer: {epsilon: 1}}}", "privatizer.epsilon=7"),
     ("privatizer=non_private", "postprocess=none", "grid.privatizer.epsilon=[1,1.5]", "confidence.scale=0.5"),
@@ -40,7 +40,7 @@ def test_a_setting_that_changes_no_run_is_refused(command):
 SOME = "+arms={a: {runs: 3}, b: {K: 9}, c: {runs: 8}}"
 GRIDS = "+arms={own: {grid: {K: [7]}}, without: {K: 9, grid: {K: null}}, taken: {K: 8}}"
 TOLD = {
-    (GRIDS, "K=5,6"): "grid.K=[5,6] changes 1 of 3 arms; not own, without, which have their own value",
+    (GRIDS, "grid.K=[5,6]"): "grid.K=[5,6] changes 1 of 3 arms; not own, without, which have their own value",
     (SOME, "runs=9"): "runs=9 changes 2 of 3 arms; not a, which",
     (SOME, "K=5"): "K=5 changes 2 of 3 arms; not b, which",
     ("+exp=riverswim", "privatizer.sensitivity=replace_one"): "privatizer.sensitivity=replace_one changes",
@@ -68,16 +68,13 @@ def test_a_setting_that_every_arm_takes_needs_no_word(command):
     assert lines(*command) == []
 
 
-@pytest.mark.parametrize(
-    "spelling", ["privatizer.epsilon=1,2,5", "grid.privatizer.epsilon=[1,2,5]", "grid.privatizer.epsilon=1,2,5"]
-)
-def test_several_values_are_one_experiment_however_they_are_spelt(spelling):
-    assert as_one_experiment(["K=5", spelling]) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]"]
-    assert as_one_experiment(["-m", "K=5,6"]) == ["-m", "K=5,6"]
+def test_a_grid_needs_no_plus_sign():
+    given = ["K=5", "grid.privatizer.epsilon=[1,2,5]", "arms.a.grid.K=[1]", "-m"]
+    assert with_grids(given) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]", "++arms.a.grid.K=[1]", "-m"]
 
 
 def test_a_grid_goes_before_an_arms_value_and_its_own_grid_before_that(tmp_path):
-    experiment = experiment_from(job(GRIDS, "K=5,6").config, tmp_path, ["regret"])
+    experiment = experiment_from(job(GRIDS, "grid.K=[5,6]").config, tmp_path, ["regret"])
     assert [arm.settings.K for arm in experiment.arms] == [7, 9, 5, 6]
 
 
@@ -90,7 +87,7 @@ def test_an_arm_may_have_fewer_runs(tmp_path):
     ("command", "changed"),
     [
         ("+exp=riverswim", ""),
-        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine save_arms=a", ""),
+        ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine", ""),
         ("+exp=audit task=run", "task=run"),
         ("+exp=riverswim K=200 runs=2", "K=200 runs=2"),
         ("+exp=riverswim ~arms.ldp_eps2 figure.x=linear", "~arms.ldp_eps2 figure.x=linear"),

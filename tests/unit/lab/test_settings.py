@@ -128,7 +128,7 @@ REFUSED = {
     "privatizer.confidence_scale: no such key": with_privatizer(confidence_scale=1.0),
     "privatizer.name: a value is needed": RunSettings(privatizer={"epsilon": 1.0}),
     "privatizer.name: UCBVI takes none and Central is JDP": with_agent(name="ucbvi_bf"),
-    "agent.name: 'q_learning' is not one of dp_nash_vi, dp_ucbvi": with_agent(name="q_learning"),
+    "agent.name: 'q_learning' is not one of dp_ucbvi": with_agent(name="q_learning"),
     "agent.pool: no such key; did you mean pooled?": with_agent(pool=True),
     "agent.bonus_scale: no such key": with_agent(bonus_scale=1.0),
     "agent.pooled: true needs an environment whose P and r do not depend on h": RunSettings(
@@ -150,7 +150,7 @@ REFUSED = {
     "env.name: a value is needed": RunSettings(env={"S": 6}),
     "env.SS: no such key": with_env(SS=3),
     "env.gap: 0.0 is not accepted": with_env(name="hard_tree", gap=0.0),
-    "env: an MDP of H = 20, S = 1e+07, A = 2 takes 9.6e+07 GB, this machine has ": with_env(S=10**7),
+    "env: an MDP of H = 20, S = 1e+07, A = 2 takes 4.8e+06 GB, this machine has ": with_env(S=10**7),
     f"env.S: 1{'0' * 79}... is not accepted; it must be an integer": with_env(S=10**400),
 }
 

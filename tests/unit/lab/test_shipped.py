@@ -42,7 +42,7 @@ def experiment() -> StoredExperiment:
 
 @pytest.mark.parametrize("state", [True, False])
 def test_what_comes_back_is_what_has_shipped_at_the_kept_episodes(experiment, state, tmp_path):
-    Shipped(tmp_path).ship(experiment, 50, state, "s")
+    Shipped(tmp_path).ship(experiment, 50, state)
     back = Shipped(tmp_path).load_experiment("mine")
     assert back._replace(arms=[]) == experiment._replace(arms=[])
     for arm, stored in zip(back.arms, experiment.arms, strict=True):
@@ -93,18 +93,18 @@ def test_the_same_results_give_the_same_file(experiment):
 def test_it_is_shipped_with_its_size_and_origin(experiment, tmp_path):
     shipped = Shipped(tmp_path / "results")
     assert shipped.experiments() == [] and shipped.manifest() == {}
-    shipped.ship(experiment._replace(name="other"), 50, False, "s0")
-    shipped.ship(experiment, 50, False, "s1")
+    shipped.ship(experiment._replace(name="other"), 50, False)
+    shipped.ship(experiment, 50, False)
     assert shipped.experiments() == ["mine", "other"]
     entry = shipped.manifest()["mine"]
-    assert (entry["arms"], entry["runs"], entry["episodes"], entry["settings"]) == (2, 3, 2040, "s1")
+    assert (entry["arms"], entry["runs"], entry["episodes"]) == (2, 3, 2040)
     assert [origin["code"] for origin in entry["origins"]] == ["c0de"]
     assert shipped.load_experiment("mine").arms[1].key == "c"
 
 
 def test_what_is_not_what_was_written_is_refused(experiment, tmp_path):
     shipped = Shipped(tmp_path)
-    file = shipped.ship(experiment, 50, False, "s")
+    file = shipped.ship(experiment, 50, False)
     with pytest.raises(InputError, match=r"yours: not .* stored"):
         shipped.load_experiment("yours")
     content = bytearray(file.read_bytes())
@@ -116,9 +116,9 @@ def test_what_is_not_what_was_written_is_refused(experiment, tmp_path):
 
 def test_settings_that_do_not_name_their_run_are_refused(experiment, tmp_path):
     shipped = Shipped(tmp_path)
-    shipped.ship(experiment, 50, False, "s")
+    shipped.ship(experiment, 50, False)
     experiment.arms[1].runs[1].config["seed"] = 99
-    shipped.ship(experiment, 50, False, "s")
+    shipped.ship(experiment, 50, False)
     shipped.load_experiment("mine")
     found = dp.load(shipped.file("mine"))
     found["c"][1].about["config"]["seed"] = 98

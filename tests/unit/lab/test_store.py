@@ -112,9 +112,9 @@ def test_any_other_value_and_seed_is_another_name():
 
 def test_a_privatizer_whose_own_default_is_another_says_so():
     """Left out always means the old value, never a default that differs from class to class."""
-    tuned = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0})
+    tuned = replace(SETTINGS, privatizer={"name": "kary_tree", "epsilon": 1.0})
     assert named(tuned)["privatizer"]["families"] == "tuned"
-    paper = replace(SETTINGS, privatizer={"name": "honaker", "epsilon": 1.0, "families": "paper"})
+    paper = replace(SETTINGS, privatizer={"name": "kary_tree", "epsilon": 1.0, "families": "paper"})
     assert "families" not in named(paper)["privatizer"] and run_id(named(paper)) != run_id(named(tuned))
 
 

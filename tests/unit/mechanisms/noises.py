@@ -1,6 +1,6 @@
 """The mechanisms as streams of noise vectors, for tests."""
 
-from dpucbvi.mechanisms import binary, blt, honaker, kary, square_root
+from dpucbvi.mechanisms import binary, blt, kary, square_root
 
 
 class Scaled:
@@ -26,10 +26,6 @@ class Noises:
 
 def binary_noise(size, L, scale, stream):
     return Noises(binary.start(size, L), binary.next_noise, Scaled(scale, stream))
-
-
-def honaker_noise(size, L, scale, stream):
-    return Noises(honaker.start(size, L), honaker.next_noise, Scaled(scale, stream))
 
 
 def kary_noise(size, k, L, scale, stream):

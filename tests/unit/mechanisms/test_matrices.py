@@ -8,14 +8,13 @@ import pytest
 from noises import binary_noise
 
 from dpucbvi.audit import laws
-from dpucbvi.mechanisms import Units, binary, blt, honaker, kary, matrix, square_root
+from dpucbvi.mechanisms import Units, binary, blt, kary, matrix, square_root
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 # B of T releases, the state for vectors of a size, and the noise of the next release.
 MECHANISMS = {
     "binary": (laws.binary_tree, lambda T, n, source: binary.start(n, levels(T + 1)), binary.next_noise),
-    "honaker": (laws.honaker, lambda T, n, source: honaker.start(n, levels(T + 1)), honaker.next_noise),
     "kary 3": (
         lambda T: laws.kary_tree(T, 3),
         lambda T, n, source: kary.start(n, 3, kary.kary_levels(T, 3)),

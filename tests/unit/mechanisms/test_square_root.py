@@ -14,7 +14,7 @@ from scipy.linalg import toeplitz
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES
-from dpucbvi.engine import exact as compiled
+from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import square_root
 from dpucbvi.mechanisms.square_root import (
@@ -26,11 +26,10 @@ from dpucbvi.mechanisms.square_root import (
 )
 from dpucbvi.privacy.gaussian import GaussianStream
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privacy.law import GRIDS, PLAIN, Samplers
+from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords
 from dpucbvi.protocol import User
 
-COMPILED = Samplers(compiled.ExactLaplace, compiled.ExactGaussian, compiled.ExactCoins)
 EXACT = {"factorisation": "square_root", "noise": "exact", "words": SeededWords}
 EULER = 0.5772156649015329
 LENGTHS = [
@@ -181,10 +180,10 @@ def people(problem, n, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(n):
         s, a = rng.integers(problem.S, size=problem.H + 1), rng.integers(problem.A, size=problem.H)
-        yield User(s, a, rng.random(problem.H), np.zeros((problem.H, problem.S)), s[1:])
+        yield User(s, a, rng.integers(3, size=problem.H) / 2, np.zeros((problem.H, problem.S)), s[1:])
 
 
-@pytest.mark.parametrize("samplers", [PLAIN, COMPILED], ids=["plain", "compiled"])
+@pytest.mark.parametrize("samplers", [ExactDraws, compiled_draws], ids=["plain", "compiled"])
 @pytest.mark.parametrize(("every", "clip"), [(1, None), (3, None), (2, 1)])
 def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
     """y = 2^q Ĉ x + z in integers, word for word; the estimates are A Ĉ⁻¹ y, that is the sums and B̂ z."""
@@ -192,20 +191,20 @@ def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
     privatizer = dp.Toeplitz(2.0, every=every, clip=clip, **EXACT)
     release = privatizer.release(problem, shape[0], seed_stream(0, "privacy"), samplers)
     noise, T = privatizer.exact_noise(problem, shape[0]), 40 // every
-    z = noise.draws(problem.shape(shape[0]), SeededWords(seed_stream(0, "privacy")), PLAIN)
-    published, estimates, users, inner = [], [], [], release.inner
-    offset = inner.state.counting.offset
+    z = noise.draws(problem.shape(shape[0]), SeededWords(seed_stream(0, "privacy")))
+    published, estimates, users, inner = [], [], [], release.state.inner
+    offset = inner.counting.first
     for user in people(problem, 40):
         users.append(in_units(user, *shape, FAMILIES["tuned"], clip, noise.grid)[offset:])
         out = release.release(user)
         assert (out is None) == (len(users) % every > 0)
         if out is not None:
-            published.append(inner.estimate.y)
+            published.append(inner.mechanism.y.copy())
             estimates.append(out[offset:])
     x = np.array(users[: T * every]).reshape(T, every, -1).sum(axis=1)
     assert {y.dtype for y in published} == {np.dtype(np.int64)}
     weights = np.array([[rounded(T)[t - j] if t >= j else 0 for j in range(T)] for t in range(T)])
-    np.testing.assert_array_equal(published, weights @ x + np.array([z.draw(z.size) for _ in range(T)]))
+    np.testing.assert_array_equal(published, weights @ x + np.array([z.draw(x.shape[1]) for _ in range(T)]))
     sums = np.tril(np.ones((T, T))) @ np.linalg.solve(lower(rounded(T)), np.array(published, dtype=np.float64))
     sums[:, -math.prod(shape) :] /= noise.grid
     np.testing.assert_allclose(estimates, sums, atol=1e-6)
@@ -220,18 +219,15 @@ def test_what_is_published_and_what_is_made_of_it(every, clip, samplers):
 def test_without_noise_the_estimates_are_the_sums():
     """Control of the recursion by itself: B̂ Ĉ = A."""
     problem = dp.Problem(3, 2, 2, 301, 0.05)
-    release = dp.Toeplitz(2.0, **EXACT).release(problem, 3, seed_stream(0, "privacy"), COMPILED)
-    inner = release.inner
-    inner.estimate.noise = NoNoise(inner.estimate.noise.size)
+    release = dp.Toeplitz(2.0, **EXACT).release(problem, 3, seed_stream(0, "privacy"))
+    inner = release.state.inner._replace(source=NoNoise())
+    release.state = release.state._replace(inner=inner)
     for user in people(problem, 300):
-        out = inner.release(user._replace(r=np.rint(user.r).astype(np.int64)))
-    np.testing.assert_allclose(out, inner.state.sum, atol=1e-6)
+        release.release(user)
+    np.testing.assert_allclose(release.state.released.counts, inner.sum, atol=1e-6)
 
 
 class NoNoise:
-    def __init__(self, size):
-        self.size = size
-
     def draw(self, n):
         return np.zeros(n, np.int64)
 
@@ -268,12 +264,12 @@ LARGE = dp.Problem(H=10, S=20, A=5, K=5, beta=0.05)  # 20,000 counters N(s,a,s')
 def test_the_law_of_the_published_noise():
     """Chi-square, false alarm 1e-6 for each of 3 releases; a scale 15% off is refused."""
     privatizer = dp.Toeplitz(20.0, **EXACT)
-    release = privatizer.release(LARGE, 10, seed_stream(3, "privacy"), COMPILED)
-    noise, inner, c, items, z = privatizer.exact_noise(LARGE, 10), release.inner, rounded(4), [], []
+    release = privatizer.release(LARGE, 10, seed_stream(3, "privacy"), compiled_draws)
+    noise, inner, c, items, z = privatizer.exact_noise(LARGE, 10), release.state.inner, rounded(4), [], []
     for t, user in enumerate(people(LARGE, 3)):
         items.append(in_units(user, 10, 20, 5, FAMILIES["tuned"], grid=noise.grid)[1000:])
         release.release(user)
-        z.append(inner.estimate.y - sum(c[t - j] * items[j] for j in range(t + 1)))
+        z.append(inner.mechanism.y - sum(c[t - j] * items[j] for j in range(t + 1)))
     M = float(noise.scale.M)
     for drawn in z:
         assert chi_square_p_value(drawn[:20_000], gaussian_pmf, M, math.sqrt(M)) > 1e-6

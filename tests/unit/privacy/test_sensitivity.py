@@ -4,6 +4,7 @@ Distances are worked out between the distinct vectors of a family, so that all p
 computed twice.
 """
 
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -13,6 +14,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, as_counts, statistics
 from dpucbvi.mdp import Trajectory
+from dpucbvi.privacy import sensitivity
 from dpucbvi.privacy.sensitivity import check_clip, l1, l2_squared, largest_square
 
 HALF = (0.0, 0.5, 1.0)
@@ -34,8 +36,15 @@ CLIPS = [(2, 2, 2, HALF, 1), (3, 2, 1, HALF, 1), (3, 2, 1, HALF, 2), (3, 2, 2, E
 ROOMY = {(2, 2, 2, 1), (3, 2, 2, 2), (3, 3, 2, 1)}
 CASES = [(*size, None, pooled) for size in SIZES for pooled in (False, True)] + [(*c, True) for c in CLIPS]
 
-each = pytest.mark.parametrize(("H", "S", "A", "rewards", "clip", "pooled"), CASES)
-named = pytest.mark.parametrize("name", FAMILIES)
+MANY = (3, 3, 2, ENDS, None, False, "symbols")  # 5,184 vectors of 108 counters: all pairs take some seconds
+each = pytest.mark.parametrize(
+    ("H", "S", "A", "rewards", "clip", "pooled", "name"),
+    [
+        pytest.param(*case, name, marks=[pytest.mark.slow] if (*case, name) == MANY else [])
+        for case in CASES
+        for name in FAMILIES
+    ],
+)
 
 
 @cache
@@ -53,13 +62,15 @@ def all_users(H, S, A, rewards, clip, pooled, name):
 
 
 def largest(vectors, others):
-    """The largest ℓ1 and squared ℓ2 distance between a vector of the one kind and one of the other."""
+    """The largest ℓ1 and squared ℓ2 distance between a vector of the one kind and one of the other.
+
+    Row by row: all pairs at once take gigabytes.
+    """
     one, other = np.unique(vectors, axis=0), np.unique(others, axis=0)
-    apart = [np.abs(other - row) for row in one]
-    return max(d.sum(axis=1).max() for d in apart), max((d * d).sum(axis=1).max() for d in apart)
+    apart = (np.abs(other - row) for row in one)
+    return tuple(np.max([(d.sum(axis=1).max(), (d * d).sum(axis=1).max()) for d in apart], axis=0))
 
 
-@named
 @each
 def test_the_closed_forms_are_never_exceeded_and_attained(H, S, A, rewards, clip, pooled, name):
     families, users = FAMILIES[name], all_users(H, S, A, rewards, clip, pooled, name)
@@ -123,3 +134,70 @@ def test_a_clip_that_does_nothing_is_refused():
         check_clip(5, 5, 1)
     check_clip(4, 5, 1)
     check_clip(None, 5, 5)
+
+
+# --- N(s,a,s') and centred R together -------------------------------------------------------------------------
+
+
+def reached(H, S, A, pooled, clip=None):
+    """The largest (3x + 2y)/(8V) over all pairs of users; rewards 1 against 0 move R farthest."""
+    G, families = 1 if pooled else H, FAMILIES["tuned"]
+    rows, V = G * S * A, largest_square(H, G, clip)
+    weights = np.sqrt(np.repeat([3.0, 2.0], [rows * S, rows]))
+    ones, zeros = (
+        weights
+        * np.unique(
+            [
+                statistics(Trajectory(np.array(s), np.array(a), np.full(H, r)), G, S, A, families, clip)[rows:]
+                for s in product(range(S), repeat=H + 1)
+                for a in product(range(A), repeat=H)
+            ],
+            axis=0,
+        )
+        for r in (1.0, 0.0)
+    )
+    far = (zeros**2).sum(axis=1)
+    return max(((one**2).sum() + far - 2 * zeros @ one).max() for one in ones) / (8 * V)
+
+
+TOGETHER = [(1, 2, 1), (2, 2, 2), (2, 3, 1), (3, 2, 2), (3, 3, 1), (4, 2, 1), (4, 3, 1), (5, 2, 1)]
+LARGER = [pytest.param(*size, marks=pytest.mark.slow) for size in ((4, 2, 2), (5, 3, 1))]
+
+
+@pytest.mark.parametrize(("H", "S", "A"), [*TOGETHER, *LARGER])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_two_families_are_never_at_their_worst_together(monkeypatch, H, S, A, pooled):
+    """All pairs of users: the share that is claimed is reached, and no more."""
+    monkeypatch.setattr(sensitivity, "TOGETHER", True)
+    claimed = sensitivity.reached_together(FAMILIES["tuned"], "replace_one", H, 1 if pooled else H, None)
+    assert reached(H, S, A, pooled) == pytest.approx(float(claimed), rel=1e-12)
+    assert claimed == (
+        1 if H == 1 else Fraction(7, 8) if pooled else Fraction(7, 8) + Fraction(-(-H // 2), 8 * H)
+    )
+
+
+def test_with_a_clip_they_may_be(monkeypatch):
+    """So that nothing is claimed there, nor of other families and relations, nor before the switch is on."""
+    assert reached(2, 2, 1, True, clip=1) == pytest.approx(1.0)
+    assert sensitivity.reached_together(FAMILIES["tuned"], "replace_one", 4, 4, None) == 1
+    monkeypatch.setattr(sensitivity, "TOGETHER", True)
+    assert sensitivity.reached_together(FAMILIES["tuned"], "replace_one", 4, 4, None) == Fraction(15, 16)
+    others = [("tuned", "replace_one", 2), ("tuned", "paper", None), ("paper", "replace_one", None)]
+    for families, relation, clip in [*others, ("symbols", "replace_one", None)]:
+        assert sensitivity.reached_together(FAMILIES[families], relation, 4, 1, clip) == 1
+
+
+@pytest.mark.parametrize(("G", "share"), [(20, 15 / 16), (1, 7 / 8)])
+@pytest.mark.parametrize("kind", [dp.GaussianTree, dp.Toeplitz, dp.LocalGaussian])
+def test_the_noise_is_smaller_for_the_same_certificate(monkeypatch, kind, G, share):
+    """σ² falls by the share; μ of a user who is replaced stays, and that of one who is added grows."""
+    problem = dp.Problem(20, 6, 2, 1000, 0.05)
+    before, made = kind(1.0).scales(problem, G), kind(1.0).certificate(problem, G)
+    monkeypatch.setattr(sensitivity, "TOGETHER", True)
+    after, now = kind(1.0).scales(problem, G), kind(1.0).certificate(problem, G)
+    assert after.M**2 == pytest.approx(share * before.M**2) and after.R**2 == pytest.approx(share * before.R**2)
+    assert now.mu_replace_one == pytest.approx(made.mu_replace_one) and now.replace_one <= 1.0 + 1e-9
+    assert now.mu_add_remove**2 * share == pytest.approx(made.mu_add_remove**2)
+    if kind is not dp.Toeplitz:
+        exact = kind(1.0, noise="exact").certificate(problem, G)
+        assert 1.0 - 1e-6 < exact.replace_one <= 1.0

@@ -1,11 +1,14 @@
-"""A privatizer that lacks something is refused in one line, everywhere, and never gets a certificate."""
+"""A privatizer that lacks something, or has no budget, is refused in one line and never gets a certificate."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
 import pytest
 
 import dpucbvi as dp
+from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.answers import MOST_SIMULATED
 from dpucbvi.simulate import set_up
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import EngineSettings, RunSettings
@@ -13,6 +16,56 @@ from experiments.lab.settings import EngineSettings, RunSettings
 RIVER = dp.riverswim(3, 4)
 ENGINES = [None, "reference", "fast"]
 AGENTS = [dp.DPUCBVI(), dp.PrivateUCBVI(), dp.planner(lambda counts: None)]
+
+
+WITH_BUDGET = [name for name in PRIVATIZERS if name != "non_private"]
+ODD = [1e-300, 5e-324, 0.0, -1.0, True, False, math.nan, math.inf, "1", None]
+SMALL = dp.Problem(4, 3, 2, 100, 0.05)
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+@pytest.mark.parametrize("budget", ODD, ids=repr)
+def test_an_odd_budget_is_refused_in_one_line_before_anything_runs(name, budget):
+    kind = PRIVATIZERS[name]
+    keys = {"epsilon", "delta"} & {field.name for field in fields(kind)}
+    pure = name in ("batches", "windows") and budget == 0.0 and budget is not False
+    for key in keys - ({"delta"} if pure else set()):
+        with pytest.raises(dp.InputError, match=rf"^{key}: .* is not accepted; it must be [^\n]*$"):
+            kind(**{"epsilon": 1.0, key: budget})
+
+
+@pytest.mark.parametrize("name", WITH_BUDGET)
+@pytest.mark.parametrize("noise", ["simulation", "exact"])
+def test_the_least_budgets_have_a_certificate_or_are_refused_in_one_line(name, noise):
+    """ε and δ of 1e-100, and the largest ε that there is: numbers or InputError, never another error."""
+    kind = PRIVATIZERS[name]
+    keys = {field.name for field in fields(kind)}
+    more = {"noise": noise} if "noise" in keys else {}
+    for budget in ({"epsilon": 1e-100}, {"epsilon": 1.0, "delta": 1e-100}, {"epsilon": 1e-100, "delta": 1e-100},
+                   {"epsilon": 1e300}):  # fmt: skip
+        if set(budget) <= keys:
+            try:
+                setup = set_up(RIVER, dp.DPUCBVI(), kind(**budget, **more), SMALL.K)
+                assert 0.0 <= setup.certificate.add_remove <= setup.certificate.replace_one
+            except dp.InputError as error:
+                assert "\n" not in str(error)
+
+
+def test_simulated_answers_whose_coins_are_certain_are_refused():
+    """The probability of the truth is a float below 1 as far as they are accepted, and is 1 above."""
+    for kind in (dp.OneQuestion, dp.OneStep):
+        with pytest.raises(
+            dp.InputError, match=r"^epsilon: 40 is not accepted; simulated answers take .* to 36,"
+        ):
+            kind(40.0)
+        assert kind(40.0, noise="exact").certificate(SMALL, 4).replace_one == 40.0
+    assert answer_odds(MOST_SIMULATED, 3)[0] < 1.0 == answer_odds(40.0, 3)[0]
+
+
+def test_clipping_for_nothing_is_refused():
+    with pytest.raises(dp.InputError, match=r"^clip: has no effect on the scale of Laplace noise"):
+        dp.Batches(1.0, clip=2)
+    dp.Batches(1.0, delta=1e-6, clip=2)
 
 
 class Nothing:

@@ -1,4 +1,4 @@
-"""Central with tuned families, KaryTree, Honaker, GaussianTree, Toeplitz: the noise of what the compiled engine
+"""Central with tuned families, KaryTree, GaussianTree, Toeplitz: the noise of what the compiled engine
 releases has the variance that theory says, family by family, and its standard deviation is the one reported.
 
 Let n noises x of variance v and kurtosis κ be independent. Then Σx²/(nv) is 1 up to about √((κ-1)/n). κ is 3
@@ -36,14 +36,6 @@ def popcount(t):
     return t.bit_count()
 
 
-def honaker(t):
-    """Σ over the blocks of t of the best variance by the recursion 1/v_i = 1 + 1/(2 v_{i-1})."""
-    v = [1.0]
-    while len(v) < 6:
-        v.append(1.0 / (1.0 + 1.0 / (2.0 * v[-1])))
-    return sum(v[i] for i in range(6) if t >> i & 1)
-
-
 def toeplitz(t, T=K - 1):
     """Σ_{j<t} b_j² of the row of B, written out: b_j = Σ_i w_i x_i^j."""
     blt = parameters(T)
@@ -69,8 +61,6 @@ class Stream(NamedTuple):
 STREAMS = {
     "central": Stream(dp.Central(5.0, families="tuned", sensitivity="replace_one"), popcount, LAPLACE),
     "kary_tree": Stream(dp.KaryTree(5.0, k=5), lambda t: sum(map(abs, digits(t, 5, 4))), LAPLACE),
-    "honaker": Stream(dp.Honaker(5.0), honaker, LAPLACE),
-    "honaker, paper": Stream(dp.Honaker(5.0, families="paper"), honaker, LAPLACE),
     "gaussian_tree": Stream(dp.GaussianTree(5.0), popcount, GAUSSIAN),
     "toeplitz": Stream(dp.Toeplitz(5.0), toeplitz, GAUSSIAN),
     "toeplitz, square root": Stream(dp.Toeplitz(5.0, factorisation="square_root"), square_root, GAUSSIAN),
@@ -183,13 +173,12 @@ def test_what_the_other_trees_and_the_toeplitz_noise_gain():
         name: privatizer.noise_of(figure, 20).sd
         for name, privatizer in {
             "central": central,
-            "honaker": dp.Honaker(1.0),
             "kary": dp.KaryTree(1.0),
             "gaussian tree": dp.GaussianTree(1.0),
             "toeplitz": dp.Toeplitz(1.0),
         }.items()
     }
-    assert sds["central"] > sds["honaker"] > sds["kary"] > sds["gaussian tree"] > sds["toeplitz"]
+    assert sds["central"] > sds["kary"] > sds["gaussian tree"] > sds["toeplitz"]
     blt, scale = parameters(49_999), dp.Toeplitz(1.0).scales(figure, 20).M
     mean_square = np.mean([error(blt, t) ** 2 for t in range(1, 50_000, 97)])
     assert scale * math.sqrt(mean_square) == pytest.approx(

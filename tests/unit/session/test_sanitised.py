@@ -79,7 +79,7 @@ def test_parent_and_child_draw_words_of_their_own():
     """The same 8 words by chance: 2^-256."""
     source = SystemWords()
     next(source)
-    assert len(source.words) - source.at == BLOCK - 1
+    assert source.block.size - source.at[0] == BLOCK - 1
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

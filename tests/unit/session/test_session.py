@@ -13,8 +13,10 @@ from strangers import MESSAGES
 
 import dpucbvi as dp
 from dpucbvi import simulate
+from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SeededWords
+from dpucbvi.privatizers.release_mode import exact_budget
 from dpucbvi.session import course
 from dpucbvi.session.client import MESSAGE
 from dpucbvi.session.store import Log
@@ -40,7 +42,7 @@ class Shared(dp.Client):
     """Draws its answers from the words of the session, as a simulation of both halves does."""
 
     def _coins(self, epsilon):
-        return self.of._source._coins
+        return ExactCoins(exact_budget(epsilon), self.of._source._words)
 
     of: dp.Session
 
@@ -211,6 +213,16 @@ def test_neither_the_order_of_arrival_nor_a_second_message_changes_a_release(tmp
                 assert not again or first == ses.record(visits[i].ticket, *follow(visits[i], 100 + i))
             released.append(ses.published.integers)
     np.testing.assert_array_equal(*released)
+
+
+def test_a_message_after_the_deadline_adds_nothing(tmp_path):
+    with small(tmp_path / "trial", deadline=100.0) as ses:
+        visits = [ses.issue() for _ in range(10)]
+        for visit in visits[:-1]:
+            ses.record(visit.ticket, *follow(visit, visit.place))
+        ses._clock = lambda: time.time() + 101.0
+        assert len(ses.record(visits[-1].ticket, *follow(visits[-1], 10))) == 64
+        assert ses.published.number == 1 and ses.published.counts.N_sa.sum() == 9 * H
 
 
 def kept(folder):

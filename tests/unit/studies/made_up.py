@@ -13,7 +13,7 @@ RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rew
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 # Not in the paper: their ε is for a user who is replaced.
 OTHER_MODELS = {
-    **dict.fromkeys(("honaker", "kary_tree", "gaussian_tree", "toeplitz", "batches"), "JDP"),
+    **dict.fromkeys(("kary_tree", "gaussian_tree", "toeplitz", "batches"), "JDP"),
     **dict.fromkeys(("local_gaussian", "one_step", "one_question"), "LDP"),
 }
 ADD_REMOVE = 0.6  # of that ε, if she is added or removed: neither the same nor half

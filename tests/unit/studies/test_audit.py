@@ -97,13 +97,10 @@ def test_every_arm_has_its_three_numbers(figure):
     }
 
 
-def test_the_papers_figure_has_four_rows_and_says_how_many_there_are():
+def test_the_papers_figure_has_four_rows():
     made = experiment([*ARMS, ("central_paper", *ARMS[1][1:]), ("one_question", *ARMS[0][1:])])
     drawn = [line.x[0] for line in lines(STUDY.draw(made).axes[0]) if line.marker == "|"]
     assert drawn == [1.2, 2.0]
-    words = STUDY.caption(made)
-    assert "audit.md has 6 more attacks." in words and "1 - 1e-09" in words and "δ" not in words
-    assert "at δ = 1e-06 where it is Gaussian" in STUDY.caption(experiment())
 
 
 def test_several_runs_show_the_largest_bound_and_all_count():

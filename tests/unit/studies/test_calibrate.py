@@ -10,8 +10,7 @@ from mutants import test_no_falsified_figure_passes, test_no_falsified_file_pass
 
 from dpucbvi.calibrate import Calibration, around, geometric_mean
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.calibrate import STUDY
-from experiments.studies.calibrate.rule import calibrations, in_use
+from experiments.studies.calibrate import STUDY, calibrations, in_use
 
 BONUSES, CONFIDENCES = (0.01, 0.1, 1.0), (0.001, 0.01, 0.1, 1.0)
 SETTINGS = {"x": ("central", 100.0), "y": ("local", 500.0)}
@@ -150,12 +149,6 @@ def test_one_factor_is_drawn_as_a_line_with_its_least_marked(figure):
         (True, True),
         (False, False),
     }
-
-
-def test_the_caption_names_seeds_and_what_a_variant_is_run_with():
-    words = STUDY.caption(grid())
-    assert "50,000 episodes, √(mean · 90% quantile) of 2 runs (seeds 1000 to 1001" in words
-    assert "Dashed: what" in words and "Dashed" not in STUDY.caption(grid(bowl, bowl))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The headline comparisons, on runs that are made up: dots, intervals, tails and verdicts are theirs."""
 
-import csv
-
 import numpy as np
 import pytest
 from drawn import is_log, legend, lines
@@ -10,7 +8,7 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run her
 from scipy.stats import binomtest, trim_mean
 
 from experiments.studies.headline import STUDY
-from experiments.studies.headline.report import columns, contrast_count, numbers, settled, tail
+from experiments.studies.headline.report import columns, numbers, settled, tail
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.style import HUES
 from experiments.studies.shared.tables import as_regret
@@ -64,19 +62,6 @@ def experiment():
     return stored_experiment("headline", arms)
 
 
-def explained(noise: float):
-    """The four curves with the noise that explains the figure; under LDP a user has this one."""
-    arms = [made("explained", curve, "DP-UCBVI") for curve in CURVES]
-    runs = [run._replace(trace=run.trace._replace(noise_scale=noise)) for run in arms[-1].runs]
-    return stored_experiment("headline", [*arms[:-1], arms[-1]._replace(runs=runs)])
-
-
-LEVERS = (
-    "change the algorithm too: Q at most H-h+1 (D31), cells below 3 standard deviations set to 0 (D30), tuned "
-    "families, N(s,a) as a sum (D29)."
-)
-
-
 def test_the_numbers_of_an_arm(experiment):
     arm = experiment.arms[2]
     finals, found = np.array([run.trace.regret[-1] for run in arm.runs]), numbers(arm)
@@ -104,12 +89,11 @@ def test_a_panel_is_judged_with_each_of_its_baselines(experiment):
     found = columns(experiment)
     assert list(found) == ["matched, against UCBVI", "matched, against itself", "certified, against itself"]
     assert found["matched, against itself"]["non_private"].full.mean() < 300
-    assert contrast_count(experiment) == 3 * 10
 
 
 def test_the_report(experiment, tmp_path):
     """Against UCBVI the printed curves say what the paper says; against itself the cost is no constant."""
-    text, table = STUDY.report(experiment, tmp_path, {}.get)
+    (text,) = STUDY.report(experiment, tmp_path, {}.get)
     written = text.read_text().splitlines()
     constant = next(line for line in written if line.startswith("| the cost of privacy"))
     assert constant.split(" | ")[1:3] == ["reproduces", "does not"]
@@ -117,22 +101,11 @@ def test_the_report(experiment, tmp_path):
     assert "matched, against UCBVI (fitted)" in header and "certified, against itself (fitted)" not in header
     pairs = [line for line in written if "against itself" in line and line.startswith("| matched_")]
     assert len(pairs) == 3 and all(" | 0.00 | " in line for line in pairs)  # no private run is better
-    rows = list(csv.DictReader(table.open()))
-    assert [row["arm"] for row in rows] == [arm.key for arm in experiment.arms]
-    assert float(rows[2]["mean"]) == pytest.approx(numbers(experiment.arms[2]).mean.mean, abs=0.05)
-    assert rows[0]["epsilon_add_remove"] == "" and rows[2]["epsilon_replace_one"] == "2"
+    assert "correction is over all\n30 contrasts" in text.read_text()
+    assert numbers(experiment.arms[2]).mean.mean == pytest.approx(experiment.arms[2].finals.mean())
 
 
-def test_the_report_says_what_its_arms_and_columns_are(experiment, tmp_path):
-    text, _ = STUDY.report(experiment, tmp_path, {}.get)
-    words = " ".join(text.read_text().split())
-    assert "not settled: the last tenth of the episodes adds more regret than √k growth would" in words
-    assert "`itself` for DP-UCBVI without privacy and with the same factors" in words
-    assert "`certified_jdp_eps1_DP-UCBVI` is batches; `certified_ldp_eps2_DP-UCBVI` is one question." in words
-    assert f"They {LEVERS}" in words
-
-
-def test_the_figure_says_which_privatizers_and_which_algorithm(figure, experiment):
+def test_the_figure_says_which_privatizers(figure):
     names = [[" ".join(t.get_text().split()) for t in axes.get_yticklabels()] for axes in figure.axes]
     assert names[0][2:] == ["DP-UCBVI, JDP ε = 1"] * 3  # all made with the same
     assert names[1] == [
@@ -140,16 +113,6 @@ def test_the_figure_says_which_privatizers_and_which_algorithm(figure, experimen
         *["batches, JDP ε = 1"] * 2,
         "one question, LDP ε = 1",
     ]
-    assert f"The runs of the last panel {LEVERS}" in STUDY.caption(experiment)
-
-
-def test_the_noise_of_the_explained_ldp_arm_is_told():
-    made = explained(0.075)
-    assert STUDY.draw(made).axes[0].get_title("right") == "JDP: Lap(1/ε) per node, LDP: Lap(0.075), fitted"
-    without = made._replace(arms=made.arms[:-1])
-    jdp = STUDY.draw(without)
-    assert jdp.axes[0].get_title("right") == "JDP: Lap(1/ε) per node, fitted"
-    assert "change the algorithm" not in STUDY.caption(without)
 
 
 @pytest.fixture(scope="module")

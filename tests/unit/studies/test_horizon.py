@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from drawn import lines, ticks
 from made_up import RIVER, grid, stored_arm, stored_experiment
 from mutants import test_no_falsified_file_passes  # noqa: F401  (it runs here)
 
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.horizon import STUDY, scalings
+from experiments.studies.horizon import STUDY, worst
 
 HORIZONS = (20, 5, 10)  # the table puts them in order
 # Arm, agent, model, regret at H = 1 and the exponent of H; its name in the table.
@@ -28,7 +27,9 @@ def level(panel: str, name: str, H: int) -> float:
 def made(panel: str, name: str, H: int) -> StoredArm:
     of, agent, model, *_ = ARMS[name]
     settings = {"agent": agent, "model": model, "epsilon": 2000.0, "env": {**RIVER, "H": H}}
-    return stored_arm(f"{panel}_{of}", level(panel, name, H), point={"env.H": H}, panel=panel, **settings)
+    return stored_arm(
+        f"{panel}_{of}", level(panel, name, H), point={"env.H": H}, panel=panel, label=name, **settings
+    )
 
 
 def experiment() -> StoredExperiment:
@@ -62,16 +63,7 @@ def test_the_report_has_every_algorithm_with_its_exponents(report):
         for (panel, name), of in regrets.items()
     ]
     words = report[0].read_text()
-    assert "of 3 runs after" in words and "at H = 5, 10, 20;" in words and "ε = 2000 if a user is" in words
-
-
-def test_the_figure_of_ones_own_run_has_a_dot_for_every_horizon():
-    (axes,) = STUDY.draw(experiment()).axes
-    names = [f"{panel}: {name}" for panel, inside in PANELS.items() for name in inside]
-    assert list(ticks(axes)[1].values()) == names
-    for name, dots in zip(names, lines(axes), strict=True):
-        wanted = [1.01 * level(*name.split(": "), H) for H in sorted(HORIZONS)]
-        np.testing.assert_allclose(dots.x, wanted, rtol=1e-12)
+    assert "of 3 runs after" in words and "ε = 2000 if a user is" in words
 
 
 def test_exponents_are_fitted_to_every_run_and_have_an_interval():
@@ -90,10 +82,7 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
 def test_what_is_not_one_comparison_is_refused():
     arm = made("RiverSwim", "UCBVI, Bernstein", 5)
     with pytest.raises(AssertionError, match="another horizon"):
-        scalings([arm._replace(point={"env.H": 6})])
-    other = stored_arm("y", 3.0, point={"env.H": 5}, epsilon=7.0, env={**RIVER, "H": 5}, panel="RiverSwim")
-    with pytest.raises(AssertionError, match="several"):
-        STUDY.caption(stored_experiment("horizon", [made("RiverSwim", "DP-UCBVI, Bernstein", 5), other]))
+        worst(stored_experiment("horizon", [arm._replace(point={"env.H": 6})]))
 
 
 def at_gap(H: int, gap: float, regret: float, power: float) -> StoredArm:
@@ -106,11 +95,10 @@ def at_gap(H: int, gap: float, regret: float, power: float) -> StoredArm:
 def test_every_horizon_has_its_worst_gap_and_says_how_the_regret_still_grows():
     ends = [(5, 0.1, 10.0, 0.0), (5, 0.3, 20.0, 0.5), (10, 0.1, 80.0, 0.5), (10, 0.3, 9.0, 0.0)]
     arms = [at_gap(*end) for end in ends]
-    (line,) = scalings(arms)
-    assert line.gaps == [0.3, 0.1] and line.regret.mean(axis=0) == pytest.approx([20.2, 80.8], rel=1e-3)
-    assert line.growth == pytest.approx(0.5, abs=0.02)
+    (line,) = worst(stored_experiment("horizon", arms)).values()
+    assert [arm.mean for arm in line] == pytest.approx([20.2, 80.8], rel=1e-3)
     row = STUDY.table(stored_experiment("horizon", arms))[1]
-    assert row[1:3] == ("UCBVI, Bernstein", "2.00 ± 0.00") and row[-1] == "0.3, 0.1"
+    assert row[2:4] == ("2.00 ± 0.00", "0.50") and row[-1] == "0.3, 0.1"
 
 
 def test_runs_that_are_stuck_are_counted_at_every_horizon():
@@ -119,13 +107,3 @@ def test_runs_that_are_stuck_are_counted_at_every_horizon():
     mixed = settled._replace(runs=[*settled.runs[:2], at_gap(5, 0.1, 99.0, 1.0).runs[2]])
     row = STUDY.table(stored_experiment("horizon", [mixed, stuck, at_gap(20, 0.1, 90.0, 0.85)]))[1]
     assert row[4] == "1, 3, 0 of 3"
-
-
-def test_a_river_of_another_size_and_an_arm_without_a_term_say_so():
-    """Six states, as printed, are not told."""
-    env = {**RIVER, "S": 3, "H": 5}
-    arm = stored_arm("x", 25.0, point={"env.H": 5}, panel="RiverSwim", agent="ucbvi_bf", env=env)
-    for run in arm.runs:
-        run.config["bonus"]["without"] = "correction"
-    row = STUDY.table(stored_experiment("horizon", [arm]))[1]
-    assert row[:2] == ("RiverSwim, S = 3", "without 14HL/(3N)")

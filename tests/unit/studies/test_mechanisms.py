@@ -1,16 +1,14 @@
 """Every privatizer at equal certified ε: the figure and the tables, from runs that are made up."""
 
-import csv
 from functools import cache
 
 import numpy as np
 import pytest
 from drawn import Line, bands, is_log, legend, lines, ticks
-from made_up import ADD_REMOVE, RIVER, stored_arm, stored_experiment
+from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi import garnet, riverswim
-from dpucbvi.errors import InputError
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon import match
@@ -26,7 +24,6 @@ DELTA = 1e-6
 MECHANISMS = {
     "JDP": {
         "paper": ("the paper's tree", "central", 0.0, 40_000.0, 0.5),
-        "honaker": ("Honaker's tree", "honaker", 0.0, 20_000.0, 0.5),
         "kary_tree": ("k-ary tree", "kary_tree", 0.0, 12_000.0, 0.6),
         "gaussian_tree": ("Gaussian tree, δ = 1e-6", "gaussian_tree", DELTA, 9000.0, 0.4),
         "toeplitz": ("Toeplitz, δ = 1e-6", "toeplitz", DELTA, 7000.0, 0.3),
@@ -216,7 +213,6 @@ def with_certificate(of: str, **changes) -> StoredExperiment:
 @pytest.mark.parametrize("of", ["step_kary_tree", "lever no zeroing", "garnet2_batches"])
 @pytest.mark.parametrize("changes", [{"replace_one": 1.001}, {"delta": 1e-5}], ids=["ε", "δ"])
 def test_an_arm_that_certifies_something_else_is_refused(of, changes, tmp_path):
-    (tmp_path / "epsilon.csv").write_text(EARLIER)
     other = with_certificate(of, **changes)
     with pytest.raises(AssertionError, match=f"{of}.*: certifies "):
         STUDY.draw(other)
@@ -234,41 +230,12 @@ def test_the_other_relation_is_free():
     STUDY.draw(with_certificate("step_kary_tree", add_remove=0.3))
 
 
-def test_the_report_needs_what_was_before(tmp_path):
-    with pytest.raises(InputError, match=r"mechanisms: its report needs .*epsilon\.csv"):
-        STUDY.report(experiment(), tmp_path, {}.get)
-    assert list(tmp_path.iterdir()) == []
-    assert STUDY.needs == ("epsilon",)
-
-
 # --- the tables -------------------------------------------------------------------------------------------
-
-EARLIER = """\
-curve,printed_regret,algorithm,setting,value,low,high
-non_private,4280,UCBVI,bonus.scale,0.01352,0.01344,0.0136
-jdp_eps2,5170,DP-UCBVI,privatizer.epsilon,623.2,499.3,711.2
-jdp_eps2,5170,"DP-UCBVI, pooled",privatizer.epsilon,22.08,20.1,23.4
-jdp_eps2,5170,Private-UCB-VI,privatizer.epsilon,1777,1500,2000
-jdp_eps1,5970,DP-UCBVI,privatizer.epsilon,571.3,499.3,611.2
-jdp_eps1,5970,"DP-UCBVI, pooled",privatizer.epsilon,18.96,18.1,19.4
-ldp_eps2,15120,DP-UCBVI,privatizer.epsilon,,,
-ldp_eps2,15120,"DP-UCBVI, pooled",privatizer.epsilon,14.21,14.1,14.4
-"""
-BEFORE = {
-    ("JDP", 2, "pooled"): "44.2",
-    ("JDP", 2, "step"): "1,250",
-    ("JDP", 1, "pooled"): "37.9",
-    ("JDP", 1, "step"): "1,140",
-    ("LDP", 2, "pooled"): "28.4",
-    ("LDP", 2, "step"): "nowhere",
-}
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    (folder / "epsilon.csv").write_text(EARLIER)
-    return STUDY.report(experiment(), folder, {}.get)
+    return STUDY.report(experiment(), tmp_path_factory.mktemp("report"), {}.get)
 
 
 def sections(path) -> dict[str, list[list[str]]]:
@@ -308,12 +275,12 @@ def crossing(panel: str, model: str, name: str, wanted: float) -> tuple[str, str
     runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)])
     found = match(np.array(sorted(EPSILONS)), runs, wanted, 100.0)
     if np.isnan(found.low):
-        return f"about {three_digits(at)}", "not told"
+        return f"about {three_digits(at)}", "not significant"
     return three_digits(at), f"{three_digits(found.low)} to {three_digits(found.high)}"
 
 
 def test_the_report_has_all_tables_in_order(report):
-    assert [path.name for path in report] == ["mechanisms.md", "mechanisms.csv"]
+    assert [path.name for path in report] == ["mechanisms.md"]
     text = report[0].read_text()
     assert text.startswith("<!-- Written by experiments/paper.py")
     assert list(sections(report[0])) == [
@@ -334,28 +301,13 @@ def test_the_report_has_every_regret(report, panel, model):
     ]
 
 
-def test_the_report_has_every_crossing_before_and_after(report):
+def test_the_report_has_every_crossing(report):
     header, *rows = sections(report[0])["The ε at which the regret is the printed one, a user replaced"]
-    assert header == ["printed", "counts", "mechanism", "before", "after", "95% interval"]
-    assert rows == [
-        [
-            f"{model} ε = {epsilon} ({wanted:,.0f})",
-            COUNTS[panel],
-            MECHANISMS[model][name][0],
-            BEFORE[model, epsilon, panel],
-            *crossing(panel, model, name, wanted),
-        ]
-        for model, curves in PRINTED.items()
-        for epsilon, wanted in curves.items()
-        for panel in COUNTS
-        for name in list(MECHANISMS[model])[1:]  # the first is what was before
-    ]
-    after = {row[4]: row[5] for row in rows}
-    assert {"above 8", "below 0.5"} < set(after) and after["above 8"] == after["below 0.5"] == "-"
-    unknown = [row for row in rows if row[5] == "not told"]
-    assert [row[:3] for row in unknown] == [
-        ["LDP ε = 2 (15,120)", "pooled counts", MECHANISMS["LDP"]["local_gaussian"][0]]
-    ]
+    assert [header, *rows] == [list(row) for row in STUDY.table(experiment())]
+    reached = {row[3]: row[4] for row in rows}
+    assert {"above 8", "below 0.5"} < set(reached) and reached["above 8"] == reached["below 0.5"] == "-"
+    unknown = [row for row in rows if row[4] == "not significant"]
+    assert [row[2] for row in unknown] == [MECHANISMS["LDP"]["local_gaussian"][0]]
 
 
 def test_the_levers_have_their_ratios(report):
@@ -397,32 +349,6 @@ def test_elsewhere_is_told_beside_the_uniform_policy(report):
             names, certified, uniform, ELSEWHERE.items(), strict=True
         )
     ]
-
-
-def test_the_csv_has_every_arm(report):
-    rows = list(csv.DictReader(report[1].open()))
-    arms = experiment().arms
-    assert [row["arm"] for row in rows] == [arm.key for arm in arms]
-    for row, arm in zip(rows, arms, strict=True):
-        epsilon = arm.point[POINT]
-        assert (row["panel"], row["mechanism"]) == (arm.panel, arm.label)
-        assert float(row["epsilon_replace_one"]) == epsilon != arm.certificate.add_remove
-        assert arm.certificate.add_remove == ADD_REMOVE * epsilon
-        assert (row["bonus_factor"], row["confidence_factor"], row["runs"]) == ("0.0001", "0.001", "4")
-        values = ends(arm.of, epsilon)
-        low, high = bounds(arm.of, epsilon)
-        first, second, third, fourth = sorted(values)
-        wanted = (values.sum() / 4, low, high, (second + third) / 2, fourth)
-        found = [row[key] for key in ("mean", "low", "high", "median", "max")]
-        assert found == [f"{value:.1f}" for value in wanted] and first < low
-        name = arm.of.removeprefix("pooled_").removeprefix("step_")
-        env, model, name, *_ = ELSEWHERE.get(
-            arm.of, (RIVER, None, "batches" if arm.panel == "levers" else name)
-        )
-        model = model or next(model for model, names in MECHANISMS.items() if name in names)
-        where = f"{env['name']} {env.get('variant', env.get('seed'))}"
-        delta = f"{MECHANISMS[model][name][2]:g}"
-        assert (row["env"], row["model"], row["delta"]) == (where, model, delta)
 
 
 def test_the_end_of_the_run_says_where_every_mechanism_has_the_printed_regret():

@@ -52,20 +52,16 @@ def press(monkeypatch, tmp_path, capsys):
             def experiments(self) -> list[str]:
                 return sorted(self.has)
 
-            def manifest(self):
-                return {name: {"settings": "same"} for name in self.has}
-
             def load_experiment(self, name: str) -> StoredExperiment:
                 return self.has[name]
 
         def check(name, found):
-            raise InputError(f"{name}: has other settings than conf/exp/{name}.yaml")
+            if name in other:
+                raise InputError(f"{name}: has other settings than conf/exp/{name}.yaml")
 
         monkeypatch.setattr(paper, "Store", FakeStore)
         monkeypatch.setattr(paper, "Shipped", FakeStore)
         monkeypatch.setattr(paper, "experiments", lambda: [*shipped, *also])
-        monkeypatch.setattr(paper, "composed", lambda name: name)
-        monkeypatch.setattr(paper, "fingerprint", lambda name: "another" if name in other else "same")
         monkeypatch.setattr(paper, "check_index", check)
         monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
@@ -218,7 +214,7 @@ def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
         return []
 
     study = paper.study
-    entry = study("calibrate")._replace(report=report, keeps_figure=False)
+    entry = study("calibrate")._replace(report=report)
     monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
     monkeypatch.setattr(paper, "keeps_figure", lambda name, of: False)
     other = calibration("calibrate_table1")

@@ -35,7 +35,7 @@ from experiments.studies.shared.style import (
 )
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
-KEPT = [name for name in names() if study(name).keeps_figure]
+KEPT = [name for name in names() if study(name).draw is not None and name != "regret"]
 AIR = 1.5  # points by which two boxes of text may meet
 WHITE = "#ffffff"
 

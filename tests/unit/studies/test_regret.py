@@ -189,14 +189,6 @@ def test_nothing_is_clipped_and_no_two_curves_look_alike(n):
     assert len({(label.colour, label.marker) for label in end_labels(axes).values()}) == n
 
 
-def test_a_numeric_grid_has_the_colours_of_a_scale():
-    axes = drawn(grid_of("bonus.scale", [1e-6, 1e-4, 1e-2, 1.0], "bonus"))
-    curves = list(labelled(axes, least=len(EPISODES)).values())
-    brightness = [sum(int(curve.colour[i : i + 2], 16) for i in (1, 3, 5)) for curve in curves]
-    assert brightness == sorted(brightness) and len(set(brightness)) == 4
-    assert len({curve.look for curve in curves}) == 1
-
-
 def test_the_uniform_policy_is_drawn_beside_them():
     """RiverSwim: it loses 3.3973 - 0.0438 in every episode (tests of the environments and of Table 1)."""
     axes = drawn(three_arms())

@@ -104,14 +104,14 @@ def test_nothing_ships_or_is_drawn_under_another_label_than_conf_says(house, pre
     assert press("one")[0] == 0
     before = (house.folder / "paper" / "results" / "manifest.json").read_bytes()
     publisher = paper.Publisher(house.results, house.folder / "paper")
-    publisher.check_settings("one")
+    publisher.publish("one")
     house.edit("one", *OTHER[what])
     code, out, err = press("one")
     assert (code, out, len(err)) == (1, [], 1)
     assert err[0].startswith(f"error: one: has other settings than conf/exp/one.yaml ({what}); run it again")
     assert (house.folder / "paper" / "results" / "manifest.json").read_bytes() == before
     with pytest.raises(InputError) as error:
-        publisher.check_settings("one")
+        publisher.publish("one")
     assert f"error: {error.value}" == err[0]
     if what != "study":  # `literal` has arms of its own
         house.run("one")

@@ -16,11 +16,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import (
     BY_AGENT,
-    LOWER_BOUND,
-    OWN_NOISE,
-    PRIVATE_LOWER_BOUND,
     ROWS,
-    SUPERSCRIPTS,
     Sizes,
 )
 from experiments.studies.table1.cells import factors_cell, regret_cell, thousands
@@ -50,26 +46,19 @@ REGRETS = {
     ("ucbvi_ch", "none"): (600.0, 512.0),
     ("ucbvi_bf", "none"): (500.0, 700.0),
 }
-OWN = (7100.0, 91_000.0)  # LDP-OBI with its own noise, which certifies 250 if a user is added or removed
-BUT_FOR = ", but for LDP-OBI with its own noise (300; 500)"  # as made_up.py has it
 SIZES = {"riverswim": (6, 2, 20), "hard_tree": (3, 2, 5)}
 K = 50_000
-ALL = (*ROWS, LOWER_BOUND, PRIVATE_LOWER_BOUND)
 
 
-def arm(
-    agent: str, model: str, env: str, regret: float, factors: tuple[float, ...] = (), own: bool = False
-) -> StoredArm:
+def arm(agent: str, model: str, env: str, regret: float, factors: tuple[float, ...] = ()) -> StoredArm:
     S, A, H = SIZES[env]
     settings = {"agent": agent, "model": PRIVATIZERS[model], "epsilon": 500.0, "env": ENVIRONMENTS[env]}
     point = {"env.name": env} | dict(zip(("bonus.scale", "confidence.scale"), factors, strict=False))
-    name = f"{agent}_{'own' if own else model}"
-    return stored_arm(name, regret, point=point, shape=(H, S, A), K=K, replaced=own or None, **settings)
+    return stored_arm(f"{agent}_{model}", regret, point=point, shape=(H, S, A), K=K, **settings)
 
 
 def experiment(regrets=REGRETS) -> StoredExperiment:
     arms = [arm(*system, env, of[i]) for system, of in regrets.items() for i, env in enumerate(ENVIRONMENTS)]
-    arms += [arm("ldp_obi", "LDP", env, OWN[i], own=True) for i, env in enumerate(ENVIRONMENTS)]
     return stored_experiment("table1", arms)
 
 
@@ -87,10 +76,9 @@ def objective_at(agent: str, env: str, bonus: float, confidence: float | None) -
 
 def calibrated() -> StoredExperiment:
     """Every system at nine points, three without privacy, in both environments."""
-    systems = [(*system, False) for system in REGRETS] + [("ldp_obi", "LDP", True)]
     arms = [
-        arm(agent, model, env, objective_at(agent, env, b, c), (b,) if c is None else (b, c), own)
-        for agent, model, own in systems
+        arm(agent, model, env, objective_at(agent, env, b, c), (b,) if c is None else (b, c))
+        for agent, model in REGRETS
         for env in ENVIRONMENTS
         for b in FACTORS[0]
         for c in ((None,) if model == "none" else FACTORS[1])
@@ -125,20 +113,20 @@ def bound_value(agent: str, model: str, env: str) -> float:
     return BY_AGENT[agent].bound(model).value(Sizes(S, A, H, H * K, epsilon))
 
 
-def interval(agent: str, model: str, env: str, own: bool = False) -> tuple[float, float, float]:
+def interval(agent: str, model: str, env: str) -> tuple[float, float, float]:
     """Mean and percentiles of 2,000 resamples of the three runs."""
-    regret = (OWN if own else REGRETS[agent, model])[list(ENVIRONMENTS).index(env)]
-    finals = np.array([run.trace.regret[-1] for run in arm(agent, model, env, regret, own=own).runs])
+    regret = REGRETS[agent, model][list(ENVIRONMENTS).index(env)]
+    finals = np.array([run.trace.regret[-1] for run in arm(agent, model, env, regret).runs])
     picks = np.random.default_rng(0).integers(3, size=(2000, 3))
     low, high = np.quantile(finals[picks].mean(axis=1), [0.025, 0.975])
     return float(finals.mean()), float(low), float(high)
 
 
-def cell(agent: str, model: str, env: str, to: str = "–", own: bool = False) -> str:
+def cell(agent: str, model: str, env: str) -> str:
     """Written here again, from the numbers."""
-    mean, low, high = interval(agent, model, env, own)
+    mean, low, high = interval(agent, model, env)
     digits = 2 if mean < 10_000 else 1 if mean < 100_000 else 0
-    return f"{mean / 1000:.{digits}f} ({low / 1000:.{digits}f}{to}{high / 1000:.{digits}f})"
+    return f"{mean / 1000:.{digits}f} ({low / 1000:.{digits}f}–{high / 1000:.{digits}f})"
 
 
 @pytest.fixture(scope="module")
@@ -155,16 +143,16 @@ def test_every_system_has_its_dot_its_interval_and_its_runs(figure, panel):
     colours = {label: entry.colour for label, entry in legend(figure).items()}
     models = {"JDP": "JDP, ε = 500", "LDP": "LDP, ε = 500", "none": "no privacy"}
     dots = [line for line in lines(axes) if len(line.x) == 1]
-    assert len(dots) == len(REGRETS) + 1
-    for agent, model, own in [*((*system, False) for system in REGRETS), ("ldp_obi", "LDP", True)]:
-        mean, low, high = interval(agent, model, env, own)
-        row = (OWN_NOISE if own else BY_AGENT)[agent]
+    assert len(dots) == len(REGRETS)
+    for agent, model in REGRETS:
+        mean, low, high = interval(agent, model, env)
+        row = BY_AGENT[agent]
         runs, bar, dot = [
             line
             for line in lines(axes)
             if line.colour == colours[models[model]] and abs(line.y[0] - rows[row.name]) < 0.5
         ]
-        made = arm(agent, model, env, (OWN if own else REGRETS[agent, model])[panel], own=own)
+        made = arm(agent, model, env, REGRETS[agent, model][panel])
         np.testing.assert_allclose(runs.x, [run.trace.regret[-1] for run in made.runs], rtol=1e-12)
         np.testing.assert_allclose(bar.x, [low, high], rtol=1e-9)
         assert dot.x[0] == pytest.approx(mean) and dot.marker == legend(figure)[models[model]].marker
@@ -208,7 +196,7 @@ def parts(text: str) -> list[list[list[str]]]:
 
 def systems(model: str) -> list[str]:
     """The agents of a model in the order of the table."""
-    return [row.agent for row in ROWS if (row.agent, model) in REGRETS and not row.own_noise]
+    return [row.agent for row in ROWS if (row.agent, model) in REGRETS]
 
 
 def test_markdown_has_every_regret_beside_its_bound(report):
@@ -233,7 +221,7 @@ def test_markdown_has_every_regret_beside_its_bound(report):
                 assert half == ["NA"] * 3
             else:
                 made = (row.agent, model) in REGRETS
-                cells = [cell(row.agent, model, e, "–", row.own_noise) if made else "NA" for e in ENVIRONMENTS]
+                cells = [cell(row.agent, model, e) if made else "NA" for e in ENVIRONMENTS]
                 assert half == [bound.text().replace("*", r"\*"), *cells]
         assert own[6] == row.bonus
     for agent in ("ucbvi_ch", "ucbvi_bf"):
@@ -248,7 +236,7 @@ def test_markdown_has_every_regret_beside_its_bound(report):
     private = ["Ω̃(√(SAH²T) + SAH/ε)", "*69.3*", "*6.12*", "Ω̃(√(SAH²T) + √(SAHT)/ε)", "*69.3*", "*6.13*"]
     assert by_name["Lower bound with DP"] == [*private, "NA"]
     assert by_name["UCBVI, refined, no privacy"][1:3] == ["NA", "NA"]
-    assert len(rows) == 7 + 2 + 3 + 1
+    assert len(rows) == 5 + 2 + 3 + 1
     assert "mean (95% bootstrap interval) over 3 runs" in written(report)["md"]
 
 
@@ -267,7 +255,7 @@ def test_markdown_has_both_ranks_of_every_system(report):
 
 def test_markdown_has_the_factors(report):
     header, *rows = parts(written(report)["md"])[2]
-    assert header == ["System", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS) + 1
+    assert header == ["System", "Model", "RiverSwim", "hard instance"] and len(rows) == len(REGRETS)
     for name, model, *cells in rows:
         (agent,) = [row.agent for row in ROWS if row.name == name]
         for shown, env in zip(cells, ENVIRONMENTS, strict=True):
@@ -287,69 +275,31 @@ def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
     assert [pair.clear for pair in local_beats_central(tabulate(experiment(better)))] == [False, True]
 
 
-def latex_tables(text: str) -> list[list[list[str]]]:
-    """The cells of every tabular, without its rules and heads over several columns."""
-    found = []
-    for body in re.findall(r"\\begin\{tabular\}.*?\n(.*?)\\end\{tabular\}", text, re.DOTALL):
-        rows = [line.removesuffix(r" \\") for line in body.splitlines() if line.endswith(r" \\")]
-        found.append([row.split(" & ") for row in rows if "multicolumn" not in row])
-    return found
-
-
-def in_words(cell: str) -> str:
-    """A cell of the LaTeX as the Markdown has it, without its bold type and its citations."""
-    cell = re.sub(r" ?\\citep\{\w+\}", "", cell).replace(r"\$^\S$", "").replace("--", "–").replace("{,}", ",")
-    cell = re.sub(r"\\math(?:bf|it)\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", cell.replace("$", ""))
-    cell = re.sub(r"10\^\{(-?\d+)\}", lambda m: "10" + m[1].translate(SUPERSCRIPTS), cell)
-    return cell.replace(r"\to", " → ").replace(r"\epsilon-", "").replace(r"^\S", "§")
-
-
-def test_latex_says_what_markdown_says(report):
-    """Cell by cell; the formulas of bounds are read in test_bounds.py, and names have citations beside them."""
-    texts = written(report)
-    bounds = {bound.latex(): bound.text() for row in ALL for bound in (row.jdp, row.ldp, row.none) if bound}
-    for md, tex in zip(parts(texts["md"]), latex_tables(texts["tex"]), strict=True):
-        assert len(md) == len(tex)
-        for plain, typeset in zip(md[1:], tex[1:], strict=True):
-            told = [bounds.get(cell) or in_words(cell) for cell in typeset]
-            wanted = [re.sub(r"\*\*|(?<!\\)\*", "", cell).replace("\\*", "*") for cell in plain]
-            assert told[0].split("§")[0] in wanted[0] and len(told) == len(wanted)
-            assert [cell.replace("no privacy", "none") for cell in told[1:]] == wanted[1:]
-    assert r"\citep{qiao2023near}" in texts["tex"]
-
-
-def test_latex_is_well_formed(report):
+def test_latex_has_the_cells_of_the_first_table(report):
     text = written(report)["tex"]
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 3
     assert text.count("{") == text.count("}") and text.count("$") % 2 == 0
-    for table in latex_tables(text):
-        assert len({len(row) for row in table}) == 1
-    assert set(re.findall(r"\\citep\{(\w+)\}", text)) == {row.citation for row in ALL}
-    assert rf"$\epsilon=500$ if a user is added or removed ($1000$ if she is replaced){BUT_FOR}." in text
-    assert "$K=50{,}000$ episodes" in text and "over 3 runs" in text
+    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
+    table = parts(written(report)["md"])[0]
+    assert [len(line) for line in lines] == [len(row) for row in table]
+    for line, row in zip(lines[1:], table[1:], strict=True):
+        for typeset, plain in zip(line[2:], row[2:], strict=True):
+            if re.fullmatch(r"[\w.,() –]*", plain):
+                assert typeset == plain.replace("–", "--")
+    assert lines[1][1] == r"$\tilde O$($\surd$(S$^2$AH$^3$T) + S$^2$AH$^3$/$\varepsilon$)$^\ast$"
 
 
 def test_the_text_says_what_every_run_certifies(report, tmp_path):
-    certified = (
-        "Every private run certifies pure ε = 500 if a user is added or removed (1000 if she is replaced)"
-    )
-    assert f"{certified}{BUT_FOR}.\n" in written(report)["md"]
-    assert f"(twice that if she is replaced){BUT_FOR}. Factors" in STUDY.caption(experiment())
-    whole = experiment()
-    without = whole._replace(arms=[arm for arm in whole.arms if "own" not in arm.key])
-    text, tex, _ = STUDY.report(without, tmp_path, {}.get)
-    assert f"{certified}.\n" in text.read_text()
-    assert "## The factors" not in text.read_text() and len(latex_tables(tex.read_text())) == 2
+    certified = "Every private run certifies pure ε = 500 if a user is added or removed, twice that if she is"
+    assert certified in written(report)["md"]
 
 
 def test_the_csv_has_every_number(report):
     rows = list(csv.DictReader(written(report)["csv"].splitlines()))
-    assert len(rows) == 2 * len(REGRETS) + 2
+    assert len(rows) == 2 * len(REGRETS)
     for row in rows:
         agent, model, env = row["agent"], row["model"], row["environment"]
-        own = row["name"] == "LDP-OBI, own noise"
-        entry, epsilon = (OWN_NOISE, 300.0) if own else (BY_AGENT, math.inf if model == "none" else 500.0)
-        mean, low, high = interval(agent, model, env, own)
+        entry, epsilon = BY_AGENT, math.inf if model == "none" else 500.0
+        mean, low, high = interval(agent, model, env)
         S, A, H = SIZES[env]
         bound = entry[agent].bound(model)
         value = bound.value(Sizes(S, A, H, H * K, epsilon))
@@ -364,14 +314,14 @@ def test_the_csv_has_every_number(report):
         assert [int(row[x]) for x in "SAHT"] == [S, A, H, H * K] and float(row["epsilon_add_remove"]) == epsilon
         ranks = RANKS[agent, model][list(ENVIRONMENTS).index(env)].strip("*")
         ranked = f"{row['rank_bound']} → {row['rank_measured']}"
-        assert ranked == (" → " if own else ranks)  # that row is in no ranking
+        assert ranked == ranks
         assert row["regret_over_sqrt_SAH2T"] == f"{mean / math.sqrt(S * A * H**3 * K):.4f}"
 
 
 def test_ranks_and_where_they_disagree():
     table = tabulate(experiment())
-    assert len(table.measurements) == 2 * len(REGRETS) + 2 and len(table.ranked) == 2 * len(REGRETS)
-    for m in table.ranked:
+    assert len(table.measurements) == 2 * len(REGRETS)
+    for m in table.measurements:
         text = RANKS[m.row.agent, m.model][list(ENVIRONMENTS).index(m.env)]
         assert (f"{m.rank_bound} → {m.rank_measured}", m.in_order) == (text.strip("*"), "*" not in text)
     pairs = [(d.better.row.agent, d.worse.row.agent, d.better.model, d.clear) for d in disagreements(table)]
@@ -399,15 +349,14 @@ def test_cells():
     m = Measurement(
         BY_AGENT["pucb"], "JDP", "riverswim", at, 12_340.0, 11_980.0, 13_020.0, (12_000.0, 12_680.0)
     )
-    assert regret_cell(m) == ("12.3 (12.0–13.0)", "12.3 (12.0--13.0)")
-    assert regret_cell(m._replace(runs=(12_340.0,))).md == "12.3" and regret_cell(None).md == "NA"
+    assert regret_cell(m) == "12.3 (12.0–13.0)"
+    assert regret_cell(m._replace(runs=(12_340.0,))) == "12.3" and regret_cell(None) == "NA"
     third = factors_cell(Calibration("", "", {(0.003,): 1.0, (0.01,): 2.0, (0.001,): 2.0}))
-    assert third == ("10⁻²·⁵ (1)".replace("·", "."), "$10^{-2.5}$ (1)")
+    assert third == "10⁻²·⁵ (1)".replace("·", ".")
 
 
 def test_what_is_chosen_for_every_system():
     found = chosen(calibrated())
-    assert len(found) == 2 * (len(REGRETS) + 1)
+    assert len(found) == 2 * len(REGRETS)
     assert found[BY_AGENT["pucb"], "JDP", "hard_tree"].choice == (1e-4, 1e-3)
     assert found[BY_AGENT["pucb"], "JDP", "riverswim"].choice == (1e-3, 1e-2)
-    assert found[OWN_NOISE["ldp_obi"], "LDP", "riverswim"].label == "LDP-OBI, own noise"

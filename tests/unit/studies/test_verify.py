@@ -105,7 +105,7 @@ def press(monkeypatch, capsys, folder: Path, *arguments: str):
 
 def ship(folder: Path, *runs: StoredRun, name: str = "mine") -> Path:
     arms = [StoredArm(f"arm{i}", f"arm{i}", {}, "A", None, None, [run]) for i, run in enumerate(runs)]
-    return Shipped(folder / "results").ship(StoredExperiment(name, "regret", {}, arms), 10, False, "s")
+    return Shipped(folder / "results").ship(StoredExperiment(name, "regret", {}, arms), 10, False)
 
 
 def with_last_regret(run: StoredRun, regret: float) -> StoredRun:

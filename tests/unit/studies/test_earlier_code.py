@@ -10,8 +10,8 @@ from users import user_of
 import dpucbvi as dp
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privatizers.earlier_code import Redrawn, Shared, terms_at
 from dpucbvi.simulate import set_up
+from experiments.studies.explain.earlier_code import Redrawn, Shared, terms_at
 
 SIZES = dp.Problem(H=5, S=4, A=2, K=64, beta=0.1)
 NOBODY = user_of(

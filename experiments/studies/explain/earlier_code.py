@@ -28,8 +28,6 @@ from dpucbvi.privacy.certificate import (
 )
 from dpucbvi.privacy.draws import Draws, fill, seeded
 from dpucbvi.privatizers.arrays import Arrays
-from dpucbvi.privatizers.noisy_sums import add_noise
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
 
 LAPLACE_VARIANCE = 2.0
@@ -59,7 +57,7 @@ def take_redrawn(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool
     for _ in range(terms_at(t)):
         fill(state.source, state.new)
         add_to(state.total, state.new)
-    add_noise(state.sum, state.total, 0, noisy.counts)
+    noisy.counts[:] = state.sum + state.total
     noisy.sd[:] = state.unit_sd * math.sqrt(terms_at(t))
     return True
 
@@ -72,7 +70,7 @@ def take_shared(state: SumsWithNoise, t: int, user: User, noisy: Noisy) -> bool:
     for i in range(state.total.size):
         state.total[i] += state.new[i]
         state.noise[i * pairs : (i + 1) * pairs] = state.total[i]
-    add_noise(state.sum, state.noise, 0, noisy.counts)
+    noisy.counts[:] = state.sum + state.noise
     noisy.sd[:] = state.unit_sd * math.sqrt(t)
     return True
 
@@ -148,7 +146,3 @@ class Shared(LaplaceOne):
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> SumsWithNoise:
         return self.start_with(problem, G, seed, problem.S + 2)
-
-
-PRIVATIZERS.add("redrawn", Redrawn)
-PRIVATIZERS.add("shared", Shared)

@@ -1,25 +1,33 @@
-"""The three panels, and which run stands for which printed curve.
+"""The paper's Figure 1, regret on RiverSwim, and the table beside it: as proven, as explained, and certified.
 
-Panel a has the ε of the printed legend, panel b the noise and the factors of the hypothesis that is nearest to
-the printed curves, panel c the ε of the printed legend with other privatizers, certified for a user who is
-replaced. The panel `matched`, in the table only, has the ε at which the regret is the printed one. An algorithm
-is named by its arms' label. A curve's colour says the printed curve that is meant, its line the algorithm.
+Panel a has the ε of the printed legend. Panel b has the noise and the factors that are nearest to the printed
+curves, which +exp=explain_fit finds on other seeds. Panel c has the ε of the printed legend again, certified
+for a user who is replaced, with privatizers that are not in the paper. The panel `matched`, in the table only,
+has the ε at which the regret is the printed one. An algorithm is named by its arms' label. A curve's colour
+says the printed curve that is meant, its line the algorithm.
 """
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.errors import InputError
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import summarise, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import laplace_of
-from experiments.studies.shared.printed import printed_beside
-from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, set_ticks
-from experiments.studies.shared.tables import as_regret
+from experiments.studies import Stored, Study
+from experiments.studies.epsilon import FACTOR
+from experiments.studies.shared.arms import check_same_grid
+from experiments.studies.shared.printed import final_regrets, printed_beside
+from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, band, new_panels, set_ticks
+from experiments.studies.shared.tables import as_regret, markdown, write_page
 
 
 class Variant(NamedTuple):
@@ -43,9 +51,6 @@ LINES: dict[str, tuple[float, Any]] = {  # how a variant is drawn: width, dashes
     LITERAL.private: (0.6, "-"),
     OTHERS.private: (1.9, (0, (6, 1.2, 1.2, 1.2))),
 }
-LEGEND = {"jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1", "ldp_eps2": "LDP ε = 2"}  # as printed
-LOCAL = "ldp_eps2"
-BARE = {"jdp_eps1": 1.0, "jdp_eps2": 0.5}  # b of Lap(b) in a node, if it is 1/ε for the printed ε
 BELOW_LABELS: dict[str, float] = {"b": 27.0, "c": 36.0}  # points from label to label: two and three lines
 
 
@@ -64,40 +69,14 @@ def certified(arm: StoredArm) -> str:
     return f"{certificate.model} ε = {three_digits(rounded_up(epsilon, 3))}"
 
 
-def as_printed(experiment: StoredExperiment, panel: str) -> bool:
-    """Whether every private arm of the panel certifies what the printed legend says."""
-    arms = [arm for arm in experiment.arms if arm.panel == panel and arm.printed != "non_private"]
-    return bool(arms) and all(certified(arm) == LEGEND[str(arm.printed)] for arm in arms)
-
-
-def nothing_learnt(experiment: StoredExperiment) -> bool:
-    """Whether per-step counts and the literal constants have straight lines: half of their regret by K/2."""
-    straight = [
-        find(experiment, "a", variant, curve)
-        for variant in (PER_STEP, PRIVATE_UCB_VI, LITERAL)
-        for curve in HUES
-        if variant is LITERAL or curve != "non_private"
-    ]
-    ends = [arm.half_and_full for arm in straight if arm is not None]
-    shares = [np.mean(half) / np.mean(full) for half, full in ends]
-    return bool(shares) and all(abs(share - 0.5) < 0.03 for share in shares)
-
-
-def is_bare(experiment: StoredExperiment) -> bool:
-    """Whether both JDP arms of panel b have Lap(1/ε) in their nodes, for the printed ε."""
-    arms = [find(experiment, "b", PER_STEP, curve) for curve in BARE]
-    scales = [arm.runs[0].trace.noise_scale for arm in arms if arm is not None]
-    return len(scales) == len(BARE) and np.allclose(scales, list(BARE.values()))
-
-
 def draw_proven(axes: Axes, experiment: StoredExperiment) -> None:
     """Panel a: the noise that is proven private, at the ε of the printed legend."""
-    axes.set_title("(a) noise as proven" + ", ε as printed" * as_printed(experiment, "a"))
+    axes.set_title("(a) noise as proven, ε as printed")
     for variant in (LITERAL, PER_STEP, POOLED, PRIVATE_UCB_VI):
         _draw_means(axes, experiment, "a", variant)
     _set_log_axes(axes, [arm for arm in experiment.arms if arm.panel == "a"], 500)
     _name_those_apart(axes, experiment)
-    if nothing_learnt(experiment):
+    if not experiment.changed:
         text = "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI"
         axes.text(0.03, 0.97, text, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top")
 
@@ -114,11 +93,9 @@ def draw_explained(axes: Axes, experiment: StoredExperiment) -> None:
             else (certified(arm), f"printed as ε = {curve[-1]}")
         )
 
-    local = find(experiment, "b", PER_STEP, LOCAL)
-    users = "" if local is None else f", LDP: {laplace_of(local)}"
-    axes.set_title(f"(b) JDP: Lap(1/ε){users}, fitted" if is_bare(experiment) else "(b) fitted to the figure")
+    axes.set_title("(b) JDP: Lap(1/ε), LDP: Lap(0.075), fitted")
     _draw_beside_printed(axes, experiment, "b", PER_STEP, names, list(HUES))
-    _write_below(axes, _factors(experiment))
+    _write_below(axes, "bonus × 0.0105, $E$ × 0.0001")
 
 
 def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
@@ -129,8 +106,8 @@ def draw_certified(axes: Axes, experiment: StoredExperiment) -> None:
         privatizer, delta = arm.config["privatizer"]["name"].replace("_", " "), arm.certificate.delta
         return certified(arm), f"{privatizer}{f', δ = {delta:g}' * bool(delta)}\nends at {as_regret(arm.mean)}"
 
-    axes.set_title("(c) " + "ε as printed, " * as_printed(experiment, "c") + "other privatizers")
-    _draw_beside_printed(axes, experiment, "c", OTHERS, names, list(LEGEND))
+    axes.set_title("(c) ε as printed, other privatizers")
+    _draw_beside_printed(axes, experiment, "c", OTHERS, names, list(HUES)[1:])
     reference = find(experiment, "c", OTHERS, "non_private")
     if reference is not None:  # far below: it would squeeze the others
         _write_below(axes, f"without privacy: ends at\n{as_regret(reference.mean)}, below this axis")
@@ -193,20 +170,6 @@ def _write_below(axes: Axes, text: str) -> None:
     axes.text(0.985, 0.03, text, ha="right", transform=axes.transAxes, fontsize=SMALL, color=QUIET)
 
 
-def _factors(experiment: StoredExperiment) -> str:
-    """The factors that all arms of panel b share; E has none without privacy."""
-    configs = [arm.config for arm in experiment.arms if arm.panel == "b"]
-    private = [config for config in configs if config["privatizer"]["name"] != "non_private"]
-    bonus, confidence = (
-        ", ".join(f"{value:g}" for value in sorted(values))
-        for values in (
-            {config["bonus"]["scale"] for config in configs},
-            {config["confidence"]["scale"] for config in private},
-        )
-    )
-    return f"bonus × {bonus}, $E$ × {confidence}"
-
-
 def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:
     """The two curves that lie by themselves have their names beside them."""
     places: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": SMALL}
@@ -219,3 +182,93 @@ def _name_those_apart(axes: Axes, experiment: StoredExperiment) -> None:
     if pooled is not None:
         at, text = (0.985, pooled.mean), f"pooled\n{certified(pooled)}"
         axes.annotate(text, at, (0, -5), ha="right", va="top", color=HUES["jdp_eps2"], **places)
+
+
+def draw(experiment: StoredExperiment) -> Figure:
+    """One panel below the other, and how an algorithm is drawn below them."""
+    check_same_grid(experiment)
+    figure, panels = new_panels([2.4, 2.6, 2.6], aligned=False)
+    ours = [
+        Line2D([], [], color=QUIET, linewidth=width, linestyle=dashes, label=label)
+        for label, (width, dashes) in LINES.items()
+    ]
+    printed = Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.3, label="printed in the paper")
+    figure.legend(handles=[*ours, printed], loc="outside lower left", ncols=2, handlelength=3.0)
+    for axes in panels:
+        axes.set(xlabel="episode", ylabel="cumulative regret")
+    for axes, panel, draw_panel in zip(
+        panels, "abc", (draw_proven, draw_explained, draw_certified), strict=True
+    ):
+        if any(arm.panel == panel for arm in experiment.arms):
+            draw_panel(axes, experiment)
+        else:
+            axes.set_axis_off()
+    return figure
+
+
+NAMES = {
+    "non_private": "non-private",
+    "jdp_eps2": "JDP, ε = 2",
+    "jdp_eps1": "JDP, ε = 1",
+    "ldp_eps2": "LDP, ε = 2",
+}
+COLUMNS = {
+    "(a) DP-UCBVI": ("a", PER_STEP),
+    "(a) literal constants": ("a", LITERAL),
+    "(a) pooled": ("a", POOLED),
+    "(a) Private-UCB-VI": ("a", PRIVATE_UCB_VI),
+    "(b) explained": ("b", PER_STEP),
+    "(c) other privatizers": ("c", OTHERS),
+    "matched": ("matched", PER_STEP),
+    "matched, pooled": ("matched", POOLED),
+    "matched, Private-UCB-VI": ("matched", PRIVATE_UCB_VI),
+}
+
+
+def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+    """The page; the matches are read from the file that the study `epsilon` has written beside them."""
+    matching = folder / "epsilon.csv"
+    if not matching.exists():
+        raise InputError(f"riverswim: its report needs {matching}; run +exp=epsilon, then experiments/paper.py")
+    return [write_page(folder, "riverswim", regrets=_regrets(experiment), matching=_matching(matching))]
+
+
+def _regrets(experiment: StoredExperiment) -> str:
+    printed = final_regrets(experiment.arms[0].config)
+    rows = [
+        [name, f"{printed[curve]:,.0f}", *(_cell(experiment, *place, curve) for place in COLUMNS.values())]
+        for curve, name in NAMES.items()
+    ]
+    return markdown(("printed curve", "printed", *COLUMNS), rows)
+
+
+def _cell(experiment: StoredExperiment, panel: str, variant: Variant, curve: str) -> str:
+    arm = find(experiment, panel, variant, curve)
+    if arm is None:
+        return "-"
+    mean, half_width = arm.interval
+    return f"{mean:,.0f} ± {half_width:,.0f}"
+
+
+def _matching(path: Path) -> str:
+    """From the written file: the same numbers that the config of the panel `matched` quotes."""
+    with path.open() as file:
+        rows = [[NAMES[row["curve"]], row["algorithm"], *_matched(row)] for row in csv.DictReader(file)]
+    header = ("printed curve", "algorithm", "matched at, a user added or removed", "the same, a user replaced")
+    return markdown(header, rows)
+
+
+def _matched(row: dict[str, str]) -> tuple[str, str]:
+    if not row["value"]:
+        return "nowhere", "nowhere"
+    x, low, high = (float(row[key]) for key in ("value", "low", "high"))
+    if row["setting"] == FACTOR:
+        return f"bonus × {_with_interval(x, low, high)}", "not private"
+    return f"ε = {_with_interval(x, low, high)}", f"ε = {_with_interval(2 * x, 2 * low, 2 * high)}"
+
+
+def _with_interval(x: float, low: float, high: float) -> str:
+    return f"{three_digits(x)} ({three_digits(low)} to {three_digits(high)})"
+
+
+STUDY = Study(draw, report=write, needs=("epsilon",))

@@ -3,9 +3,30 @@
 +exp=calibrate chooses those of Figure 1, +exp=calibrate_fine looks closer at them, +exp=calibrate_mechanisms
 and +exp=calibrate_table1 choose those of the studies `mechanisms` and `table1`. The figure has the objective at
 every point of the grid, the choice marked, its sensitivity to be read.
+
+The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
+
+An algorithm is run at every point of its grid (the factors bonus.scale and confidence.scale), in one or more
+settings (privacy model, ε), a few runs each. With R̄_j the mean and Q_j the 90% quantile of the regret after the
+last episode in setting j,
+
+    objective(point) = (Π_j √(R̄_j Q_j))^{1/J}
+
+The quantile is there because a mean of a few runs rewards luck: small factors do well in most runs and fail in
+some. The geometric mean lets every setting count by factors, so that a setting in which all regrets are large
+does not decide alone.
+
+Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
+the middle of them, the one nearest to all the others in decades (dpucbvi/calibrate.py).
+
+An algorithm is told by the label of its arms, their panel and, where there are several, their environment: what
+differs otherwise is a setting.
 """
 
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,13 +35,59 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from dpucbvi.calibrate import Calibration, Factors, around
-from experiments.lab.store import StoredExperiment
+from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
+from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.calibrate.rule import calibrations, in_use, name_of
-from experiments.studies.shared.arms import runs_text
+from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
 from experiments.studies.shared.tables import as_regret, write_csv
+
+KEYS = ("bonus.scale", "confidence.scale")
+Key = TypeVar("Key")
+
+
+def algorithm(label: str, panel: str | None, env: str, environments: set[str]) -> str:
+    """`batches, pooled`, or `RiverSwim: PUCB, JDP` if there are several environments."""
+    name = label if panel is None else f"{label}, {panel}"
+    return name if len(environments) == 1 else f"{SHORT_ENVIRONMENTS[env]}: {name}"
+
+
+def objectives(
+    experiment: StoredExperiment, told_by: Callable[[StoredArm], Key]
+) -> dict[Key, dict[Factors, float]]:
+    """The objective at every point, for all that the arms can be told by, in their order."""
+    found: dict[Key, dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for arm in experiment.arms:
+        factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
+        found[told_by(arm)][factors].append(objective(arm.finals))
+    for key, points in found.items():
+        assert len({len(values) for values in points.values()}) == 1, f"{key}: points with different settings"
+    return {
+        key: {factors: geometric_mean(values) for factors, values in points.items()}
+        for key, points in found.items()
+    }
+
+
+def name_of(experiment: StoredExperiment, arm: StoredArm) -> str:
+    """The algorithm of an arm."""
+    environments = {other.config["env"]["name"] for other in experiment.arms}
+    return algorithm(arm.label, arm.panel, arm.config["env"]["name"], environments)
+
+
+def calibrations(experiment: StoredExperiment) -> list[Calibration]:
+    """Every algorithm of a stored grid, in the order of its arms."""
+    made = objectives(experiment, lambda arm: (str(arm.config["agent"]["name"]), name_of(experiment, arm)))
+    return [Calibration(agent, label, points) for (agent, label), points in made.items()]
+
+
+def in_use(made: list[Calibration]) -> list[Factors]:
+    """The factors that each is run with: `DP-UCBVI, pooled`, a variant, has those of DP-UCBVI [conf/arm]."""
+
+    def first(one: Calibration) -> Calibration:
+        return next(c for c in made if c.agent == one.agent and f"{one.label}, ".startswith(f"{c.label}, "))
+
+    return [first(calibration).choice for calibration in made]
+
 
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
 CHOICE = BLACK
@@ -129,21 +196,6 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
     return f"ε: {'; '.join(told)}"
 
 
-def caption(experiment: StoredExperiment) -> str:
-    made = calibrations(experiment)
-    varied = [calibration.choice for calibration in made] != in_use(made)
-    seeds = [run.config["seed"] for arm in experiment.arms for run in arm.runs]
-    variant = " Dashed: what pooled counts are run with, the choice for counts per step." if varied else ""
-    return (
-        "The factors on the bonus and on E. "
-        f"Regret after {experiment.arms[0].K:,} episodes, √(mean · 90% quantile) of "
-        f"{runs_text(experiment)} (seeds {min(seeds)} to {max(seeds)}, in no other figure); for private "
-        "algorithms the geometric mean over the settings above the map (ε: if a user is added or removed). A "
-        "solid box marks the choice, the middle of the points within 10% of the least. A factor of 1 is the "
-        f"paper.{variant}"
-    )
-
-
 def _short(value: float) -> str:
     """A regret in a cell: 12k, 5.3k, 420, 9.71."""
     if value < 999.5:
@@ -194,4 +246,4 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     return [write_csv(folder / f"{experiment.name}.csv", records)]
 
 
-STUDY = Study(draw, caption, choices, write, points=2)
+STUDY = Study(draw, choices, write, points=2)
