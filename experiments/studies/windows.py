@@ -10,7 +10,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text, uniform_regret
 from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import WRITTEN, bootstrapped, markdown, write_csv
+from experiments.studies.shared.tables import bootstrapped, markdown, write_csv, write_page
 
 EPSILON = "privatizer.epsilon"
 SHOWN = 1.0  # the ε of the figure
@@ -20,19 +20,6 @@ LOOKS = {  # by label: marker, colour, hollow
     "windows, δ = 1e-6": ("D", PRIVATIZERS["windows"], False),
     "windows, pure": ("D", PRIVATIZERS["windows"], True),
 }
-NOTES = """\
-ε is certified for a user who is replaced, pure or at δ = 1e-6 where a label says so. Mean regret after {K:,}
-episodes of {runs} (median; largest), on seeds on which nothing was chosen. One rule for all environments and ε;
-how its factors were chosen is in `conf/exp/windows.yaml`. They are far below 1: no bound of the paper covers
-these runs.
-
-*Pooled* counts are sound on the environments above the line of the figure, whose P and r do not depend on the
-step. On the others they are pooled anyway (`agent.anyway`), to show what that costs. *Windows* do not know
-which environment it is. On the flipping and the alternating river they have about 0.6 of the regret of counts
-per step at δ = 1e-6. They lose to these where the steps have nothing in common, which they find out too slowly,
-and on the hidden shortcut, which no test sees. Pure, the noise of a sum of steps is √H larger, and they have one
-to three times the regret.
-"""
 
 
 def at_shown(experiment: StoredExperiment) -> dict[str, dict[str, StoredArm]]:
@@ -87,15 +74,6 @@ def draw(experiment: StoredExperiment) -> Figure:
     return figure
 
 
-def caption(experiment: StoredExperiment) -> str:
-    return (
-        "Pooled counts, counts per step, and windows that find out how far to pool. Above the line are "
-        "environments that do not depend on the step, below it those that do. "
-        f"Regret after {experiment.arms[0].K:,} episodes at ε = 1, a user replaced, pooled counts pure; "
-        f"mean and 95% bootstrap interval of {runs_text(experiment)}."
-    )
-
-
 def table(experiment: StoredExperiment) -> Rows:
     """Every environment, way to count and ε."""
     header = (
@@ -123,9 +101,8 @@ def _cell(arm: StoredArm) -> str:
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     """The table for readers and for programs."""
     header, *rows = table(experiment)
-    notes = NOTES.format(K=experiment.arms[0].K, runs=runs_text(experiment))
-    text = folder / "windows.md"
-    text.write_text("\n".join([WRITTEN, markdown(header, rows), "\n" + notes]))
+    made = {"table": markdown(header, rows), "K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
+    text = write_page(folder, "windows", **made)
     return [text, write_csv(folder / "windows.csv", map(_record, experiment.arms))]
 
 
@@ -141,4 +118,4 @@ def _record(arm: StoredArm) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, caption, table, write, points=60)
+STUDY = Study(draw, table, write, points=60)
