@@ -2,7 +2,6 @@
 
 import csv
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,12 @@ from experiments.studies.artifact.appendix import with_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVACY = (ROOT / "paper" / "PRIVACY.md").read_text()
-
-
-@cache
-def stored():
-    return Shipped(ROOT / "paper" / "results").load_experiment("audit")
+AUDIT = Shipped(ROOT / "paper" / "results").load_experiment("audit")
 
 
 def test_the_generated_parts_are_what_the_code_and_the_audit_give():
     """`make figures` writes them."""
-    assert with_parts(PRIVACY, privacy.parts(stored())) == PRIVACY
+    assert with_parts(PRIVACY, privacy.parts(AUDIT)) == PRIVACY
 
 
 def test_what_the_text_says_of_the_audit_is_in_its_table():
@@ -50,7 +45,7 @@ def test_what_the_text_says_of_the_audit_is_in_its_table():
 
 def test_another_audit_would_be_another_text():
     """Control: a control that is missed, or a bound that moves, changes it."""
-    made = audit.rows(stored())
+    made = audit.rows(AUDIT)
     missed = [row._replace(caught=False) if row.broken else row for row in made]
     moved = [row._replace(found={**row.found, "audited": row.audited + 0.01}) for row in made]
     assert len({privacy.found(rows) for rows in (made, missed, moved)}) == 3
@@ -59,7 +54,7 @@ def test_another_audit_would_be_another_text():
 def test_the_factor_2_is_that_of_both_lemmas():
     """Central has it from Lemma 5.1, Local from Lemma 5.6; the attack finds it in both."""
     assert "the factor 2 of Lemmas 5.1 (counters) and 5.6." in " ".join(
-        privacy.found(audit.rows(stored())).split()
+        privacy.found(audit.rows(AUDIT)).split()
     )
 
 
