@@ -40,6 +40,8 @@ KINDS = {
     "reliability/test_surroundings.py": "odd terminals, variables and folders",
     "reliability/test_dask.py::test_an_address": "addresses that let strangers in",
     "reliability/test_dask.py": "clusters with a fault",
+    "contract/test_processors.py::test_a_run": "other processors",
+    "contract/test_processors.py::test_every": "other processors",
     "reliability/test_full_disks.py": DISKS,
     "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
