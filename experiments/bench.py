@@ -1,10 +1,10 @@
-"""How fast the compiled engine is, as ratios measured in one process; written to results/bench.json.
+"""How fast the compiled engine is, as ratios of processor time, written into paper/results/speed.md.
 
-    python experiments/bench.py            about 2 minutes on 2 cores
-    python experiments/bench.py --no-exp   without (g), the whole +exp=riverswim job
+    python experiments/bench.py     about 5 minutes
 
-A machine's speed varies from minute to minute, so each ratio is the median of rounds that time both sides one
-right after the other.
+A machine's speed varies from minute to minute: a ratio is that of the least times of rounds that measure both
+sides one right after the other. Some are against `frozen_episode`, a kernel that never changes: a change that
+makes the engine slower is seen there. Who exceeds a bar is named in the end, and the exit code is 1.
 """
 
 import sys
@@ -14,42 +14,38 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
-import json
 import os
 import platform
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
 from fractions import Fraction
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
-from dpucbvi.engine.compiled import callbacks_from_cache, compiled as compile_plain
+from dpucbvi.engine.compiled import compiled as compile_plain
 from dpucbvi.engine.exact import ExactLaplace
 from dpucbvi.mechanisms import Next, blt, kary
 from dpucbvi.privacy.words import SeededWords, SystemWords, WordSource
-from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.protocol import Agent, Privatizer, Setup
 from dpucbvi.simulate import set_up
-from experiments.lab.store import Store
+from experiments.studies.artifact.appendix import with_parts
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 7
-WORKERS = 2  # as runtime.workers has it
+FROZEN_UCBVI, FROZEN_CENTRAL, FROZEN_POOLED = 1.5, 4.0, 1.15
 RIVERSWIM = dp.riverswim()
 # ε = 100 and these factors make DP-UCBVI learn within the run: most Q̃ leave H, most rows leave the LP's band,
 # the policy keeps changing. It is the dearest regime; with the literal constants an episode costs less.
-LEARNS = dp.DPUCBVI(bonus_scale=0.001)
-CENTRAL = dp.Central(epsilon=100.0, confidence_scale=0.001)
-LOCAL = dp.Local(epsilon=100.0, confidence_scale=0.001)
-BATCHES = dp.Batches(epsilon=8.0, confidence_scale=0.001)
-KARY = dp.KaryTree(epsilon=100.0, confidence_scale=0.001)
-TOEPLITZ = dp.Toeplitz(epsilon=100.0, confidence_scale=0.001)
+NOISE: dict[str, Any] = {"epsilon": 100.0, "confidence_scale": 0.001}
+LEARNS, CENTRAL, LOCAL = dp.DPUCBVI(bonus_scale=0.001), dp.Central(**NOISE), dp.Local(**NOISE)
 
 
 def compiled(
@@ -63,81 +59,81 @@ def compiled(
     return set_up(mdp, agent, privatizer, K, lp_checks=0, known_support=known_support)
 
 
+UCBVI = compiled(dp.UCBVI(bonus_scale=0.01), dp.NonPrivate())
+
+# --- measurements, each in seconds of processor time ----------------------------------------------------------
+
+
 def seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     action()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
-def episode_seconds(setup: Setup) -> float:
-    """Seconds per episode of a whole compiled run (after compilation)."""
-    run = fast.start(setup, 0)
-    return seconds(lambda: list(fast.run_chunks(run, 0))) / setup.problem.K
+def an_episode(setup: Setup) -> Callable[[], float]:
+    """Of a whole compiled run."""
+
+    def measured() -> float:
+        run = fast.start(setup, 0)
+        return seconds(lambda: list(fast.run_chunks(run, 0))) / setup.problem.K
+
+    return measured
 
 
-def numpy_noise_seconds(size: int, draws: int = 1_000, gaussian: bool = False) -> float:
-    """Seconds that numpy takes to draw one episode's noise."""
+def repeated(action: Callable[[], object], times: int) -> Callable[[], float]:
+    """Of one of so many calls."""
+    return lambda: seconds(lambda: [action() for _ in range(times)]) / times
+
+
+def numpys_noise(size: int, draws: int = 1_000, gaussian: bool = False) -> Callable[[], float]:
+    """Of numpy drawing one episode's noise."""
     rng = np.random.default_rng(0)
     one = rng.normal if gaussian else rng.laplace
-
-    def draw() -> None:
-        for _ in range(draws):
-            one(0.0, 60.0, size)
-
-    return seconds(draw) / draws
+    return repeated(lambda: one(0.0, 60.0, size), draws)
 
 
-def noise_seconds(setup: Setup, next_noise: Next, draws: int = 2_000) -> float:
-    """Seconds that a compiled stream takes for the noise of one release."""
-    state, compiled_noise = fast.start(setup, 0).state, compile_plain(next_noise)
+def a_releases_noise(setup: Setup, next_noise: Next, draws: int = 2_000) -> Callable[[], float]:
+    """Of a compiled stream making the noise of one release."""
+    compiled_noise = compile_plain(next_noise)
 
-    def draw() -> None:
-        for _ in range(draws):
-            compiled_noise(state.mechanism, state.source)
+    def measured() -> float:
+        state = fast.start(setup, 0).state
+        return repeated(lambda: compiled_noise(state.mechanism, state.source), draws)()
 
-    return seconds(draw) / draws
+    return measured
 
 
-def exact_seconds(words: WordSource, draws: int = 200_000) -> float:
-    """Seconds per exact draw, discrete Laplace of scale 60."""
+def an_exact_draw(words: WordSource, draws: int = 200_000) -> Callable[[], float]:
+    """Of discrete Laplace noise of scale 60."""
     sampler = ExactLaplace(Fraction(60), words)
-    return seconds(lambda: sampler.draw(draws)) / draws
+    return lambda: seconds(lambda: sampler.draw(draws)) / draws
 
 
-def ratio(above: Callable[[], float], below: Callable[[], float]) -> float:
-    """The median over rounds of above/below, each round timing both; one unmeasured round first, to compile."""
-    above(), below()
-    return float(np.median([above() / below() for _ in range(ROUNDS)]))
+def reference_with_cvxpy(episodes: int = 12) -> float:
+    """Of an episode of the reference engine, its LPs through cvxpy in one problem."""
+
+    def run() -> None:
+        dp.run(RIVERSWIM, LEARNS, CENTRAL, K=episodes, engine="reference", postprocess="cvxpy")
+
+    return seconds(run) / episodes
 
 
-def against_numpy(words: WordSource) -> float:
-    """The time of an exact draw over that of numpy's Laplace draw."""
-    return ratio(lambda: exact_seconds(words), lambda: numpy_noise_seconds(1_920) / 1_920)
-
-
-def against_noise(setup: Setup) -> float:
-    """An episode's time over the time numpy takes to draw its HSA(S+2) variates."""
-    size = counters(setup.G, setup.mdp.S, setup.mdp.A)
-    return ratio(lambda: episode_seconds(setup), lambda: numpy_noise_seconds(size))
-
-
-def vectorised_ucbvi_seconds(setup: Setup, episodes: int = 300) -> float:
-    """Seconds per episode of UCBVI-BF written with whole-array numpy operations, a loop over h and over k."""
-    mdp, c = setup.mdp, setup.constants
+def numpys_ucbvi(episodes: int = 300) -> float:
+    """Of an episode of UCBVI-BF written with whole-array numpy operations, a loop over h and over k."""
+    mdp, c = UCBVI.mdp, UCBVI.constants
     H, S, A = mdp.r.shape
     N_sas, R = np.zeros((H, S, A, S)), np.zeros((H, S, A))
-    Q, V, V_star = np.full((H, S, A), float(H)), np.zeros((H + 1, S)), dp.optimal_values(mdp)[0][0]
-    rng, steps, regret = np.random.default_rng(0), np.arange(H), 0.0
+    Q, V = np.full((H, S, A), float(H)), np.zeros((H + 1, S))
+    rng, steps = np.random.default_rng(0), np.arange(H)
 
-    def episode() -> float:
+    def episode() -> None:
         N = N_sas.sum(axis=-1)
         P, r = N_sas / np.maximum(N, 1)[..., None], np.clip(R / np.maximum(N, 1), 0, 1)
         N_state = np.append(N.sum(axis=-1)[1:], np.full((1, S), np.inf), axis=0)
         gap = np.minimum(c.gap / np.maximum(N_state, 1e-9), c.gap_most)
         for h in range(H - 1, -1, -1):
-            mean = P[h] @ V[h + 1]
+            mean, n = P[h] @ V[h + 1], np.maximum(N[h], 1)
             spread = (P[h] * (V[h + 1] - mean[..., None]) ** 2).sum(axis=-1)
-            n = np.maximum(N[h], 1)
             b = (
                 np.sqrt(c.variance * spread / n)
                 + c.correction / n
@@ -153,201 +149,203 @@ def vectorised_ucbvi_seconds(setup: Setup, episodes: int = 300) -> float:
         a = pi[steps, s[:-1]]
         N_sas[steps, s[:-1], a, s[1:]] += 1
         R[steps, s[:-1], a] += mdp.r[steps, s[:-1], a]
-        return float(V_star[0] - dp.policy_values(mdp, pi)[0, 0])
+        dp.policy_values(mdp, pi)
 
-    def run() -> None:
-        nonlocal regret
-        for _ in range(episodes):
-            regret += episode()
-
-    return seconds(run) / episodes
+    return repeated(episode, episodes)()
 
 
-def reference_cvxpy_seconds(episodes: int = 12) -> float:
-    """Seconds per episode of the reference engine with the LPs through cvxpy."""
-
-    def run() -> None:
-        dp.run(RIVERSWIM, LEARNS, CENTRAL, K=episodes, engine="reference", postprocess="cvxpy")
-
-    return seconds(run) / episodes
-
-
-def single_lps_seconds() -> float:
-    """Seconds of one episode's 240 LPs through cvxpy, one small problem after another."""
-    rows, S = RIVERSWIM.r.size, RIVERSWIM.S
-    rng, one = np.random.default_rng(0), CvxpyPostprocess(canonical=False)
-    y, n = rng.laplace(5.0, 20.0, (rows, S)), rng.laplace(30.0, 20.0, rows)
-    return seconds(lambda: [one.solve(y[i : i + 1], n[i : i + 1], 5.0) for i in range(rows)])
-
-
-def growth(factor: str) -> float:
-    """By how much an episode's time (for K: a run's time) grows when S, H or K doubles."""
-    small = compiled(K=4_000)
-    large = {
-        "S": compiled(mdp=dp.riverswim(S=12), K=4_000),
-        "H": compiled(mdp=dp.riverswim(H=40), K=4_000),
-        "K": compiled(K=8_000),
-    }[factor]
-    return ratio(lambda: run_seconds(large), lambda: run_seconds(small))
-
-
-def support_gain(mdp: dp.TabularMDP) -> float:
-    """By how much an episode is shorter if only possible transitions are counted."""
-    K = 4_000_000 // counters(*mdp.r.shape)
-    every, possible = compiled(mdp=mdp, K=K), compiled(mdp=mdp, K=10 * K, known_support=True)
-    return ratio(lambda: episode_seconds(every), lambda: episode_seconds(possible))
+@numba.njit(error_model="numpy")
+def frozen_episode(
+    N: np.ndarray, N_sas: np.ndarray, r: np.ndarray, P: np.ndarray, Q: np.ndarray, V: np.ndarray
+) -> None:
+    """Plan UCBVI-BF once on counts [h, row] and [s', h, row], then evaluate it: never to be changed."""
+    H, rows = N.shape
+    S = len(N_sas)
+    p, mean, spread = np.zeros((S, rows)), np.zeros(rows), np.zeros(rows)
+    for h in range(H - 1, -1, -1):
+        mean[:] = 0.0
+        spread[:] = 0.0
+        for s in range(S):
+            V_s = V[h + 1, s]
+            for row in range(rows):
+                p[s, row] = N_sas[s, h, row] / N[h, row]
+                mean[row] += p[s, row] * V_s
+        for s in range(S):
+            V_s = V[h + 1, s]
+            for row in range(rows):
+                spread[row] += p[s, row] * ((V_s - mean[row]) * (V_s - mean[row]))
+        for row in range(rows):
+            n = N[h, row]
+            b = np.sqrt(8.0 * spread[row] / n) + 14.0 / n + np.sqrt(8.0 / n)
+            Q[h, row] = min(r[h, row] + mean[row] + 0.01 * b, float(H))
+        for s in range(S):
+            best = 0 if Q[h, 2 * s] >= Q[h, 2 * s + 1] else 1
+            V[h, s] = r[h, 2 * s + best]
+            for after in range(S):
+                V[h, s] += P[s, best, after] * V[h + 1, after]
 
 
-def run_seconds(setup: Setup) -> float:
-    return episode_seconds(setup) * setup.problem.K
+def frozen() -> Callable[[], float]:
+    """Of `frozen_episode` at RiverSwim's size."""
+    H, S, A = RIVERSWIM.r.shape
+    rng = np.random.default_rng(0)
+    N_sas = rng.random((S, H, S * A)) * 100.0
+    arrays = N_sas.sum(axis=0), N_sas, rng.random((H, S * A)), np.array(RIVERSWIM.P[0])
+    Q, V = np.zeros((H, S * A)), np.zeros((H + 1, S))
+    return repeated(lambda: frozen_episode(*arrays, Q, V), 2_000)
 
 
-def peak_megabytes(K: int) -> float:
-    """Peak resident memory of a process that makes one run of K episodes."""
-    return printed_by(
-        "import resource; from experiments import bench;"
-        f"bench.episode_seconds(bench.compiled(K={K}));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
+# --- measurements in processes of their own -------------------------------------------------------------------
 
 
 def printed_by(code: str, **environment: str) -> float:
     """The number that a process of its own prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, **environment},
+    command, env = [sys.executable, "-c", code], {**os.environ, **environment}
+    return float(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=env).stdout)
+
+
+def peak_megabytes(setup: str) -> float:
+    """Peak resident memory of a process that makes one run."""
+    return printed_by(
+        f"import resource; from experiments import bench; bench.an_episode({setup})();"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
-    return float(done.stdout)
+
+
+LARGE = "bench.compiled(bench.dp.DPUCBVI(1e-7, pooled=True), bench.dp.Central(1e5, confidence_scale=1e-6), "
+LARGE += "bench.dp.garnet(1_000, 2, 50, 3), 1_000, True)"
+
+
+def memory_growth() -> float:
+    """Peak memory of ten times the episodes."""
+    return peak_megabytes("bench.compiled(K=1_000_000)") / peak_megabytes("bench.compiled(K=100_000)")
+
+
+def large_milliseconds() -> float:
+    """An episode of S = 1,000, H = 50, pooled, known support."""
+    return printed_by(f"from experiments import bench; print(1e3 * bench.an_episode({LARGE})())")
 
 
 def compiled_here_over_cached() -> float:
-    """Local's episode in the process that compiled it / in one that has it from the cache.
-
-    Each is measured against numpy's noise: between the two a machine may have become slower.
-    """
-    code = "from experiments import bench; print(bench.against_noise(bench.compiled(privatizer=bench.LOCAL)))"
+    """Local's episode over numpy's noise, where it was compiled / in a process that has it from the cache."""
+    code = "from experiments import bench; print(bench.ratio(*bench.against_noise(privatizer=bench.LOCAL)))"
     with tempfile.TemporaryDirectory() as folder:
         here, cached = (printed_by(code, XDG_CACHE_HOME=folder) for _ in range(2))
     return here / cached
 
 
-def cache_condition() -> str:
-    """Whether what was measured in this process came from the cache of compiled code."""
-    cached, all_ = callbacks_from_cache()
-    return f"{cached} of {all_} compiled functions came from the cache, {all_ - cached} were compiled here"
+# --- all of them ----------------------------------------------------------------------------------------------
 
 
-def experiment_seconds() -> tuple[float, float]:
-    """Wall time of the whole +exp=riverswim job into an empty folder, and its floor.
-
-    The floor is the time numpy takes to draw the noise of all private runs, shared by the cores.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "experiments/run.py", "+exp=riverswim", f"runtime.results={folder}"]
-        wall = seconds(lambda: subprocess.run(command, capture_output=True, check=True, cwd=ROOT))
-        runs = [run for arm in Store(Path(folder)).load_experiment("riverswim").arms for run in arm.runs]
-    floor = 0.0
-    for run in runs:
-        if run.certificate.model != "none":
-            H, S, A = run.trace.Q.shape
-            size = counters(1 if run.config["agent"]["pooled"] else H, S, A)
-            floor += run.config["K"] * numpy_noise_seconds(size, 200)
-    return wall, floor / WORKERS
+Time = Callable[[], float]
+INF = float("inf")
 
 
-def measure(with_experiment: bool) -> dict[str, object]:
-    figures: dict[str, object] = {}
-    learning, literal = compiled(), compiled(dp.DPUCBVI(), dp.Central(epsilon=1.0))
-    ucbvi = compiled(dp.UCBVI(bonus_scale=0.01), dp.NonPrivate())
+class Figure(NamedTuple):
+    """What is measured, and between which bars it should be."""
 
-    def put(key: str, value: float, text: str) -> None:
-        figures[key] = {"value": round(value, 4), "what": text}
-        print(f"{value:12.2f}  {key:24s} {text}", flush=True)
+    what: str
+    measure: Time
+    bars: tuple[float, float] = (0.0, INF)
 
-    put(
-        "a_central",
-        against_noise(learning),
-        "(a) DP-UCBVI Central episode / numpy drawing its noise, at most 1",
+
+def ratio(above: Time, below: Time) -> float:
+    """Of the least times, both sides by turns; one unmeasured round first, to compile."""
+    above(), below()
+    times = np.array([(above(), below()) for _ in range(ROUNDS)])
+    return float(times[:, 0].min() / times[:, 1].min())
+
+
+def per(what: str, above: Time, below: Time, bars: tuple[float, float] = (0.0, INF)) -> Figure:
+    return Figure(what, lambda: ratio(above, below), bars)
+
+
+def against_noise(agent: Agent = LEARNS, privatizer: Privatizer = CENTRAL) -> tuple[Time, Time]:
+    """An episode, and numpy drawing its HSA(S+2) variates."""
+    setup = compiled(agent, privatizer)
+    return an_episode(setup), numpys_noise(counters(setup.G, setup.mdp.S, setup.mdp.A))
+
+
+def against_numpys_stream(privatizer: Privatizer, next_noise: Next, gaussian: bool) -> tuple[Time, Time]:
+    """The noise of a release, and numpy drawing as much; N(s,a) is not released."""
+    setup = compiled(privatizer=privatizer)
+    size = counters(setup.G, setup.mdp.S, setup.mdp.A) - setup.mdp.r.size
+    return a_releases_noise(setup, next_noise), numpys_noise(size, gaussian=gaussian)
+
+
+def a_counter(mdp: dp.TabularMDP) -> Time:
+    """Of one counter in an episode of Central."""
+    n = counters(*mdp.r.shape)
+    episode = an_episode(compiled(mdp=mdp, K=40_000_000 // n))  # many: the first ones touch new memory
+    return lambda: episode() / n
+
+
+def figures() -> list[Figure]:
+    """All of them. Bars on the frozen kernel are a fifth above what was measured."""
+    central, ucbvi, kernel = an_episode(compiled()), an_episode(UCBVI), frozen()
+    pooled = an_episode(compiled(dp.DPUCBVI(bonus_scale=0.001, pooled=True)))
+    free, batches = (
+        compiled(privatizer=dp.NonPrivate()),
+        compiled(privatizer=dp.Batches(8.0, confidence_scale=0.001)),
     )
-    put("a_central_literal", against_noise(literal), "    the same with the literal constants, ε = 1")
-    put(
-        "b_local",
-        against_noise(compiled(privatizer=LOCAL)),
-        "(b) DP-UCBVI Local episode / numpy drawing its noise, at most 1",
-    )
-    put(
-        "c_numpy",
-        ratio(lambda: vectorised_ucbvi_seconds(ucbvi), lambda: episode_seconds(ucbvi)),
-        "(c) UCBVI in vectorised numpy / compiled, at least 100",
-    )
-    put(
-        "d_reference_cvxpy",
-        ratio(reference_cvxpy_seconds, lambda: episode_seconds(learning)),
-        "(d) reference with cvxpy, an episode's LPs in one problem / compiled, at least 5000",
-    )
-    put(
-        "d_single_lps",
-        ratio(single_lps_seconds, lambda: episode_seconds(learning)),
-        "    an episode's LPs one by one through cvxpy / whole compiled episode",
-    )
-    free = compiled(privatizer=dp.NonPrivate())
-    put(
-        "h_batches",
-        ratio(lambda: episode_seconds(compiled(privatizer=BATCHES)), lambda: episode_seconds(free)),
-        "(h) DP-UCBVI episode with batches / without privacy, at most 1.3",
-    )
-    for key, privatizer, next_noise, gaussian in (
-        ("i_toeplitz", TOEPLITZ, blt.next_noise, True),
-        ("i_kary", KARY, kary.next_noise, False),
-    ):
-        setup = compiled(privatizer=privatizer)
-        size = counters(setup.G, setup.mdp.S, setup.mdp.A) - setup.mdp.r.size  # N(s,a) is not released
-
-        def numpys(size: int = size, gaussian: bool = gaussian) -> float:
-            return numpy_noise_seconds(size, gaussian=gaussian)
-
-        def ours(setup: Setup = setup, next_noise: Next = next_noise) -> float:
-            return noise_seconds(setup, next_noise)
-
-        name = type(privatizer).__name__
-        put(key, ratio(ours, numpys), f"(i) noise of a release, {name} / numpy drawing as much, at most 1.3")
-    for letter, most in (("S", 4), ("H", 2), ("K", 2)):
-        put(f"e_{letter}", growth(letter), f"(e) growth when {letter} doubles, at most {most}")
-    for mdp in (*(dp.garnet(S, A=2, H=20, branching=3) for S in (24, 48, 96)), dp.grid_world(7, 7)):
-        what = f"{mdp.name}, S = {mdp.S}, A = {mdp.A}"
-        put(f"j_{mdp.name}_{mdp.S}", support_gain(mdp), f"(j) all next states / known support, {what}")
-    put(
-        "k_cache",
-        compiled_here_over_cached(),
-        "(k) DP-UCBVI Local episode where it was compiled / from the cache, at most 1.2",
-    )
-    small, large = peak_megabytes(100_000), peak_megabytes(1_000_000)
-    put("f_memory", large / small, f"(f) peak memory, K = 10^6 / K = 10^5 ({small:.0f} MB), at most 1.1")
-    for key, words, whose in (
-        ("seeded", SeededWords(np.random.SeedSequence(0)), "seeded words"),
-        ("system", SystemWords(), "the operating system's words"),
-    ):
-        put(f"h_exact_{key}", against_numpy(words), f"(h) exact Laplace draws, {whose} / numpy's float draws")
-    if with_experiment:
-        wall, floor = experiment_seconds()
-        put("g_floor", wall / floor, f"(g) +exp=riverswim ({wall:.0f} s) / numpy's drawing of its noise")
-    return figures
+    S24, S96 = (dp.garnet(S, A=2, H=20, branching=3) for S in (24, 96))
+    seeded, system = an_exact_draw(SeededWords(np.random.SeedSequence(0))), an_exact_draw(SystemWords())
+    a_draw = numpys_noise(1_000)
+    toeplitz = against_numpys_stream(dp.Toeplitz(**NOISE), blt.next_noise, True)
+    tree = against_numpys_stream(dp.KaryTree(**NOISE), kary.next_noise, False)
+    literal = against_noise(dp.DPUCBVI(), dp.Central(epsilon=1.0))
+    known = an_episode(compiled(mdp=S96, known_support=True))
+    return [
+        per("a DP-UCBVI episode, Central / numpy drawing its noise", *against_noise(), (0.0, 1.0)),
+        per("the same with the literal constants, ε = 1", *literal, (0.0, 1.0)),
+        per("the same, Local", *against_noise(privatizer=LOCAL), (0.0, 1.0)),
+        per("a UCBVI episode / the frozen kernel", ucbvi, kernel, (0.0, FROZEN_UCBVI)),
+        per("a Central episode / the frozen kernel", central, kernel, (0.0, FROZEN_CENTRAL)),
+        per("a pooled Central episode / the frozen kernel", pooled, kernel, (0.0, FROZEN_POOLED)),
+        per("UCBVI in vectorised numpy / compiled", numpys_ucbvi, ucbvi, (100.0, INF)),
+        per("the reference with cvxpy / compiled", reference_with_cvxpy, central, (2_000.0, INF)),
+        per("an episode with batches / without privacy", an_episode(batches), an_episode(free), (0.0, 1.3)),
+        per("the noise of a release, Toeplitz / numpy drawing as much", *toeplitz, (0.0, 1.3)),
+        per("the same, k-ary tree", *tree, (0.0, 1.3)),
+        per("an exact Laplace draw, seeded words / numpy's float draw", seeded, lambda: a_draw() / 1_000),
+        per("the same, the operating system's words", system, lambda: a_draw() / 1_000),
+        per(
+            "growth of an episode when S doubles",
+            an_episode(compiled(mdp=dp.riverswim(S=12))),
+            central,
+            (0.0, 4.0),
+        ),
+        per(
+            "growth of an episode when H doubles",
+            an_episode(compiled(mdp=dp.riverswim(H=40))),
+            central,
+            (0.0, 2.1),
+        ),
+        per("a counter at S = 96 / at S = 24", a_counter(S96), a_counter(S24), (0.0, 1.3)),
+        per("all next states / a known support of 3, S = 96", an_episode(compiled(mdp=S96, K=20)), known),
+        Figure("peak memory at K = 10⁶ / at K = 10⁵", memory_growth, (0.0, 1.1)),
+        Figure(
+            "S = 1,000, H = 50, pooled, known support: peak MB", lambda: peak_megabytes(LARGE), (0.0, 200.0)
+        ),
+        Figure("the same: milliseconds an episode", large_milliseconds, (0.0, 1.0)),
+        Figure("Local where it was compiled / from the cache", compiled_here_over_cached, (0.0, 1.2)),
+    ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--no-exp", action="store_true", help="leave out (g), the whole +exp=riverswim job")
-    figures = measure(not parser.parse_args().no_exp)
-    target = ROOT / "results" / "bench.json"
-    target.parent.mkdir(exist_ok=True)
-    told = {"machine": platform.platform(), "rounds": ROUNDS, "cache": cache_condition(), "figures": figures}
-    target.write_text(json.dumps(told, indent=2))
-    print(told["cache"])
-    print(f"written to {target.relative_to(ROOT)}")
+    rows, beyond = ["| ratio | measured | bar |", "|---|--:|--:|"], []
+    for what, measure, (least, most) in figures():
+        value = measure()
+        bar = f"≥ {least:,g}" if least else f"≤ {most:g}" if most < INF else ""
+        rows.append(f"| {what} | {f'{value:,.0f}' if value >= 100 else f'{value:.3g}'} | {bar} |")
+        print(f"{value:12,.3f}  {bar:>8}  {what}", flush=True)
+        beyond += [what] * (not least <= value <= most)
+    page = ROOT / "paper" / "results" / "speed.md"
+    when = f"Measured on {date.today()}: {platform.system()}, {platform.machine()}"
+    page.write_text(with_parts(page.read_text(), {"bench": "\n".join([when, "", *rows])}))
+    print(f"written to {page.relative_to(ROOT)}")
+    if beyond:
+        sys.exit(f"beyond the bar: {'; '.join(beyond)}")
 
 
 if __name__ == "__main__":

@@ -353,7 +353,10 @@ def takes(group: str, name: str, parameter: str) -> bool:
 @cache
 def _source(thing: Callable[..., Any]) -> str:
     """A hash of the code of the file that defines it."""
-    return hash_of(Path(str(getsourcefile(thing))))
+    try:
+        return hash_of(Path(str(getsourcefile(thing))))
+    except (TypeError, OSError):  # it is compiled, or was typed in
+        raise InputError(f"name: {thing!r} is not accepted; it must be defined in a file") from None
 
 
 # --- canonical form -----------------------------------------------------------------------------------------

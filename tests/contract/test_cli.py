@@ -43,9 +43,9 @@ BAD = {
     "task=audit": "study: 'regret' is not accepted; it must be one of audit",
     # values
     "K=0": "K: 0 is not accepted; it must be an integer from 1 to 2147483647",
-    "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number > 0",
+    "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number >= 1e-100",
     "env.S=1e9": "env: an MDP of H = 20, S = 1e+09, A = 2 takes 4.8e+10 GB, this machine has",
-    "privatizer.epsilon=1e-300": "privatizer.epsilon: the bonus of so much noise is not finite; a larger",
+    "privatizer.epsilon=1e-300": "privatizer.epsilon: 1e-300 is not accepted; it must be a number >= 1e-100",
     "env=hard_tree env.depth=30 env.H=100": "env: an MDP of H = 100, S = 1.07e+09, A = 2 takes",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
@@ -77,6 +77,7 @@ BAD = {
     # parts of one's own
     "privatizer.name=nowhere:Mine": "privatizer.name: 'nowhere:Mine' cannot be imported (ModuleNotFoundError",
     "agent.name=math:Mine": "agent.name: 'math:Mine' cannot be imported (AttributeError",
+    "agent.name=os:system": "name: <built-in function system> is not accepted; it must be defined in a file",
     "env.name=math:pi": "env.name: 'math:pi' is not accepted; it must be a class or a function",
     # environments of gymnasium
     "env=gymnasium": "env.id: a value is needed",
@@ -319,7 +320,7 @@ def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cl
     settings = ("engine=reference", "K=8", "runs=1", "runtime.workers=1", f"runtime.results={tmp_path}")
     own = ("privatizer.name=parts:Mine", "+privatizer.twist=2", "env.name=parts:river", "+env.length=4")
     seen = []
-    for text in (OWN, OWN, OWN + "# changed"):
+    for text in (OWN, OWN, OWN + "changed = True\n"):
         Path("parts.py").write_text(text)
         sys.modules.pop("parts", None)
         code, out, err = cli(*own, *settings)

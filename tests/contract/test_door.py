@@ -217,12 +217,6 @@ BAD_RUNS = {
         "engine": "fast",
         "agent": lambda problem, private: None,
     },
-    "epsilon: the noise of Central is not finite; a larger epsilon is needed": {
-        "privatizer": dp.Central(epsilon=1e-320)
-    },
-    "epsilon: the bonus of so much noise is not finite; a larger epsilon is needed": {
-        "privatizer": dp.Central(epsilon=1e-160)
-    },
 }
 NO_POLICY = {
     "nothing": None,
@@ -233,9 +227,10 @@ NO_POLICY = {
     "no probabilities": np.ones((4, 3, 2)),
 }
 BAD_PARTS = {
-    "epsilon: -1 is not accepted; it must be a number > 0": lambda: dp.Central(epsilon=-1),
+    "epsilon: -1 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=-1),
+    "epsilon: 1e-320 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=1e-320),
     "epsilon: inf is not accepted": lambda: dp.Local(epsilon=float("inf")),
-    "epsilon: '1' is not accepted; it must be a number > 0": lambda: dp.Central(epsilon="1"),
+    "epsilon: '1' is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon="1"),
     "sensitivity: replace-one is not accepted; it must be one of paper, replace_one": (
         lambda: dp.Central(epsilon=1, sensitivity="replace-one")
     ),

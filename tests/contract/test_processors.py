@@ -80,20 +80,22 @@ def on_an_old_processor(code: str) -> object:
 
 
 @x86
-def test_a_run_has_the_same_bits_on_an_old_processor():
+def test_a_run_has_the_same_bits_on_an_old_processor(faults):
+    faults({"one run": 1})
     assert on_an_old_processor(f"t.digest{FIRST}") == digest(*FIRST)
 
 
 @x86
 @pytest.mark.slow
-def test_every_agent_and_privatizer_has_the_same_bits_on_an_old_processor():
+def test_every_agent_and_privatizer_has_the_same_bits_on_an_old_processor(faults):
+    faults({"runs of every agent with every privatizer": len(pairs())})
     old = on_an_old_processor("[t.digest(*pair) for pair in t.pairs()]")
     assert [pair for pair, bits in zip(pairs(), old, strict=True) if digest(*pair) != bits] == []
     assert len(set(old)) > len(old) // 2  # runs that differ, and not one run many times
 
 
 @x86
-def test_the_old_processor_is_another():
+def test_what_is_not_used_differs_on_an_old_processor():
     from numpy._core._multiarray_umath import __cpu_features__ as has
 
     if not has["FMA3"]:

@@ -64,7 +64,13 @@ def test_the_summary_of_one_run(public):
 
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
-    [(50.0, "50"), (np.nextafter(50.0, 51.0), "50"), (1 / 3, "0.3334"), (4.9964, "4.997"), (12_344.0, "12350")],
+    [
+        (50.0, "50"),
+        (np.nextafter(50.0, 51.0), "50"),
+        (1 / 3, "0.3334"),
+        (4.9964, "4.997"),
+        (12_344.0, "12,350"),
+    ],
 )
 def test_an_epsilon_is_rounded_up(epsilon, shown):
     assert f"pure ε = {shown} if a user is added" in str(dp.Certificate("JDP", epsilon, 2 * epsilon))

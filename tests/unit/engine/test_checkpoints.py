@@ -14,9 +14,10 @@ from dpucbvi.simulate import set_up
 
 SEED = 5
 GROWING = {"first": 6, "growth": 1.2}  # batches that end before the run is stopped, and after
-PARAMETERS = {"batches": GROWING, "one_question": GROWING, "one_step": GROWING}
+ANSWERS = {**GROWING, "epsilon": 30.0}
+PARAMETERS = {"batches": GROWING, "one_question": ANSWERS, "one_step": ANSWERS}
 PRIVATIZER = {
-    name: PRIVATIZERS[name](epsilon=200.0, **PARAMETERS.get(name, {}))
+    name: PRIVATIZERS[name](**{"epsilon": 200.0, **PARAMETERS.get(name, {})})
     for name in PRIVATIZERS
     if name != "non_private"
 } | {"non_private": dp.NonPrivate(), "square_root": dp.Toeplitz(200.0, factorisation="square_root")}
