@@ -28,7 +28,7 @@ from dpucbvi.errors import InputError, check_flag, check_name, check_number, who
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
-from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
@@ -417,7 +417,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
 def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     """The privatizer at work, on the run's privacy stream."""
     problem, G = setup.problem, setup.G
-    release = _release(setup.privatizer, problem, G, seed)
+    release = _release(setup.privatizer, problem, G, privacy_stream(setup, seed))
     process = setup.postprocess
     process = POSTPROCESSES[process]() if isinstance(process, str) else process
     if setup.zero > 0.0 and not hasattr(release, "sd"):
@@ -430,9 +430,8 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
     )
 
 
-def _release(privatizer: Any, problem: Problem, G: int, seed: int) -> Release:
+def _release(privatizer: Any, problem: Problem, G: int, stream: np.random.SeedSequence) -> Release:
     """Exact noise is drawn by compiled code: the same integers from the same words."""
-    stream = seed_stream(seed, "privacy")
     if not (is_exact(privatizer) and isinstance(privatizer, NoisySums)):
         return privatizer.release(problem, G, stream)
     from dpucbvi.engine.exact import compiled_draws
@@ -479,7 +478,7 @@ def _check_parts(
     check_name("families", privatizer.families, FAMILIES)
     if zero > 0.0 and not (private and postprocess != "none"):
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
-    if agent.pooled and not stationary:
+    if agent.pooled and not stationary and not getattr(agent, "anyway", False):
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
 
 

@@ -54,7 +54,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
-from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers.arrays import take_of
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
@@ -264,7 +264,7 @@ class OwnState(NamedTuple):
 def first_state(setup: Setup, seed: int) -> Any:
     if has_take(setup.privatizer):
         return releases.start(setup, seed, policy_is_random(setup))
-    return OwnState(setup.privatizer.release(setup.problem, setup.G, seed_stream(seed, "privacy")))
+    return OwnState(setup.privatizer.release(setup.problem, setup.G, privacy_stream(setup, seed)))
 
 
 def first_Q(setup: Setup) -> Floats:

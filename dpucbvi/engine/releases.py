@@ -6,7 +6,7 @@ from typing import Any
 from dpucbvi.counts import add_bits
 from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import Memory, Private
-from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.laplace import privacy_stream
 from dpucbvi.privatizers.arrays import Take, check_policy
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
@@ -18,7 +18,7 @@ def start(setup: Setup, seed: int, stochastic: bool) -> Any:
     privatizer: Any = setup.privatizer
     check_policy(privatizer, stochastic)
     drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, NoisySums) else ()
-    return privatizer.start(setup.problem, setup.G, seed_stream(seed, "privacy"), *drawn)
+    return privatizer.start(setup.problem, setup.G, privacy_stream(setup, seed), *drawn)
 
 
 def arguments_of(state: Any, memory: Memory, private: Private) -> tuple[Any, ...]:

@@ -23,13 +23,21 @@ certify is the privacy of the ideal mechanism they simulate. Here the lowest bit
 out a count that is off by one (tests/unit/privacy/test_float_leak.py); noise to publish is in exact.py.
 """
 
+import hashlib
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dpucbvi.protocol import Floats
 
+if TYPE_CHECKING:
+    from dpucbvi.protocol import Setup
+
 Words = NDArray[np.uint64]
 
+KEYED = False  # whether noise belongs to a run's settings as well; that of stored results does not
 STREAMS = ("environment", "privacy", "audit", "rewards")
 
 LN2 = 0.6931471805599453
@@ -45,6 +53,35 @@ ARTANH_SERIES = tuple(1.0 / n for n in range(21, 0, -2))  # 1/21, 1/19, ..., 1/3
 def seed_stream(seed: int, stream: str) -> np.random.SeedSequence:
     """The named stream of a run's seed."""
     return np.random.SeedSequence(seed, spawn_key=(STREAMS.index(stream),))
+
+
+def privacy_stream(setup: "Setup", seed: int) -> np.random.SeedSequence:
+    """The privacy stream of a run.
+
+    With KEYED it belongs to all that the run is made of, so that two arms with one seed have noises of their
+    own: from a shared one, 2 N̂ of ε = 2 minus N̂ of ε = 1 are the true counts.
+    """
+    if not KEYED:
+        return seed_stream(seed, "privacy")
+    digest = hashlib.sha256(repr(_content(setup)).encode()).digest()
+    key = np.frombuffer(digest, np.uint32).tolist()
+    return np.random.SeedSequence(seed, spawn_key=(STREAMS.index("privacy"), *key))
+
+
+def _content(setup: "Setup") -> tuple[Any, ...]:
+    """What a run is made of, as plain data: not its seed, its engine, or what is only recorded or checked."""
+    support = None if setup.support is None else setup.support.next.tolist()
+    parts = [_plain(part) for part in (setup.agent, setup.privatizer, setup.postprocess)]
+    return setup.mdp.sha256, *parts, tuple(setup.problem), setup.G, setup.zero, setup.known_rewards, support
+
+
+def _plain(part: Any) -> Any:
+    """A part by its name, with its settings; of a function its name, which is the same in every process."""
+    if isinstance(part, str | int | float | None):
+        return part
+    name = getattr(part, "__name__", type(part).__name__)
+    given = fields(part) if is_dataclass(part) else ()
+    return name, *((one.name, _plain(getattr(part, one.name))) for one in given)
 
 
 def minus_log(words: Words) -> Floats:

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, kstest, laplace
 
+import dpucbvi as dp
+from dpucbvi.privacy import laplace as streams
 from dpucbvi.privacy.laplace import STREAMS, LaplaceStream, laplace_from_words, seed_stream
+from dpucbvi.projection import closed_form
+from dpucbvi.simulate import set_up
 
 ALARM = 1e-6
 N = 20_000
@@ -143,3 +147,44 @@ def test_state_is_where_the_generator_stands():
     state["state"]["state"] = stream.state()
     other.state = state
     assert np.array_equal(laplace_from_words(other.random_raw(50)), stream.draw(50))
+
+
+# --- whose noise it is ------------------------------------------------------------------------------------
+
+
+def last_counts(epsilon):
+    """N̂(s,a,s') after 6 users who all follow the same first policy and meet the same world."""
+    seen, privatizer = [], dp.Central(epsilon)
+
+    def watching(N_sa, N_sas, E):
+        seen.append(N_sas.copy())
+        return closed_form(N_sa, N_sas, E)
+
+    dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), privatizer, K=7, engine="reference", postprocess=watching)
+    return seen[-1]
+
+
+def test_arms_with_one_seed_share_their_noise_until_it_is_keyed(monkeypatch):
+    """2 N̂ of ε = 2 minus N̂ of ε = 1 are the true counts: whole numbers that sum to the steps of 6 users.
+
+    With keys of their own the same difference is noise, of a scale above 40 in each of 54 cells.
+    """
+    shared = 2 * last_counts(2.0) - last_counts(1.0)
+    assert np.abs(shared - np.rint(shared)).max() < 1e-9 and np.rint(shared).sum() == 6 * 3
+    monkeypatch.setattr(streams, "KEYED", True)
+    apart = 2 * last_counts(2.0) - last_counts(1.0)
+    assert np.abs(apart - np.rint(apart)).max() > 0.1 and np.abs(apart).max() > 40
+
+
+def test_a_key_is_that_of_the_settings_and_of_nothing_else(monkeypatch):
+    """Seeds, settings and worlds have streams of their own; what is recorded or checked does not matter."""
+    monkeypatch.setattr(streams, "KEYED", True)
+
+    def key(mdp=dp.riverswim(S=3, H=3), agent=dp.DPUCBVI(0.1), privatizer=dp.Central(1.0), K=9, seed=0, **more):  # noqa: B008
+        return tuple(streams.privacy_stream(set_up(mdp, agent, privatizer, K, **more), seed).generate_state(4))
+
+    same = [key(), key(trace_points=5), key(lp_checks=3), key(agent=dp.DPUCBVI(bonus_scale=0.1))]
+    others = [key(seed=1), key(K=10), key(beta=0.1), key(agent=dp.DPUCBVI(0.2)), key(known_rewards=True)]
+    others += [key(privatizer=dp.Central(2.0)), key(privatizer=dp.KaryTree(1.0)), key(postprocess="clip")]
+    others += [key(mdp=dp.riverswim(S=3, H=4)), key(zero=1.0)]
+    assert len(set(same)) == 1 and len({*same, *others}) == 1 + len(others)
