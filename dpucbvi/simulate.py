@@ -478,7 +478,7 @@ def _check_parts(
     check_name("families", privatizer.families, FAMILIES)
     if zero > 0.0 and not (private and postprocess != "none"):
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
-    if agent.pooled and not stationary:
+    if agent.pooled and not stationary and not getattr(agent, "anyway", False):
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
 
 

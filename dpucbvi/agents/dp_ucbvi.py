@@ -142,12 +142,14 @@ class DPUCBVI(Optimistic):
     `bonus` takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like bonus.bernstein_bonus,
     called where Ñ = N > 0; `c` are the constants of line 7. `cap` is what a Q is before anything is known, and
     so what it never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at step h [D31]. `minimum=False` takes
-    the minimum of line 9 without the Q of the last episode [D32].
+    the minimum of line 9 without the Q of the last episode [D32]. `anyway` lets it pool its counts also where
+    P or r depend on h, to see what that costs.
     """
 
     bonus: Bonus = bernstein_bonus
     cap: str = "H"
     minimum: bool = True
+    anyway: bool = False
 
     raw = False
     models = ANY
@@ -157,6 +159,7 @@ class DPUCBVI(Optimistic):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("minimum", self.minimum)
+        check_flag("anyway", self.anyway)
         check_name("cap", self.cap, CAPS)
 
     def ceiling(self, H: int) -> Floats:

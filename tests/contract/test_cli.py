@@ -320,7 +320,7 @@ def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cl
     settings = ("engine=reference", "K=8", "runs=1", "runtime.workers=1", f"runtime.results={tmp_path}")
     own = ("privatizer.name=parts:Mine", "+privatizer.twist=2", "env.name=parts:river", "+env.length=4")
     seen = []
-    for text in (OWN, OWN, OWN + "# changed"):
+    for text in (OWN, OWN, OWN + "changed = True\n"):
         Path("parts.py").write_text(text)
         sys.modules.pop("parts", None)
         code, out, err = cli(*own, *settings)

@@ -58,6 +58,7 @@ PRIVATIZERS = {
     "local_gaussian": "#AA4499",
     "toeplitz": "#882255",
     "batches": "#332288",
+    "windows": "#DDAA33",
     "one_step": "#117733",
     "one_question": "#AA8800",
 }

@@ -185,3 +185,8 @@ def test_pooling_needs_an_mdp_that_does_not_depend_on_the_step(name):
         set_up(dp.random_mdp(), AGENTS[name](pooled=True), NON_PRIVATE, 10)
     assert set_up(RIVER, AGENTS[name](pooled=True), NON_PRIVATE, 10).G == 1
     assert set_up(RIVER, AGENTS[name](), NON_PRIVATE, 10).G == 20
+
+
+def test_dp_ucbvi_pools_anyway_if_it_is_told_to():
+    assert set_up(dp.flipping_river(), dp.DPUCBVI(pooled=True, anyway=True), NON_PRIVATE, 10).G == 1
+    assert set_up(dp.flipping_river(), dp.DPUCBVI(anyway=True), NON_PRIVATE, 10).G == 20

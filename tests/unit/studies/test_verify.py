@@ -184,13 +184,15 @@ def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, ca
     good = made(0)
     config = {**good.config, "env": {"name": "riverswim", "S": 0, "H": 3}}  # no such river
     nowhere = {**good.config, "privatizer": {"name": "nowhere"}}
-    ship(tmp_path, good._replace(config=config), good._replace(config=nowhere), good)
+    ship(tmp_path, good)
+    ship(tmp_path, good._replace(config=config), name="dry")
+    ship(tmp_path, good._replace(config=nowhere), name="lost")
     file = ship(tmp_path, made(1), name="damaged")
     file.write_bytes(file.read_bytes() + b" ")
     code, out, err = press(monkeypatch, capsys, tmp_path)
     assert (code, err) == (1, "")
     assert "damaged: " in out and "the checksum differs" in " ".join(out.split())
-    assert "    env.S: " in out and "nowhere" in out
+    assert "dry" in out and "lost" in out
     assert "4 runs, " in out and "1 equal, 0 equal to rounding, 3 different" in out
 
 
