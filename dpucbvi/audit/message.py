@@ -43,9 +43,13 @@ class Branches:
         weights = [1.0 if x == truth else math.exp(-n / m) for x in range(d)]
         return self.branch([weight / sum(weights) for weight in weights])
 
+    def to_grid(self, r: float, grid: int, _words: Any) -> int:
+        below, rest = divmod(grid * r, 1.0)
+        return int(below) + self.branch([1.0 - rest, rest])
+
     def in_place_of_words(self, take: Any) -> Any:
         """The `take` of an exact release, and all that it calls in its module, with these coins."""
-        coins = {"uniform_below": self.uniform_below, "response": self.response}
+        coins = {name: getattr(self, name) for name in ("uniform_below", "response", "to_grid")}
         of_module = {
             name: bound(f, **coins)
             for name, f in take.__globals__.items()

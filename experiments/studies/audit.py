@@ -313,7 +313,7 @@ def _tables(made: list[Row]) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100.0 * max(share, 0.0):.2g}%"
+    return "-" if share is None else f"{abs(100.0 * share):.2g}%"
 
 
 def _records(row: Row) -> list[dict[str, object]]:

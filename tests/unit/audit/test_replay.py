@@ -89,7 +89,7 @@ def test_the_matrix_that_is_read_off_is_that_of_the_theory(name, matrix):
     setup = fitted(dp.DPUCBVI(), made(name, **SETTINGS), Problem(1, 2, 1, 6, 0.05))
     world = worlds.world(setup, np.random.default_rng(0), False)
     base = replay.play(setup, world, replay.FAR)
-    B, T = replay.responses(setup, world, base).B, len(base.when)
+    B, T = replay.responses(setup, world, base, replay.FAR * base.scale).B, len(base.when)
     counters, released = base.values.size // T, base.sizes[0]
     shaped = B.reshape(T, counters, T, released)[:, counters - released :]
     for c in range(released):
