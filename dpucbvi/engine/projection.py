@@ -57,7 +57,7 @@ def solve(n: Floats, y: Floats, w: float, work: Rows, first: int) -> Floats:
 
 
 def shift(y: Floats, threshold: Floats, E: float, N_sa: Floats, x: Floats, first: int) -> None:
-    """[Eq.4-5] x = max(y - λ, 0) + E/(2S) and N = Σ max(y - λ, 0) + E/2."""
+    """[Eq.4] and [Eq.5]: x = max(y - λ, 0) + E/(2S) and N = Σ max(y - λ, 0) + E/2."""
     S, rows = len(y), N_sa.size
     for row in range(rows):
         N_sa[row] = 0.0

@@ -44,8 +44,11 @@ ID_LENGTH = 16
 # Settings that are younger than the first stored results, with the value that every run had before them. At
 # that value they are no part of a run's name, so that it keeps the name it had.
 YOUNGER: dict[str, dict[str, Any]] = {
-    "agent": {"cap": "H", "minimum": True},
-    "privatizer": {"families": "paper", "every": 1, "noise": SIMULATION, "factorisation": BLT},
+    "agent": {"cap": "H", "minimum": True, "anyway": False},
+    "privatizer": {
+        **{"families": "paper", "every": 1, "noise": SIMULATION, "factorisation": BLT},
+        **{"per_epsilon": False, "symbols": False},
+    },
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
 YOUNGER_HERE = {"one_question": {"families": "tuned"}}  # where one part had another value

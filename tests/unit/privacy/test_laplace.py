@@ -127,7 +127,7 @@ def test_streams_are_reproducible_and_apart():
 
 def test_the_streams_have_fixed_names():
     """A stream's place in the list is part of every stored result: the order must not change."""
-    assert STREAMS == ("environment", "privacy", "audit")
+    assert STREAMS == ("environment", "privacy", "audit", "rewards")
     with pytest.raises(ValueError):
         seed_stream(0, "exploration")
 
