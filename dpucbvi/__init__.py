@@ -9,9 +9,9 @@
 An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a generator function like
 algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your
 own is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees
-every episode. `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set runs against each other, `dp.load`
-reads stored experiments, `dp.Session` serves real users; docs/ shows each. Nothing else than the names below is
-public.
+every episode. `dp.audit` attacks a privatizer, `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set
+runs against each other, `dp.load` reads stored experiments, `dp.Session` serves real users; docs/ shows each.
+Nothing else than the names below is public.
 """
 
 from types import ModuleType as _ModuleType
@@ -28,6 +28,7 @@ from dpucbvi.agents import (
     planner as planner,
 )
 from dpucbvi.archive import load as load
+from dpucbvi.audit.audit import Audit as Audit, audit as audit
 from dpucbvi.calibrate import calibrate as calibrate
 from dpucbvi.certify import Guarantee as Guarantee, certify as certify
 from dpucbvi.compare import compare as compare

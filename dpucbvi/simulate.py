@@ -27,7 +27,7 @@ from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
-from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
+from dpucbvi.privacy.certificate import READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.noisy_sums import NoisySums
@@ -218,7 +218,6 @@ def set_up(
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
     check_offers("agent", chosen, AGENT)
     check_offers("privatizer", privatizer, PRIVATIZER)
-    check_name("model", privatizer.model, MODELS)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)

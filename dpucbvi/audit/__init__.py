@@ -1,11 +1,13 @@
-"""The audit: how much of a claimed ε an attacker gets out of what the compiled engine releases.
+"""The audit: how much of a declared ε can be got out of what a privatizer releases, anyone's. `dp.audit`.
 
-    released   two worlds that differ in one user; the attacker sees all that is released
-    one_run    the local model, one run: a coin decides every user's data, the attacker guesses the coins
-    actions    two worlds again; the attacker sees the policies of all the other users and nothing else (JDP as
-               Definition 2.2 has it)
+    worlds     two runs that differ in one user, and who else she might have been
+    replay     the noise moved so that nothing changes: the privacy loss, without a trial
+    trials     the same run again and again, compiled where it can be
+    attack     a region chosen on some trials, a bound from others; what it weighs is in scores
+    releases   the attack on what is released
+    message    the law of a local message, enumerated
+    actions    the attack on the policies that the other users are shown
 
-Each gives a lower bound on ε that is too large with probability at most bounds.ALPHA. It is the bound of one
-attack: that it is small proves nothing, that it is above what is certified would prove the certificate wrong.
-broken.py has releases that are wrong on purpose and must be caught.
+A bound of an attack is too large with probability at most bounds.ALPHA. That it is small proves nothing; that
+it is above what is certified proves the certificate wrong.
 """

@@ -10,20 +10,22 @@ The released counters tell more than any policy made from them. What this attack
 attack, at one size.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.audit.attack import Verdict, verdict
-from dpucbvi.audit.drive import Tape, generators, on_tape, source
-from dpucbvi.audit.released import is_gaussian, only_drawn_on_the_way
+from dpucbvi.audit.attack import Bounded, bounds_of
 from dpucbvi.audit.scores import Score, count, learn
+from dpucbvi.audit.trials import Tape, generators, on_tape
 from dpucbvi.engine.boxes import box, boxed_callback
 from dpucbvi.engine.fast import FastRun, Loop, start
 from dpucbvi.engine.state import Memory
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.privatizers import Batches
+from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints, Setup
 
 MOST_EPISODES = 200
@@ -42,7 +44,8 @@ def check(setup: Setup) -> None:
     """Raise InputError for what this attack is not made for."""
     if setup.certificate.model != "JDP":
         raise InputError("attack: actions is for JDP; under LDP every report is seen anyway")
-    only_drawn_on_the_way(setup, "actions")
+    if is_exact(setup.privatizer) or getattr(setup.privatizer, "factorisation", BLT) != BLT:
+        raise InputError("attack: actions takes simulated noise that is drawn on the way; it must be released")
     if getattr(setup.agent, "stochastic", False):
         raise InputError("attack: actions takes policies that choose one action per state")
     if setup.problem.K > MOST_EPISODES:
@@ -56,7 +59,7 @@ def place(setup: Setup) -> int:
     return int(setup.privatizer.ends(setup.problem)[0]) - 1 if isinstance(setup.privatizer, Batches) else 0
 
 
-def attack(setup: Setup, trials: int, rng: np.random.Generator) -> Verdict:
+def attack(setup: Setup, trials: int, rng: np.random.Generator) -> Bounded:
     """The lower bound on ε if the user is replaced, from the policies shown to all others."""
     check(setup)
     run = start(setup, 0)
@@ -64,26 +67,30 @@ def attack(setup: Setup, trials: int, rng: np.random.Generator) -> Verdict:
     user = place(setup)
 
     def draw(which: int, n: int) -> Floats:
-        return policies(run, arrays, user, (1.0, 0.0)[which], n, rng)[:, user + 1 :]
+        seen = policies(run, arrays, user, (1.0, 0.0)[which], n, rng)[:, user + 1 :]
+        return seen.reshape(n, -1)
 
-    def scores(one: Floats, other: Floats) -> list[Score]:
-        later = one.shape[1]
-        counted = [count(one, other, slice(0, n)) for n in range(1, min(AT_ONCE, later) + 1)]
+    width = setup.problem.H * setup.problem.S  # of one policy
+
+    def scores(one: Floats, other: Floats) -> list[list[Score]]:
+        later = one.shape[1] // width
+        first = [np.arange(n * width) for n in range(1, min(AT_ONCE, later) + 1)]
         some = np.unique(np.linspace(0, later - 1, LOOKED_AT).astype(np.int64))
-        return [*(score._replace(name="frequencies of policies") for score in counted), _Some(some, one, other)]
+        spread = (some[:, None] * width + np.arange(width)).ravel()
+        return [[*(_Of(count, at, one, other) for at in first), _Of(learn, spread, one, other)]]
 
-    return verdict(draw, scores, trials, setup.certificate.delta, is_gaussian(setup))
+    return bounds_of(draw, scores, trials, setup.certificate.delta, False)[0]
 
 
-class _Some:
-    """The learned rule on some of the policies."""
+class _Of:
+    """A score of some of the policies."""
 
-    def __init__(self, rows: Ints, one: Floats, other: Floats):
-        self.rows, self.name = rows, "learned rule on policies"
-        self._rule = learn(one[:, rows], other[:, rows])
+    def __init__(self, make: Callable[[Floats, Floats], Score], columns: Ints, one: Floats, other: Floats):
+        self._columns, self._score = columns, make(one[:, columns], other[:, columns])
+        self.name = f"{self._score.name} of policies"
 
     def __call__(self, seen: Floats) -> Floats:
-        return self._rule(seen[:, self.rows])
+        return self._score(seen[:, self._columns])
 
 
 def policies(
@@ -97,13 +104,13 @@ def policies(
     loop, hook = Loop(run), box(run.memory, user, reward, seen)
     loop.call_after_each_user(boxed_callback(look, hook), hook)
     private = run.private
-    words, uniforms = generators(rng, trials), rng.random((trials, K, width), dtype=np.float64)
+    words, uniforms = generators(rng, trials, arrays.state), rng.random((trials, K, width), dtype=np.float64)
     for trial in range(trials):
         arrays.state.now[:] = arrays.state.blank
         arrays.memory.now[:] = arrays.memory.blank
         for part in (private.flat, private.N_sa, private.N_sas, private.sd):
             part[:] = 0.0
-        source(run.state)[:] = words[trial]
+        arrays.state.now[arrays.state.seeds] = words[trial]
         loop.run(uniforms[trial])
         out[trial] = seen
     return out.astype(np.float64)

@@ -34,7 +34,7 @@ class Region(NamedTuple):
         return (inside[0], inside[1]) if self.above else (inside[1], inside[0])
 
 
-class Finding(NamedTuple):
+class Bounded(NamedTuple):
     """A lower bound and the counts behind it."""
 
     bound: float
@@ -44,24 +44,22 @@ class Finding(NamedTuple):
     trials: int  # of each
 
 
-class Verdict(NamedTuple):
-    """The lower bound on ε at δ; for Gaussian noise also the one on μ."""
-
-    epsilon: Finding
-    mu: Finding | None
-
-
-def verdict(
+def bounds_of(
     draw: Draw,
-    learn: Callable[[Floats, Floats], list[Score]],
+    learn: Callable[[Floats, Floats], list[list[Score]]],
     trials: int,
     delta: float,
     gaussian: bool,
     alpha: float = ALPHA,
-) -> Verdict:
-    """Bounds from so many trials of either user; half as many choose the region, still others teach scores."""
+) -> list[Bounded]:
+    """Bounds on ε from so many trials of either user, one for each group of scores that compete.
+
+    If the noise is Gaussian, a bound on μ from the first group is added. Half as many trials choose the region,
+    still others teach the scores.
+    """
     few, half = max(min(LEARNING, trials // 2), 2), max(trials // 2, 1)
-    scores = learn(draw(0, few), draw(1, few))
+    groups = learn(draw(0, few), draw(1, few))
+    scores = [score for group in groups for score in group]
     choosing = list(zip(*(scored(draw, scores, which, half) for which in (0, 1)), strict=True))
 
     def of_epsilon(true: Floats, false: Floats, n: int) -> Floats:
@@ -70,16 +68,22 @@ def verdict(
     def of_mu(true: Floats, false: Floats, n: int) -> Floats:
         return mu_bound(true, false, n, alpha)
 
-    bounds: list[Bound] = [of_epsilon, of_mu] if gaussian else [of_epsilon]
-    regions = [choose(scores, choosing, bound) for bound in bounds]
-    wanted = [region.score for region in regions]
-    judging = zip(*(scored(draw, wanted, which, trials) for which in (0, 1)), strict=True)
+    wanted, at = list[tuple[Region, Bound]](), 0
+    for group in groups:
+        seen = choosing[at : at + len(group)]
+        wanted.append((choose(group, seen, of_epsilon), of_epsilon))
+        at += len(group)
+    if gaussian:
+        wanted.append((choose(groups[0], choosing[: len(groups[0])], of_mu), of_mu))
+    judged = zip(
+        *(scored(draw, [region.score for region, _ in wanted], which, trials) for which in (0, 1)), strict=True
+    )
     found = []
-    for region, bound, seen in zip(regions, bounds, judging, strict=True):
-        true, false = region.hits(seen)
+    for (region, bound), pair in zip(wanted, judged, strict=True):
+        true, false = region.hits(pair)
         value = float(bound(np.array(true), np.array(false), trials))
-        found.append(Finding(value, region.score.name, true, false, trials))
-    return Verdict(found[0], found[1] if gaussian else None)
+        found.append(Bounded(value, region.score.name, true, false, trials))
+    return found
 
 
 def scored(draw: Draw, scores: list[Score], which: int, trials: int) -> list[Floats]:

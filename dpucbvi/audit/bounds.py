@@ -31,14 +31,3 @@ def mu_bound(true: Floats, false: Floats, trials: int, alpha: float = ALPHA) -> 
     """Φ⁻¹(P(F|X)) - Φ⁻¹(P(F|X')) from the same; at least 0."""
     high, low = at_least(true, trials, alpha / 2.0), at_most(false, trials, alpha / 2.0)
     return np.where(high > low, ndtri(np.maximum(high, 1e-300)) - ndtri(np.maximum(low, 1e-300)), 0.0)
-
-
-def one_run_bound(correct: Floats, guesses: Floats, alpha: float = ALPHA) -> Floats:
-    """The largest ε that so many correct guesses in one run refute, pure privacy.
-
-    If every user's datum is decided by a coin of its own, the number of correct guesses of these coins is
-    stochastically at most Binomial(guesses, e^ε/(1 + e^ε)), whoever abstains where: Steinke, Nasr & Jagielski
-    2023 (arXiv 2305.08846), Proposition 5.1. So p = e^ε/(1 + e^ε) is at least Clopper and Pearson's bound.
-    """
-    p = at_least(correct, np.asarray(guesses, dtype=np.float64), alpha)
-    return np.where(p > 0.5, np.log(np.maximum(p, 0.5) / np.minimum(1.0 - p, 0.5)), 0.0)

@@ -1,23 +1,27 @@
 """How an attacker weighs what she sees: a number for every trial, large if it speaks for the first user.
 
-    LikelihoodRatio   from the claimed law of the noise: the best there is, if the claim is true
+    LikelihoodRatio   from the noise as the replay has found it: the best there is, if its law is what it says
     Learned           a linear rule (Fisher's) learned from trials, without a word about the mechanism: it finds
-                      noise that is drawn anew, shared or missing, which no claimed law mentions
-    Frequencies       for answers out of a few: how often each was seen of either user
+                      noise that is shared or missing, or that no tape has
+    Frequencies       where outcomes are few: how often each was seen of either user
+    LowBits           how many binary digits each number has after the point, which floating-point noise gives
+                      away (Mironov, 2012)
 
-What is seen is rounded to 1e-6 and scores to 1e-9. An attack on unrounded numbers reads the low-order bits of
-floating-point noise, which simulated releases are known to give away [D15], and would say nothing about ε.
+What is seen is not rounded. Scores are, to 1e-9, so that the first two rest on the size of numbers and never on
+their lowest bits, for which there is the last.
 """
 
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dpucbvi.audit.laws import Law
-from dpucbvi.protocol import Floats
+from dpucbvi.audit.replay import Pair, Replay
+from dpucbvi.protocol import Floats, Ints
 
-SEEN_DIGITS, SCORE_DIGITS = 6, 9
+SCORE_DIGITS = 9
 RIDGE = 1e-6  # of the learned rule, relative to the mean variance
+MOST_OUTCOMES = 2_000
+DIGITS, SIZES = 60, 8  # that are told apart: after the point, and powers of 2 on either side of 1
 
 
 class Score(Protocol):
@@ -25,51 +29,46 @@ class Score(Protocol):
     def name(self) -> str: ...
 
     def __call__(self, seen: Floats) -> Floats:
-        """From [trial, release, counter] to a score for every trial."""
+        """From [trial, value] to a score for every trial."""
         ...
 
 
-def rounded(seen: Floats) -> Floats:
-    return np.round(seen, SEEN_DIGITS)
-
-
 class LikelihoodRatio(NamedTuple):
-    """ln of the density under the first user less that under the second; a row that is exactly 0 says nothing.
+    """ln of the density of the noise that the first user needs, less that of the second."""
 
-    `one` and `other` are M A x, the rows without noise.
-    """
-
-    law: Law
-    one: Floats  # [T, counter]
-    other: Floats
+    undo: Floats  # [noise, value]
+    one: Floats  # what the first user's noise is 0 at
+    shift: Floats  # by how much the second's is larger
     scale: Floats
-    gaussian: bool
+    gaussian: np.ndarray
     name: str = "likelihood ratio"
 
     def __call__(self, seen: Floats) -> Floats:
-        total = np.zeros(len(seen))
-        for row, weights in enumerate(self.law.weights):
-            for c in np.flatnonzero(self.one[row] != self.other[row]):
-                u = np.round(seen[:, :, c] @ self.law.undo[row], SEEN_DIGITS)
-                log_ratio = self._log_density(u - self.one[row, c], weights, self.scale[c])
-                log_ratio -= self._log_density(u - self.other[row, c], weights, self.scale[c])
-                total += np.where(u == 0.0, 0.0, log_ratio)
-        return np.round(total, SCORE_DIGITS)
+        z = (seen - self.one) @ self.undo.T / self.scale
+        other = z + self.shift / self.scale
+        each = np.where(self.gaussian, (other**2 - z**2) / 2.0, np.abs(other) - np.abs(z))
+        return np.round(each.sum(axis=1), SCORE_DIGITS)
 
-    def _log_density(self, x: Floats, weights: tuple[float, ...], scale: float) -> Floats:
-        """But for a constant."""
-        if self.gaussian:
-            return -(x**2) / (2.0 * scale**2 * sum(a * a for a in weights))
-        if len(weights) == 1:
-            return -np.abs(x) / (scale * weights[0])
-        b, c = (scale * a for a in weights)  # the density of Lap(b) + Lap(c), b > c
-        return -np.abs(x) / b + np.log(b - c * np.exp(-np.abs(x) * (1.0 / c - 1.0 / b)))
+
+def likelihood_ratio(found: Replay, pair: Pair, one: Floats, columns: Ints) -> LikelihoodRatio:
+    """`one` is what is released of the first user with the noise of the replay."""
+    noise, base = found.responses, found.base
+    moved = np.flatnonzero(np.abs(pair.shift) > 0.0)
+    silent = one - noise.B @ noise.noise[noise.used]
+    which = noise.used[moved]
+    return LikelihoodRatio(
+        noise.undo[moved][:, columns],
+        silent[columns],
+        pair.shift[moved],
+        base.scale[which],
+        base.gaussian[which],
+    )
 
 
 class Learned(NamedTuple):
     """w·x with w = (Σ + ridge)⁻¹ (mean of the first user - mean of the second), of length 1.
 
-    x has all that is seen, and for every number whether it stayed as it was, which shows missing noise.
+    x has all that is seen, and for every number whether it is whole, which shows missing noise.
     """
 
     w: Floats
@@ -80,8 +79,7 @@ class Learned(NamedTuple):
 
 
 def inputs(seen: Floats) -> Floats:
-    steps = np.diff(seen, axis=1, prepend=0.0)
-    return np.concatenate([seen, np.abs(steps) < 0.5 * 10.0**-SEEN_DIGITS], axis=1).reshape(len(seen), -1)
+    return np.concatenate([seen, seen == np.rint(seen)], axis=1)
 
 
 def learn(one: Floats, other: Floats) -> Learned:
@@ -100,27 +98,57 @@ class Frequencies(NamedTuple):
 
     outcomes: Floats  # codes, sorted
     log_ratio: Floats
-    releases: slice  # which are looked at
-    name: str = "frequencies of answers"
+    name: str = "frequencies"
 
     def __call__(self, seen: Floats) -> Floats:
-        codes = code(seen[:, self.releases])
+        codes = code(seen)
         at = np.minimum(np.searchsorted(self.outcomes, codes), len(self.outcomes) - 1)
         scores: Floats = np.where(self.outcomes[at] == codes, self.log_ratio[at], 0.0)
         return np.round(scores, SCORE_DIGITS)
 
 
 def code(seen: Floats) -> Floats:
-    """One number for each outcome of small integers."""
-    flat = seen.reshape(len(seen), -1)
-    weights = np.random.default_rng(0).random(flat.shape[1])  # outcomes that collide are taken for one
-    codes: Floats = np.round(flat @ weights, SCORE_DIGITS)
-    return codes
+    """One number for each outcome; those that collide are taken for one."""
+    return np.round(seen @ np.random.default_rng(0).random(seen.shape[1]), SCORE_DIGITS)
 
 
-def count(one: Floats, other: Floats, releases: slice) -> Frequencies:
+def count(one: Floats, other: Floats) -> Frequencies:
     """From trials of either user."""
-    codes = [code(seen[:, releases]) for seen in (one, other)]
+    codes = [code(seen) for seen in (one, other)]
     outcomes = np.unique(np.concatenate(codes))
     seen = [np.bincount(np.searchsorted(outcomes, c), minlength=len(outcomes)) for c in codes]
-    return Frequencies(outcomes, np.log(seen[0] + 0.5) - np.log(seen[1] + 0.5), releases)
+    return Frequencies(outcomes, np.log(seen[0] + 0.5) - np.log(seen[1] + 0.5))
+
+
+def few_outcomes(one: Floats, other: Floats) -> bool:
+    return len(np.unique(code(np.concatenate([one, other])))) <= MOST_OUTCOMES
+
+
+class LowBits(NamedTuple):
+    """Σ over the numbers of ln of how often such low bits were seen of the first user, less of the second."""
+
+    log_ratio: Floats  # [number, kind]
+    name: str = "lowest bits"
+
+    def __call__(self, seen: Floats) -> Floats:
+        n = len(self.log_ratio)
+        each = self.log_ratio[np.arange(n), kinds(seen[:, :n])]
+        return np.round(each.sum(axis=1), SCORE_DIGITS)
+
+
+def kinds(seen: Floats) -> Ints:
+    """The digits after the point that a number has, and its power of 2."""
+    mantissa, exponent = np.frexp(seen)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    trailing = np.where(whole == 0, 53, np.log2(np.maximum(whole & -whole, 1)).astype(np.int64))
+    digits = np.clip(53 - trailing - exponent, 0, DIGITS - 1)
+    return digits * 2 * SIZES + np.clip(exponent + SIZES, 0, 2 * SIZES - 1)
+
+
+def low_bits(one: Floats, other: Floats) -> LowBits:
+    """From trials of either user."""
+    tables = []
+    for seen in (one, other):
+        found = kinds(seen)
+        tables.append([np.bincount(column, minlength=2 * SIZES * DIGITS) + 0.5 for column in found.T])
+    return LowBits(np.log(tables[0]) - np.log(tables[1]))

@@ -9,6 +9,7 @@ N + snapped(noise) is N + noise, rounded to the lattice whatever N is: its low b
 lies between 2^32 and 2^33, where floats are 2^-20 apart, for |x| < 2^31.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,10 @@ class Draws(NamedTuple):
         return snapped(self.scale * standard[:n], self.lattice)
 
 
-def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Draws:
+def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
     """The source of a run whose privacy stream has this seed."""
+    if isinstance(seed, Tape):
+        return Recorded(seed, scale, gaussian)
     n = scale.size
     words = np.zeros(2 * ((n + 1) // 2) if gaussian else n, dtype=np.uint64)
     return Draws(generator(seed), words, scale, gaussian, lattice())
@@ -75,6 +78,35 @@ def next_words(generator: Words, words: Words) -> None:
 def fill(source: Any, noise: np.ndarray) -> None:
     """Fill a vector with new noise: from Draws, or from anything else that can `draw`."""
     noise[:] = source.draw(noise.size)
+
+
+# --- noise that is written down -------------------------------------------------------------------------------
+
+
+class Tape(np.random.SeedSequence):
+    """A seed whose noise is given, so that an audit can replay a release: `given(i, scale)` is the i-th vector.
+
+    What was drawn is kept in `drawn`, as its scales and its law (True: Gaussian).
+    """
+
+    def __init__(self, given: Callable[[int, Floats], Floats], entropy: int = 0):
+        super().__init__(entropy)
+        self.given, self.drawn = given, list[tuple[Floats, bool]]()
+
+    def draw(self, scale: Floats, gaussian: bool) -> Floats:
+        self.drawn.append((scale.copy(), gaussian))
+        return self.given(len(self.drawn) - 1, scale)
+
+
+class Recorded(NamedTuple):
+    """A source on tape, in the place of Draws."""
+
+    tape: Tape
+    scale: Floats
+    gaussian: bool
+
+    def draw(self, n: int) -> Floats:
+        return self.tape.draw(self.scale[:n], self.gaussian)
 
 
 # --- coins ----------------------------------------------------------------------------------------------------

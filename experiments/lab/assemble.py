@@ -30,7 +30,6 @@ SETTINGS = {
     "attack": "attack.name",
     "trials": "attack.trials",
     "broken": "attack.broken",
-    "relation": "attack.relation",
 }
 
 
@@ -55,9 +54,9 @@ def assemble(settings: RunSettings) -> Setup:
         **options,
     )
     if c.audits:
-        from dpucbvi.audit.run import check  # brings the engine, which is slow to import
+        from experiments.lab.audit import check  # brings the engine, which is slow to import
 
-        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials, c.attack.relation)
+        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials)
     else:
         _named("", check_engine, c.engine.name, setup)
     return setup

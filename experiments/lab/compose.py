@@ -18,12 +18,14 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
+import dpucbvi
 from dpucbvi.environments import ENVIRONMENTS
 from dpucbvi.errors import InputError
+from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.sources import PACKAGE
 from experiments.lab.experiment import described
 from experiments.lab.process import few
-from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, nearest
+from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, nearest, takes
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
@@ -64,6 +66,16 @@ def config_of(overrides: Sequence[str], folders: Sequence[str] = ()) -> DictConf
     searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"] if folders else []
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
         return hydra.compose("config", [*overrides, *searched])
+
+
+def privatizers(noise: str = "") -> list[str]:
+    """The names of all privatizers of the door that certify something, or of those with exact noise."""
+    offered = [name for name in PRIVATIZERS if hasattr(dpucbvi, PRIVATIZERS[name].__name__)]
+    private = [name for name in offered if name != "non_private"]
+    return [name for name in private if not noise or takes("privatizer", name, "noise")]
+
+
+OmegaConf.register_new_resolver("privatizers", privatizers, replace=True)  # ${privatizers:} in conf/exp
 
 
 def offer_environments() -> None:

@@ -98,16 +98,14 @@ class EngineSettings:
 
 @dataclass
 class AttackSettings:
-    """Of task=audit: no run but an attack on what the compiled engine releases (dpucbvi/audit/).
+    """Of task=audit: no run but an attack on what a privatizer releases (lab/audit.py).
 
-    It has `trials` for each of two users. `broken` names a release that is wrong on purpose; `relation` is
-    add_remove if the second user is not there, else replace_one.
+    It has `trials` for each of two users. `broken` names a mistake (lab/mistakes.py).
     """
 
     name: str | None = None
     trials: int | None = 1_000_000
     broken: str | None = None
-    relation: str | None = None
 
 
 @dataclass
@@ -472,7 +470,7 @@ def _canonical_attack(c: AttackSettings) -> AttackSettings:
         return AttackSettings(trials=None)
     if c.trials is None:
         raise InputError("attack.trials: a value is needed")
-    return replace(c, relation=None if c.relation == "replace_one" else c.relation)
+    return c
 
 
 def _one_of(key: str, value: object, accepted: Any) -> None:

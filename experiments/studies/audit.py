@@ -1,11 +1,13 @@
-"""The audit: of every mechanism the ε that it claims, that it certifies, and that an attack has found."""
+"""The audit: of every privatizer what it declares, and what a replay and attacks have found of it."""
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
@@ -13,87 +15,108 @@ from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, SMALL, lege
 from experiments.studies.shared.tables import markdown, write_csv
 
 TITLES = {
-    "released": "What is released",
+    "small": "The smallest problems: H = 1, S = 2, A = 1",
+    "released": "Every privatizer: H = S = A = 2",
     "broken": "Broken on purpose",
     "actions": "What the other users are shown",
 }
-SHOWN = ("central_paper", "local_paper", "batches", "one_question")  # the others are in audit.md
+SHOWN = ("central_paper", "local_paper", "batches", "one_question")  # in the figure
+EXACT = ("replay", "message")  # what is found is the loss itself, and no bound
 MARKS: dict[str, dict[str, Any]] = {
     "claimed": {**MARKER, "marker": "o", "color": BLACK, "markerfacecolor": "white", "markeredgecolor": BLACK},
     "certified": {"marker": "|", "color": BLACK, "markersize": 11, "markeredgewidth": 1.6},
+    "replayed": {"marker": "x", "color": BLACK, "markersize": 5},
 }
-AUDITED = {"none": "audited, broken", "JDP": "audited, JDP", "LDP": "audited, LDP"}
-WORDS = {  # of labels, as other studies have them
-    "tuned split": "tuned families",
-    "KaryTree": "k-ary tree",
-    "GaussianTree": "Gaussian tree",
-    "LocalGaussian": "Gaussian user noise",
-    "OneStep": "one step",
-    "OneQuestion": "one question",
-}
-ADDED = " · user added or not"
-HEADER = ("arm", "attack", "ε claimed", "ε certified", "ε audited", "ε audited by μ", "δ", "caught")
+AUDITED = {"none": "attacked, broken", "JDP": "attacked, JDP", "LDP": "attacked, LDP"}
+NEIGHBOURS = {"replace_one": "replaced", "add_remove": "added or removed"}
+HEADER = ("mechanism", "a user is", "δ", "ε certified", "replay", "releases", "lowest bits", "verdict")
+DEFECTS = ("mechanism", "caught by the replay from", "by the attack on releases from")
+
+
+class Found(NamedTuple):
+    """One finding of an audit, as it is stored."""
+
+    attack: str
+    relation: str
+    measure: str
+    declared: float
+    found: float
+    how: str
+    caught: bool
 
 
 class Row(NamedTuple):
-    """One arm: what its best run found. `certified` is what a broken release only pretends."""
+    """One arm: what was found of it, in all of its runs."""
 
     arm: StoredArm
     name: str
-    found: dict[str, Any]
-    bounds: int  # how many were taken, over all runs
-    caught: bool
+    checks: dict[str, Any]  # of its first run
+    findings: tuple[Found, ...]
 
     @property
     def broken(self) -> bool:
-        return self.found["broken"] is not None
+        return self.checks["broken"] is not None
+
+    @property
+    def caught(self) -> bool:
+        return any(one.caught for one in self.findings)
+
+    @property
+    def acts(self) -> bool:
+        return self.checks["attack"] == "actions"
 
     @property
     def claimed(self) -> float:
-        return float(self.found["claimed"])
+        return float(self.checks["claimed"])
 
     @property
     def certified(self) -> float:
-        return float(self.found["pretended"])
+        """ε if a user is replaced; a broken one only pretends it."""
+        return max(one.declared for one in self.of("replace_one") if one.measure == "ε")
 
     @property
     def audited(self) -> float:
-        return float(self.found["audited"])
+        """The ε that an attack on the sizes of releases, or on actions, has shown for a user replaced."""
+        return self.largest("replace_one", "releases", "actions")
 
     @property
-    def added(self) -> bool:
-        """The user is there or not; else she is replaced."""
-        return self.found["relation"] == "add_remove"
+    def bounds(self) -> int:
+        """How many bounds were taken that can be wrong."""
+        return sum(one.attack not in EXACT for one in self.findings)
 
-    @property
-    def by_mu(self) -> float | None:
-        return self.found["audited_by_mu"]
+    def of(self, relation: str, *attacks: str) -> list[Found]:
+        return [
+            one for one in self.findings if one.relation == relation and (not attacks or one.attack in attacks)
+        ]
+
+    def largest(self, relation: str, *attacks: str) -> float:
+        """The largest ε found; nan if nothing was tried."""
+        return max((one.found for one in self.of(relation, *attacks) if one.measure == "ε"), default=math.nan)
 
 
 def rows(experiment: StoredExperiment) -> list[Row]:
-    """An arm with several runs shows its largest bound: each of them holds with probability 1 - α."""
     made = []
     for arm in experiment.arms:
         checks = [run.trace.checks for run in arm.runs]
-        best = max(checks, key=lambda found: (found["audited_by_mu"] or 0.0, found["audited"]))
-        label = in_words(arm.label)
-        name = label if best["broken"] is None else f"{best['words']} · {label}"
-        name += ADDED if best["relation"] == "add_remove" else ""
-        bounds = sum(1 + (found["audited_mu"] is not None) for found in checks)
-        made.append(Row(arm, name, best, bounds, any(found["caught"] for found in checks)))
+        findings = [
+            Found(**{**one, "found": float(one["found"])}) for found in checks for one in found["findings"]
+        ]
+        made.append(Row(arm, name_of(arm, checks[0]), checks[0], tuple(findings)))
     return made
 
 
-def in_words(label: str) -> str:
-    """`k-ary tree, k = 3` for `KaryTree, k = 3`."""
-    for stored, words in WORDS.items():
-        label = label.replace(stored, words)
-    return label
+def name_of(arm: StoredArm, checks: dict[str, Any]) -> str:
+    """The label, after the name of the privatizer if the arm has several, or of the mistake."""
+    parts = [str(value).replace("_", " ").capitalize() for value in arm.point.values()]
+    return ", ".join(part for part in (*parts, checks["words"], arm.label) if part)
 
 
 def false_alarms(made: list[Row]) -> float:
     """The probability that any bound of the experiment is too large, at most."""
-    return sum(row.bounds * row.found["alpha"] for row in made)
+    return sum(row.bounds * row.checks["alpha"] for row in made)
+
+
+# --- the figure -----------------------------------------------------------------------------------------------
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -103,11 +126,13 @@ def draw(experiment: StoredExperiment) -> Figure:
     figure, (axes,) = new_panels([0.7 + 0.25 * len(made)])
     for y, row in enumerate(made):
         hue = PRIVACY[row.arm.certificate.model]
-        audited = max(row.audited, row.by_mu or 0.0)
-        axes.plot([0.0, audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
+        axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
         axes.plot(row.certified, y, **MARKS["certified"])
         axes.plot(row.claimed, y, **MARKS["claimed"])
-        axes.plot(audited, y, marker="o", color=hue, zorder=5, **MARKER)
+        replayed = row.largest("replace_one", *EXACT)
+        if math.isfinite(replayed):
+            axes.plot(replayed, y, zorder=6, **MARKS["replayed"])
+        axes.plot(row.audited, y, marker="o", color=hue, zorder=5, **MARKER)
     axes.set_yticks(range(len(made)), [row.name for row in made])
     axes.tick_params(axis="y", length=0, labelcolor="black", labelsize=SMALL)
     axes.invert_yaxis()
@@ -121,7 +146,7 @@ def draw(experiment: StoredExperiment) -> Figure:
         Line2D([], [], linestyle="", marker="o", color=PRIVACY[model], label=AUDITED[model], **MARKER)
         for model in models
     ]
-    legend_below(figure, marks, 2)
+    legend_below(figure, marks, 3)
     return figure
 
 
@@ -132,28 +157,49 @@ def shown(experiment: StoredExperiment) -> list[Row]:
 
 
 def _confidence(made: list[Row]) -> str:
-    return f"1 - {max(row.found['alpha'] for row in made):.0e}"
+    return f"1 - {max(row.checks['alpha'] for row in made):.0e}"
+
+
+# --- table and report -----------------------------------------------------------------------------------------
 
 
 def table(experiment: StoredExperiment) -> Rows:
-    header = ("arm", "a user is", *HEADER[1:])
-    return [header, *((row.arm.key, _neighbour(row), *_cells(row)) for row in rows(experiment))]
+    return [("arm", *HEADER[1:]), *(line for row in rows(experiment) for line in _lines(row, row.arm.key))]
 
 
-def _neighbour(row: Row) -> str:
-    return "there or not" if row.added else "replaced"
+def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
+    """A line for each relation."""
+    made = []
+    for relation, words in NEIGHBOURS.items():
+        found = row.of(relation)
+        if not found:
+            continue
+        certified = (
+            max(one.declared for one in found if one.measure == "ε") if _has_epsilon(found) else math.nan
+        )
+        cells = [_cell([one for one in found if one.attack in attacks]) for attacks in _COLUMNS]
+        verdict = "caught" if any(one.caught for one in found) else "below"
+        made.append((name, words, f"{row.checks['delta']:g}", at_most(certified), *cells, verdict))
+    return made
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return (
-        row.found["attack"] if not row.broken else f"{row.found['attack']} (broken)",
-        f"{row.claimed:g}",
-        f"{row.certified:.3f}" if not row.broken else f"pretends {row.certified:.3f}",
-        f"{row.audited:.3f}",
-        "-" if row.by_mu is None else f"{row.by_mu:.3f}",
-        f"{row.found['delta']:g}",
-        "yes" if row.caught else "no",
-    )
+_COLUMNS = (EXACT, ("releases", "actions"), ("lowest bits",))
+
+
+def _has_epsilon(found: list[Found]) -> bool:
+    return any(one.measure == "ε" for one in found)
+
+
+def _cell(found: list[Found]) -> str:
+    """`ε ≥ 0.41`, and `μ = 0.229 of 0.237` where it is compared with another number than ε."""
+    if not found:
+        return "-"
+    texts = []
+    for one in found:
+        sign = "=" if one.attack in EXACT else "≥"
+        of = f" of {one.declared:.3f}" if one.measure == "μ" else ""
+        texts.append(f"{one.measure} {sign} {'∞' if math.isinf(one.found) else f'{one.found:.3f}'}{of}")
+    return ", ".join(texts)
 
 
 def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[Path]:
@@ -161,83 +207,128 @@ def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[
     made = rows(experiment)
     text = folder / "audit.md"
     text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n")
-    return [text, write_csv(folder / "audit.csv", map(_record, made))]
+    return [text, write_csv(folder / "audit.csv", (line for row in made for line in _records(row)))]
 
 
 def _verdict(made: list[Row]) -> str:
     honest, wrong = [row for row in made if not row.broken], [row for row in made if row.broken]
     above = [row.name for row in honest if row.caught]
     missed = [row.name for row in wrong if not row.caught]
-    doubled = [row for row in honest if row.certified > 1.5 * row.claimed and row.audited > row.claimed]
-    added = [row for row in honest if row.added]
+    by_replay = sum(any(one.caught and one.attack == "replay" for one in row.findings) for row in wrong)
+    doubled = [
+        row
+        for row in honest
+        if row.certified > 1.5 * row.claimed and row.audited > row.claimed and not row.acts
+    ]
     lines = [
-        "# What an attacker gets out of the compiled engine",
+        "# What an audit finds",
         "",
-        f"- {len(honest) - len(above)} of {len(honest)} attacks on honest mechanisms stay below the certificate"
+        f"- {len(honest) - len(above)} of {len(honest)} audits of honest privatizers stay below the certificate"
         + (f"; above it: {', '.join(above)}." if above else "."),
-        f"- {len(wrong) - len(missed)} of {len(wrong)} releases that are broken on purpose are caught"
+        f"- {len(wrong) - len(missed)} of {len(wrong)} mistakes that are made on purpose are caught, "
+        f"{by_replay} of them by the replay, without a trial"
         + (f"; missed: {', '.join(missed)}." if missed else "."),
     ]
     for row in doubled:
+        added = row.largest("add_remove", "releases")
         lines.append(
-            f"- {row.name}: claims ε = {row.claimed:g} (a user added or removed), certifies {row.certified:g} "
-            f"if she is replaced, and the attack shows at least {row.audited:.2f} there: the factor 2 of "
-            "[D8](../DEVIATIONS.md)."
+            f"- {row.name}: claims ε = {row.claimed:g} (a user added or removed), where the attack finds at "
+            f"least {added:.2f}. It certifies {row.certified:g} if she is replaced, and the attack shows at "
+            f"least {row.audited:.2f} there: the factor 2 of [D8](../DEVIATIONS.md)."
         )
-    for row in added:
-        lines.append(
-            f"- {row.name}: certifies {row.certified:g} under this relation, {_delta(row)}, the attack "
-            f"finds at least {row.audited:.2f} of it."
-        )
-    actions = [row for row in honest if row.found["attack"] == "actions"]
-    for row in actions:
+    lines += _low_bits(honest)
+    for row in (row for row in honest if row.acts):
         share = 100.0 * row.audited / row.certified
         lines.append(
             f"- Actions, {row.name}: who sees only the policies of the other users recovers at least "
             f"{row.audited:.2f} of ε = {row.certified:g} ({share:.0f}%; {_delta(row)}, a user "
             "replaced). One attack's lower bound, on a problem made to be attacked."
         )
-    lines.append(
+    lines += [
+        "- What is released is attacked as it leaves, not rounded. The score by which an attacker decides is "
+        "rounded to 1e-9, so that the column `releases` rests on the size of numbers; their lowest bits have a "
+        "column of their own.",
         f"- All {sum(row.bounds for row in made)} bounds hold together with probability at least "
         f"1 - {false_alarms(made):.1e}; each alone with {_confidence(made)}. A bound below the certificate "
-        "proves nothing about the mechanism."
-    )
+        "proves nothing about the mechanism.",
+    ]
     return "\n".join(lines)
 
 
+def _low_bits(honest: list[Row]) -> list[str]:
+    """Where the lowest bits give more away than is certified, by the kind of noise."""
+    lines = []
+    for words, exact in (("floating-point noise", False), ("exact noise", True)):
+        found = [
+            one
+            for row in honest
+            if _is_exact(row) == exact
+            for one in row.findings
+            if one.attack == "lowest bits"
+        ]
+        if not found:
+            continue
+        leaks = [one for one in found if one.found > one.declared]
+        worst = f", the largest {max(one.found for one in leaks):.2f}" if leaks else ""
+        advice = ": simulation only; release with exact noise" if leaks else ""
+        lines.append(
+            f"- Lowest bits of {words}: {len(leaks)} of {len(found)} attacks show more than is certified"
+            f"{worst}{advice}."
+        )
+    return lines
+
+
+def _is_exact(row: Row) -> bool:
+    return row.arm.config["privatizer"].get("noise") == "exact"
+
+
 def _delta(row: Row) -> str:
-    return "pure" if row.found["delta"] == 0.0 else f"δ = {row.found['delta']:g}"
+    return "pure" if row.checks["delta"] == 0.0 else f"δ = {row.checks['delta']:g}"
 
 
 def _tables(made: list[Row]) -> str:
     parts = [
-        "All ε are for a user who is replaced, where no other relation stands beside the name; δ = 0 is pure. "
-        "`caught`: above what is certified."
+        "`replay`: how far the noise must move, with one user replaced or removed, for all releases to stay "
+        "as they were; where users answer with exact coins, the largest ratio of their messages' laws. `=` is "
+        "the loss itself, `≥` the bound of an attack. For Gaussian noise both are also given as μ of Gaussian "
+        "differential privacy. `caught`: above what is certified; what is broken only pretends its certificate."
     ]
     for panel, title in TITLES.items():
-        inside = [(row.name, *_cells(row)) for row in made if row.arm.panel == panel]
+        inside = [line for row in made if row.arm.panel == panel for line in _lines(row, row.name)]
         if inside:
-            parts.append(f"## {title}\n\n{markdown(('mechanism', *HEADER[1:]), inside)}")
+            parts.append(f"## {title}\n\n{markdown(HEADER, inside)}")
+    defects = [
+        (row.name, _percent(row.checks["defect_replay"]), _percent(row.checks["defect_attack"]))
+        for row in made
+        if row.checks.get("defect_attack") is not None
+        or (row.checks.get("defect_replay") is not None and not row.broken)
+    ]
+    if defects:
+        parts.append(
+            "## The smallest defect that is caught\n\nNoise that is so much smaller than it should be. The "
+            "replay's is worked out from its loss, which is in proportion to 1/scale; that of the attack on "
+            f"releases is a search by halves, a user replaced.\n\n{markdown(DEFECTS, defects)}"
+        )
     return "\n\n".join(parts)
 
 
-def _record(row: Row) -> dict[str, object]:
-    found, counts = row.found, row.found["counts"]
-    through_mu = {
-        "certified_mu": found["pretended_mu"],
-        "audited_mu": found["audited_mu"],
-        "audited_by_mu": found["audited_by_mu"],
-    }
-    return {
-        **{"arm": row.arm.key, "panel": row.arm.panel, "label": row.arm.label, "broken": found["broken"] or ""},
-        **{"attack": found["attack"], "score": counts["score"], "relation": found["relation"]},
-        **{"delta": found["delta"], "claimed": found["claimed"]},
-        "certified_add_remove": found["pretended_add_remove"],
-        **{"certified": found["pretended"], "audited": found["audited"]},
-        **{key: counts[key] for key in ("hits", "false", "trials")},
-        **{key: "" if value is None else value for key, value in through_mu.items()},
-        **{"alpha": found["alpha"], "caught": row.caught},
-    }
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{abs(100.0 * share):.2g}%"
+
+
+def _records(row: Row) -> list[dict[str, object]]:
+    return [
+        {
+            **{
+                "arm": row.arm.key,
+                "panel": row.arm.panel,
+                "name": row.name,
+                "broken": row.checks["broken"] or "",
+            },
+            **{"delta": row.checks["delta"], "claimed": row.claimed, **one._asdict()},
+        }
+        for one in row.findings
+    ]
 
 
 STUDY = Study(draw, table, report)

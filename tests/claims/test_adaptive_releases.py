@@ -12,10 +12,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from theory import noises, sums
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.audit.laws import noises, sums
 from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
 from dpucbvi.privacy.draws import Draws
@@ -90,7 +90,7 @@ def moving(draw, rows):
 
 
 def columns(privatizer, T):
-    """C with B C = A, B as laws.py writes it down: how much of an item each noise hides."""
+    """C with B C = A, B as theory.py writes it down: how much of an item each noise hides."""
     return np.linalg.solve(noises(privatizer, T), sums(T))
 
 

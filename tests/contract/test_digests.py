@@ -33,7 +33,7 @@ from experiments.studies.shared.printed import printed_curves
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
 FILE = Path(__file__).with_name("digests.csv")
-NO_RUNS = {"audit"}  # attacks on releases, without episodes: tests/unit/audit checks their noise word by word
+NO_RUNS = {"audit"}  # attacks on releases, without episodes: tests/unit/audit replays every noise
 EXPERIMENTS = sorted({path.stem for path in (CONF / "exp").glob("*.yaml")} - NO_RUNS)
 COLUMNS = ["experiment", "arm", "seed", "K", "visits", "regret", "E", "Q"]
 MOST_EPISODES, IF_RELEASED_LATE = 60, 600

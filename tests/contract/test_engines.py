@@ -93,7 +93,10 @@ VARIANTS = {
     "batches, gaussian": dp_ucbvi_with("batches", **LEFT, delta=1e-6, **BATCHED),
     "batches, clip 2": dp_ucbvi_with("batches", **LEFT, delta=1e-6, clip=2, **BATCHED),
     "windows": WINDOWS,
-    "windows, gaussian": WINDOWS._replace(private={**WINDOWS.private, "delta": 1e-6}),
+    "windows, gaussian": WINDOWS._replace(
+        private={**WINDOWS.private, "delta": 1e-6, "zero": 2.0, **dict.fromkeys(("power", "z"), 3.0)}
+        | {"tolerance": 0.05, "theta": 0.2}
+    ),
     "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),

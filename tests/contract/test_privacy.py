@@ -25,30 +25,34 @@ def test_the_generated_parts_are_what_the_code_and_the_audit_give():
 def test_what_the_text_says_of_the_audit_is_in_its_table():
     """By another way: the counts and bounds of audit.csv."""
     with (ROOT / "paper" / "results" / "audit.csv").open(newline="") as file:
-        rows = [
-            {**row, "caught": row["caught"] == "True", "audited": float(row["audited"])}
-            for row in csv.DictReader(file)
-        ]
+        rows = [{**row, "found": float(row["found"])} for row in csv.DictReader(file)]
     text = " ".join(PRIVACY.split())
-    honest, broken = [row for row in rows if not row["broken"]], [row for row in rows if row["broken"]]
-    assert f"{len(honest)} of {len(honest)} attacks" in text and not any(row["caught"] for row in honest)
-    assert f"{len(broken)} of {len(broken)} releases" in text and all(row["caught"] for row in broken)
-    by_arm = {row["arm"]: row for row in rows}
+    honest, broken = ({row["arm"] for row in rows if bool(row["broken"]) == wrong} for wrong in (False, True))
+    caught = {row["arm"] for row in rows if row["caught"] == "True"}
+    assert (
+        f"{len(honest)} of {len(honest)} audits" in text and f"{len(broken)} of {len(broken)} mistakes" in text
+    )
+    assert caught == broken
     told = re.search(r"at least ([\d.]+) \(Central\) and ([\d.]+) \(Local\).*? ([\d.]+) \(Central\)", text)
-    for said, arm in zip(told.groups(), ("central_paper", "local_paper", "central_added"), strict=True):
-        assert float(said) == pytest.approx(by_arm[arm]["audited"], abs=0.006)
-        assert by_arm[arm]["audited"] < float(by_arm[arm]["certified"])
+    quoted = (("central_paper", "replace_one"), ("local_paper", "replace_one"), ("central_paper", "add_remove"))
+    for said, (arm, relation) in zip(told.groups(), quoted, strict=True):
+        (row,) = [r for r in rows if (r["arm"], r["relation"], r["attack"]) == (arm, relation, "releases")]
+        assert float(said) == pytest.approx(row["found"], abs=0.006) and row["found"] < float(row["declared"])
     stated = float(re.search(r"probability 1 - ([\d.e-]+)\. The", text)[1])
-    bounds = sum(1 + (row["audited_mu"] != "") for row in rows)
+    bounds = sum(row["attack"] not in ("replay", "message") for row in rows)
     assert stated == pytest.approx(1e-9 * bounds, rel=0.02) and stated < 1e-6
 
 
 def test_another_audit_would_be_another_text():
     """Control: a control that is missed, or a bound that moves, changes it."""
     made = audit.rows(AUDIT)
-    missed = [row._replace(caught=False) if row.broken else row for row in made]
-    moved = [row._replace(found={**row.found, "audited": row.audited + 0.01}) for row in made]
+    missed = [row._replace(findings=_changed(row, caught=False)) if row.broken else row for row in made]
+    moved = [row._replace(findings=_changed(row, found=0.123)) for row in made]
     assert len({privacy.found(rows) for rows in (made, missed, moved)}) == 3
+
+
+def _changed(row, **values):
+    return tuple(one._replace(**values) for one in row.findings)
 
 
 def test_the_factor_2_is_that_of_both_lemmas():

@@ -12,7 +12,7 @@
     privacy_for_free.threshold_printed  by the abstract, for every ε of the experiment
     table1.rank.dp_ucbvi.JDP            rank by bound → rank by mean regret, in every environment
     table1.environments                 their names, in that order
-    audit.honest, audit.broken          how many attacks stay below a certificate, how many are caught above it
+    audit.honest, audit.broken          how many audits stay below a certificate, how many mistakes are caught
     audit.<arm>, audit.share            the ε that an attack has found; the most of ε that actions give away
     explain.near, explain.off           how many hypotheses come near the printed curves; the factor of the rest
     explain.nearest                     the nearest of them, in words
@@ -143,7 +143,7 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     honest, broken = [row for row in found if not row.broken], [row for row in found if row.broken]
     yield "audit.honest", f"{sum(not row.caught for row in honest)} of {len(honest)}"
     yield "audit.broken", f"{sum(row.caught for row in broken)} of {len(broken)}"
-    shares = [row.audited / row.certified for row in honest if row.found["attack"] == "actions"]
+    shares = [row.audited / row.certified for row in honest if row.acts]
     if shares:
         yield "audit.share", f"{max(shares):.0%}"
     for row in found:

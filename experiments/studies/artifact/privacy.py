@@ -74,14 +74,15 @@ def found(made: list[Row]) -> str:
     honest, wrong = [row for row in made if not row.broken], [row for row in made if row.broken]
     kept, caught = sum(not row.caught for row in honest), sum(row.caught for row in wrong)
     by_arm = {row.arm.key: row for row in made}
-    central, local, added = (by_arm[key] for key in ("central_paper", "local_paper", "central_added"))
-    shares = [row.audited / row.certified for row in made if row.found["attack"] == "actions"]
+    central, local = (by_arm[key] for key in ("central_paper", "local_paper"))
+    added = central.largest("add_remove", "releases")
+    shares = [row.audited / row.certified for row in made if row.acts]
     told = (
-        f"{kept} of {len(honest)} attacks on honest mechanisms stay below the certificate, and {caught} of "
-        f"{len(wrong)} releases that are broken on purpose are caught. The paper's noise claims ε = "
+        f"{kept} of {len(honest)} audits of honest privatizers stay below the certificate, and {caught} of "
+        f"{len(wrong)} mistakes that are made on purpose are caught. The paper's noise claims ε = "
         f"{central.claimed:g}, pure. The attack shows that it loses at least {central.audited:.2f} (Central) "
         f"and {local.audited:.2f} (Local) of the {central.certified:g} it certifies if a user is replaced, "
-        f"and {added.audited:.2f} (Central) of {added.certified:g} if one is added or removed: the factor 2 of "
+        f"and {added:.2f} (Central) of {central.claimed:g} if one is added or removed: the factor 2 of "
         f"Lemmas 5.1 (counters) and 5.6. All {sum(row.bounds for row in made)} bounds hold together with "
         f"probability 1 - {false_alarms(made):.1e}. The strongest attack of those who see only the actions "
         f"of the other users showed {100.0 * max(shares):.0f}% of ε (pure, a user replaced); more may be "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from dpucbvi.audit.bounds import ALPHA, at_least, at_most, epsilon_bound, mu_bound, one_run_bound
+from dpucbvi.audit.bounds import ALPHA, at_least, at_most, epsilon_bound, mu_bound
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-9])
@@ -43,15 +43,6 @@ def test_mu_of_two_normals():
     hits, false = (np.array(round(n * norm.sf(0.7 - shift))) for shift in (mu, 0.0))
     assert mu - 0.01 < float(mu_bound(hits, false, n)) < mu
     assert float(mu_bound(false, hits, n)) == 0.0
-
-
-def test_the_one_run_bound_is_a_binomial_tail():
-    """P(Bin(r, e^ε/(1+e^ε)) ≥ v) = α at the bound."""
-    v, r, alpha = 830, 1000, 1e-4
-    epsilon = float(one_run_bound(np.array(v), np.array(r), alpha))
-    assert binom.sf(v - 1, r, 1 / (1 + math.exp(-epsilon))) == pytest.approx(alpha, rel=1e-6)
-    assert float(one_run_bound(np.array(500), np.array(1000), alpha)) == 0.0
-    assert float(one_run_bound(np.array(0), np.array(0), alpha)) == 0.0
 
 
 def test_no_trials_prove_nothing():

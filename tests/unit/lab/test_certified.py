@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dpucbvi.audit.broken import BROKEN
 from experiments.lab.compose import composed, config_of
 from experiments.lab.experiment import certified, experiment_from
+from experiments.lab.mistakes import BROKEN
 from experiments.studies import names
 
 
@@ -17,7 +17,7 @@ def rows():
 
 
 def test_every_epsilon_has_its_relation_and_its_delta(rows):
-    header = list(rows["central"])
+    header = list(rows["central_paper"])
     assert [name for name in header if name[0] in "εμρ" and not ("added" in name or "replaced" in name)] == []
     private = {key: row for key, row in rows.items() if row["privacy"] != "none"}
     assert len(private) > 25 and {row["δ"] for row in private.values()} == {"0", "1e-06"}

@@ -93,7 +93,7 @@ def test_cvxpy_reads_its_solver():
 STORED = {
     "a run": RunSettings(K=9),
     "a reference": RunSettings(engine=REFERENCE),
-    "an audit": RunSettings(attack=AttackSettings("released", 500, "half_scale", "add_remove")),
+    "an audit": RunSettings(attack=AttackSettings("released", 500, "ten_percent")),
 }
 
 

@@ -1,13 +1,13 @@
 """Every mechanism is its matrix: B read off the code is the B of its theory, noise by noise, in integers too.
 
-The matrices of the theory are in audit/laws.py, written down from each mechanism's definition.
+The matrices of the theory are in tests/theory.py, written down from each mechanism's definition.
 """
 
 import numpy as np
 import pytest
+import theory as laws
 from noises import binary_noise
 
-from dpucbvi.audit import laws
 from dpucbvi.mechanisms import Units, binary, blt, kary, matrix, square_root
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream

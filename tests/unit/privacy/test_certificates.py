@@ -15,6 +15,7 @@ from dpucbvi.privatizers import PRIVATIZERS
 
 PROBLEM = dp.Problem(7, 4, 3, 1001, 0.1)
 EPSILONS = (0.1, 1 / 3, 1.0, 7.3, 60.0)
+MOST_SIMULATED = 36.0  # ε of simulated answers
 LAPLACE = ["central", "kary_tree", "batches", "local"]
 GAUSSIAN = ["gaussian_tree", "toeplitz", "batches", "local_gaussian"]
 CHOICES = [(families, sensitivity) for families in FAMILIES for sensitivity in ("paper", "replace_one")]
@@ -41,7 +42,7 @@ def test_pure_epsilon_is_what_was_asked_for_rounded_in_favour_of_the_user(name, 
     assert other == pytest.approx(epsilon * (2 if sensitivity == "paper" else 0.5), rel=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", [epsilon for epsilon in EPSILONS if epsilon <= MOST_SIMULATED])
 def test_local_answers_certify_epsilon_itself(epsilon):
     assert certificate("one_question", epsilon=epsilon) == dp.Certificate("LDP", epsilon, epsilon)
     report = certificate("one_step", epsilon=epsilon)
@@ -78,7 +79,7 @@ def test_the_relation_that_was_not_asked_for_follows_its_own_sensitivities(famil
         )
         if share
     )
-    assert apart == (0.5 if families == "paper" else 0.75 / 2 + 0.25 / 4)
+    assert apart == (0.75 / 2 + 0.25 / 4 if families == "tuned" else 0.5)
     assert made.mu_add_remove**2 == pytest.approx(apart * made.mu_replace_one**2, rel=1e-9)
     assert made.add_remove == pytest.approx(gaussian_epsilon(made.mu_add_remove, 1e-6), rel=1e-12)
 

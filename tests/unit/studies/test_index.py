@@ -63,7 +63,7 @@ def test_the_figures_that_are_kept_are_in_the_paper():
 def test_an_unknown_name_is_refused_and_never_a_default(tmp_path):
     with pytest.raises(
         InputError,
-        match=r"study: 'pie' is not accepted; it must be one of ablation, audit, calibrate, .*, table1$",
+        match=r"study: 'pie' is not accepted; it must be one of ablation, audit, calibrate, .*, windows$",
     ):
         study("pie")
     with pytest.raises(InputError):

@@ -1,16 +1,10 @@
-"""What the attacker knows of a mechanism on a stream: releases are A x + B z, z independent noises.
+"""Mechanisms on a stream as their definitions have them: releases are A x + B z, z independent noises.
 
-A is the matrix of running sums. B is written down here from each mechanism's definition, apart from the code
-that runs it; its columns are in the order in which the noises are drawn. To tell two users apart the attacker
-undoes B as far as that goes: a matrix M such that every noise is in one row of M B only,
-
-    M (releases) = M A x + M B z,
-
-and the rows are independent, each with noise Σ a_i z_i of known weights a. B must be square: M = B⁻¹.
+A is the matrix of running sums. B is written down here apart from the code that runs it; its columns are in the
+order in which the noises are drawn.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,25 +21,6 @@ from dpucbvi.privatizers import (
     Toeplitz,
 )
 from dpucbvi.protocol import Floats, Privatizer
-
-
-class Law(NamedTuple):
-    """M, and the weights of the noises in each row of M B."""
-
-    undo: Floats  # [T, T]
-    weights: tuple[tuple[float, ...], ...]
-
-    def shift(self, item: int) -> Floats:
-        """M A e: by how much each row moves if this item grows by 1."""
-        return self.undo @ sums(len(self.undo))[:, item]
-
-    def worst_item(self) -> int:
-        """The item that the rows together tell most about."""
-        losses = [
-            sum(abs(m) / max(a) for m, a in zip(self.shift(i), self.weights, strict=True))
-            for i in range(len(self.undo))
-        ]
-        return int(np.argmax(np.round(losses, 9)))
 
 
 def sums(T: int) -> Floats:
@@ -121,16 +96,3 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
         case Local() | LocalGaussian() | Batches():  # a new noise for every user, or batch
             return sums(T)
     raise InputError(f"privatizer: {type(privatizer).__name__} adds no noise to running sums")
-
-
-def law(privatizer: Privatizer, T: int) -> Law:
-    """What T releases of the privatizer come to, row by row."""
-    B = noises(privatizer, T)
-    if B.shape[0] != B.shape[1] or np.linalg.matrix_rank(B) < T:
-        raise InputError(f"K: the noises of {T} releases cannot be told apart; a full tree is needed")
-    return Law(np.asarray(np.linalg.inv(B), dtype=np.float64), ((1.0,),) * T)
-
-
-def each_alone(T: int) -> Law:
-    """Every release with one noise of its own: the law of a mechanism that draws its noise anew each time."""
-    return Law(np.eye(T), ((1.0,),) * T)

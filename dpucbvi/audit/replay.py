@@ -1,0 +1,342 @@
+"""Replay: one user is another, the releases stay what they were, and it is seen how far the noise had to move.
+
+As in Re:cord-play (arXiv 2602.17454, version 1), a run is recorded and played again with the released values
+frozen. All noise that a privatizer draws through privacy.draws.seeded, or through exact samplers, is on a tape.
+What is released, y, is affine in that noise, and the matrix is read off the code, one noise at a time:
+
+    y(x, z) = y(x, 0) + B z
+
+With u' in the place of u the noise that gives the same releases is z + d, with B d = y(u, z) - y(u', z).
+The density of the noise changes by at most e^ε on the way, and for Gaussian noise its mean moves by μ:
+
+    Laplace   ε = Σ |d_i|/b_i         Gaussian   μ² = Σ d_i²/σ_i²         over all noises that were drawn
+
+So an item that lies in more noisy sums than were accounted for, or noise that is smaller than it should be,
+is found without a trial, to the last digit. Then both runs are played: with u' and z + d the releases must be
+those of u and z, and so must release times, number and kind of all draws, for several z. What can be made the
+same by no d has no noise that hides it.
+
+A replay does not see the law of the noise, its lowest bits, or noise that is drawn elsewhere; attack.py does.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.audit import worlds
+from dpucbvi.audit.worlds import World
+from dpucbvi.counts import NO_STEPS, shape_of
+from dpucbvi.engine.twins import has_take
+from dpucbvi.errors import InputError
+from dpucbvi.mdp import Trajectory
+from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure
+from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.privacy.draws import Tape
+from dpucbvi.privatizers.arrays import ArrayRelease
+from dpucbvi.privatizers.noisy_sums import NoisySums
+from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.protocol import Floats, Release, Setup
+
+RELATIONS = ("replace_one", "add_remove")
+MOST_PLACES, CLIMBS, NOISES = 8, 200, 3
+MOST_NOISES = 4000
+FAR = 40.0  # so many scales above 0 no release is dropped or drawn again
+ELSEWHERE = "it draws noise that is not from privacy.draws.seeded"
+SELECTED = "how many noises it draws depends on them"
+HIDDEN = "which of its noises can be seen depends on them"
+CLOSE = 1e-7  # relative, for floating point
+DIGITS = 8  # to which losses are compared with each other
+EXACTLY = 1e-9  # by which a loss may exceed its certificate, relatively
+
+
+class Unlike(Exception):
+    """What the noise cannot hide: says what has moved."""
+
+
+class NotReplayed(Exception):
+    """The noise cannot be followed: says why."""
+
+
+class Played(NamedTuple):
+    """What is seen of a run: the released values, one after the other, and when; and which noises it drew."""
+
+    values: Floats
+    when: tuple[int, ...]
+    sizes: tuple[int, ...]
+    scale: Floats
+    gaussian: np.ndarray
+
+    def check_like(self, other: "Played") -> None:
+        if self.when != other.when or self.values.size != other.values.size:
+            raise Unlike("when something is released depends on her data")
+        same = self.sizes == other.sizes and np.array_equal(self.gaussian, other.gaussian)
+        if not (same and np.array_equal(self.scale, other.scale)):
+            raise Unlike("which noise is drawn depends on her data")
+
+
+def release_of(
+    privatizer: Any, setup: Setup, seed: np.random.SeedSequence, exact: Callable[..., Any]
+) -> Release:
+    """The release at work; of one made of arrays, the function of both engines. `exact` draws exact noise."""
+    if isinstance(privatizer, NoisySums) and privatizer.exact:
+        return privatizer.release(setup.problem, setup.G, seed, exact)
+    if has_take(privatizer):
+        state = privatizer.start(setup.problem, setup.G, seed)
+        return ArrayRelease(privatizer, state, shape_of(setup.problem, setup.G, privatizer.families))
+    return privatizer.release(setup.problem, setup.G, seed)
+
+
+class Integers(NamedTuple):
+    """Exact noise on tape, in the place of law.ExactDraws."""
+
+    tape: Tape
+    scale: Floats
+    gaussian: bool
+
+    def draw(self, n: int) -> np.ndarray:
+        return np.rint(self.tape.draw(self.scale[:n], self.gaussian)).astype(np.int64)
+
+
+def on_tape(tape: Tape) -> Callable[..., Integers]:
+    """The kind of exact source whose noise is the tape's."""
+
+    def source(_words: Any, scale: Any, sizes: Any, gaussian: bool) -> Integers:
+        each = np.repeat(scale[:, 0].astype(np.float64) / scale[:, 1], sizes)
+        return Integers(tape, np.sqrt(each) if gaussian else each, gaussian)
+
+    return source
+
+
+def play(setup: Setup, world: World, noise: Floats | float, entropy: int = 0) -> Played:
+    """The run with this noise, all that is drawn in one vector; or so many scales of it everywhere."""
+    at = [0]
+
+    def given(_i: int, scale: Floats) -> Floats:
+        at[0] += scale.size
+        if isinstance(noise, float) or at[0] > noise.size:  # more than were recorded is seen by check_like
+            return FAR * scale
+        return noise[at[0] - scale.size : at[0]]
+
+    tape = Tape(given, entropy)
+    made, seen, when = release_of(setup.privatizer, setup, tape, on_tape(tape)), [], []
+    for t, user in enumerate(world.people()):
+        released = made.release(user)
+        if released is not None:
+            seen.append(np.array(released, dtype=np.float64))
+            when.append(t)
+    scale, gaussian = [part for part, _ in tape.drawn], [kind for _, kind in tape.drawn]
+    sizes = tuple(part.size for part in scale)
+    values = np.concatenate(seen) if seen else np.zeros(0)
+    return Played(
+        values,
+        tuple(when),
+        sizes,
+        np.concatenate([np.zeros(0), *scale]),
+        np.repeat(np.array(gaussian, bool), sizes),
+    )
+
+
+class Responses(NamedTuple):
+    """B for the noises that are released at all, its inverse, and the noise around which it was read off."""
+
+    B: Floats  # [value, noise]
+    undo: Floats  # [noise, value]
+    used: np.ndarray  # which noises these are
+    noise: Floats  # all of them
+    unique: bool  # whether what is released determines the noise
+
+
+def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Responses:
+    """B around this noise, read off the code: the releases with one noise larger, less those without."""
+    exact = is_exact(setup.privatizer)
+    step = np.maximum(np.rint(base.scale), 1.0) * (base.scale > 0.0) if exact else base.scale
+    if noise.size > MOST_NOISES:
+        raise InputError(f"K: {noise.size:,} noises are too many to replay; a smaller H, S, A or K is needed")
+    B, at = np.zeros((base.values.size, noise.size)), play(setup, world, noise).values
+    for j in np.flatnonzero(step):
+        moved = noise.copy()
+        moved[j] += step[j]
+        B[:, j] = (play(setup, world, moved).values - at) / step[j]
+    B[np.abs(B) < CLOSE] = 0.0
+    used = np.flatnonzero(B.any(axis=0))
+    inverse = np.linalg.pinv(B[:, used] * base.scale[used]) * base.scale[used][:, None]
+    return Responses(B[:, used], inverse, used, noise, np.linalg.matrix_rank(B[:, used]) == used.size)
+
+
+def losses(shifts: Floats, scale: Floats, gaussian: np.ndarray, certificate: Certificate) -> Floats:
+    """How far the noise moves: ε, where Gaussian noise has no place; else μ, to which Laplace noise adds."""
+    each = np.abs(shifts) / scale
+    epsilon, mu = each[:, ~gaussian].sum(axis=1), np.sqrt(np.square(each[:, gaussian]).sum(axis=1))
+    if certificate.delta == 0.0:
+        return np.where(mu > 0.0, np.inf, epsilon)
+    return np.hypot(mu, [gdp_of_pure(float(one)) for one in epsilon]) if epsilon.any() else mu
+
+
+def declared(certificate: Certificate, relation: str) -> float:
+    """What a loss is compared with: ε, or the μ of (ε, δ)."""
+    if certificate.delta == 0.0:
+        return certificate.epsilon(relation)
+    mu = certificate.mu(relation)
+    if math.isfinite(mu):
+        return mu
+    rho = {"replace_one": certificate.rho_replace_one, "add_remove": certificate.rho_add_remove}[relation]
+    return (
+        gaussian_mu(certificate.epsilon(relation), certificate.delta) if rho is None else math.sqrt(2.0 * rho)
+    )
+
+
+class Pair(NamedTuple):
+    """Two users for one place, and by how much the noise must move from one to the other."""
+
+    place: int
+    one: Trajectory
+    other: Trajectory
+    shift: Floats  # of the noises in Responses.used
+    found: float  # ε or μ
+
+
+class Replay(NamedTuple):
+    """What was found: the worst pair under each relation, of so many; or what has moved."""
+
+    worst: dict[str, Pair]
+    tried: int
+    wrong: str | None
+    not_replayed: str | None  # why the loss is not that of the pairs
+    responses: Responses
+    base: Played
+
+
+def replay(setup: Setup, world: World, rng: np.random.Generator) -> Replay:
+    """The worst neighbours of a run."""
+    base, wrong = play(setup, world, FAR), None
+    found = Search(setup, world, base, rng)
+    if not np.array_equal(base.values, play(setup, world, FAR, entropy=1).values):
+        return Replay(still_pairs(setup, world), 0, None, ELSEWHERE, found.responses, base)
+    try:
+        found.run()
+    except NotReplayed as error:
+        return Replay(found.worst, found.tried, None, str(error), found.responses, base)
+    except Unlike as error:
+        wrong, (place, user) = str(error), found.last
+        there = world.users[place]
+        found.worst = {
+            "replace_one": Pair(place, there, user, np.zeros(0), math.inf),
+            "add_remove": Pair(place, NO_STEPS, there, np.zeros(0), math.inf),
+        }
+    return Replay(found.worst, found.tried, wrong, None, found.responses, base)
+
+
+def still_pairs(setup: Setup, world: World) -> dict[str, Pair]:
+    """Two users who stay in different states, both paid, where nothing says who is worst."""
+    H, S, pi = setup.problem.H, setup.problem.S, world.policies[0]
+    one, other = (
+        Trajectory(states, worlds.follow(pi, states), np.ones(H))
+        for states in (np.zeros(H + 1, np.int64), np.full(H + 1, S - 1))
+    )
+    pairs = zip(RELATIONS, (other, NO_STEPS), strict=True)
+    return {relation: Pair(0, one, second, np.zeros(0), 0.0) for relation, second in pairs}
+
+
+class Search:
+    """The search for the worst pair, place by place."""
+
+    def __init__(self, setup: Setup, world: World, base: Played, rng: np.random.Generator):
+        self._setup, self._world, self._base, self._rng = setup, world, base, rng
+        far = FAR * base.scale
+        self.responses = responses(setup, world, base, np.rint(far) if is_exact(setup.privatizer) else far)
+        self._values = play(setup, world, self.responses.noise).values
+        self.worst: dict[str, Pair] = {}
+        self.tried, self.last = 0, (0, world.users[0])
+
+    def run(self) -> None:
+        users = len(self._world.users)
+        for place in np.unique(np.linspace(0, users - 1, MOST_PLACES).astype(np.int64)).tolist():
+            pi = self._world.policies[place]
+            people = worlds.candidates(self._setup.problem, pi, self._rng)
+            moves = np.array([self._moved(place, user) for user in people])
+            for i, one in enumerate(moves):
+                self._note("replace_one", place, people, moves - one, i)
+            self._note("add_remove", place, people, moves - moves[0], 0)
+            self._climb(place, pi)
+            self._check(place, people, moves)
+        if not self.responses.unique:
+            self.worst = {relation: self._least(pair) for relation, pair in self.worst.items()}
+
+    def _moved(self, place: int, user: Trajectory) -> Floats:
+        """How far the noise moves if she takes the place of who is there; Unlike if no noise can follow."""
+        self.tried, self.last = self.tried + 1, (place, user)
+        seen = play(self._setup, self._world.with_user(place, user), self.responses.noise)
+        seen.check_like(self._base)
+        change = self._values - seen.values
+        shift = self.responses.undo @ change
+        shift[np.abs(shift) < CLOSE * self._base.scale[self.responses.used]] = 0.0
+        if np.abs(self.responses.B @ shift - change).max(initial=0.0) > CLOSE * (
+            1.0 + np.abs(change).max(initial=0.0)
+        ):
+            raise Unlike("what is released depends on her data by more than the noise can hide")
+        return shift
+
+    def _note(self, relation: str, place: int, people: list[Trajectory], shifts: Floats, i: int) -> None:
+        """Keep the worst of these pairs, all with person i as the first."""
+        used, moved = self.responses.used, (np.abs(shifts) > 0.0).sum(axis=1)
+        found = losses(shifts, self._base.scale[used], self._base.gaussian[used], self._setup.certificate)
+        j = int(np.lexsort((moved, -np.round(found, DIGITS)))[0])  # of equals, who moves fewest noises
+        key, best = (round(float(found[j]), DIGITS), -int(moved[j])), self.worst.get(relation)
+        if best is None or key > (round(best.found, DIGITS), -int((np.abs(best.shift) > 0.0).sum())):
+            self.worst[relation] = Pair(place, people[i], people[j], shifts[j], float(found[j]))
+
+    def _climb(self, place: int, pi: np.ndarray) -> None:
+        """Change one step of one of the two, as long as it makes them worse."""
+        problem, n = self._setup.problem, worlds.MOST_USERS
+        pair = self.worst["replace_one"]
+        if problem.S ** (problem.H + 1) * (2 * problem.A) ** problem.H <= n or pair.place != place:
+            return
+        kept = self._moved(place, pair.one)
+        for _ in range(CLIMBS):
+            pair = self.worst["replace_one"]
+            user = worlds.changed(pair.other, problem, pi, self._rng)
+            self._note(
+                "replace_one",
+                place,
+                [pair.one, user],
+                np.array([0.0 * kept, self._moved(place, user) - kept]),
+                0,
+            )
+            if self._rng.random() < 0.2:  # the other one's turn
+                pair = self.worst["replace_one"]
+                self.worst["replace_one"] = pair._replace(one=pair.other, other=pair.one, shift=-pair.shift)
+                kept = self._moved(place, pair.other)
+
+    def _check(self, place: int, people: list[Trajectory], moves: Floats) -> None:
+        """Play both worlds: with the noise moved, what is released stays what it was."""
+        used, scale = self.responses.used, self._base.scale
+        noises = [self.responses.noise, *(scale * self._rng.laplace(size=scale.size) for _ in range(NOISES))]
+        for user, shift in zip(people, moves, strict=True):
+            self.last, noise = (place, user), noises[int(self._rng.integers(len(noises)))]
+            noise = np.rint(noise) if is_exact(self._setup.privatizer) else noise
+            moved = noise.copy()
+            moved[used] += shift
+            before = play(self._setup, self._world, noise)
+            after = play(self._setup, self._world.with_user(place, user), moved)
+            if before.sizes != self._base.sizes:
+                raise NotReplayed(SELECTED)
+            after.check_like(before)
+            if not np.allclose(after.values, before.values, rtol=CLOSE, atol=CLOSE):
+                there = responses(self._setup, self._world, self._base, noise)
+                if not (there.unique and np.array_equal(there.used, used)):
+                    raise NotReplayed(HIDDEN)
+                raise Unlike("what is released depends on her data though the noise has followed it")
+
+    def _least(self, pair: Pair) -> Pair:
+        """The smallest move of Laplace noise that gives the same releases, where there are several."""
+        from scipy.optimize import linprog  # slow to import, and seldom needed
+
+        used, B = self.responses.used, self.responses.B
+        if self._base.gaussian[used].any():
+            return pair  # the inverse has the smallest already
+        scale = self._base.scale[used]
+        both = np.hstack([B * scale, -B * scale])
+        solved = linprog(np.ones(2 * used.size), A_eq=both, b_eq=B @ pair.shift, bounds=(0.0, None))
+        return pair._replace(found=float(solved.fun)) if solved.success else pair

@@ -1,0 +1,238 @@
+"""Privatizers that are broken on purpose: an audit that lets one of them pass is broken itself.
+
+Each pretends to be the privatizer that it was made from, with its certificate, and does one thing wrong: its
+noise is too small, or its `take` makes a mistake that has been made. None of them has a name in conf/.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpucbvi.counts import FAMILIES, add_user
+from dpucbvi.errors import InputError
+from dpucbvi.mechanisms.binary import levels
+from dpucbvi.privacy.draws import fill
+from dpucbvi.privatizers import Batches, Central, Certificate, GaussianTree, Local
+from dpucbvi.privatizers.arrays import Arrays, Take
+from dpucbvi.privatizers.batches import close, ended, show
+from dpucbvi.privatizers.local import SentSums
+from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
+
+Factor = Callable[[Any, Problem, int], Any]  # of the noise: a number, or one for every counter
+
+
+class Mistake(NamedTuple):
+    """What is wrong in words, made of which privatizer: smaller noise, or another `take` than its own."""
+
+    words: str
+    of: type
+    factor: Factor = lambda _privatizer, _problem, _G: 1.0
+    take: Callable[[Take], Take] = lambda take: take
+    clips: bool = True
+
+
+@dataclass(frozen=True)
+class Broken(Arrays):
+    """A privatizer with a mistake; all that it says of itself is what the privatizer says."""
+
+    inner: Any
+    mistake: Mistake
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    @property
+    def families(self) -> str:  # type: ignore[override]
+        return self.inner.families
+
+    @property
+    def take(self) -> Take:  # type: ignore[override]
+        return self.mistake.take(self.inner.take)
+
+    def noise_of(self, problem: Problem, G: int) -> Noise:
+        return self.inner.noise_of(problem, G)
+
+    def certificate(self, problem: Problem, G: int) -> Certificate:
+        return self.inner.certificate(problem, G)
+
+    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
+        state = self.inner.start(problem, G, seed)
+        if not self.mistake.clips:
+            state = state._replace(counting=state.counting._replace(clip=0))
+        scale = np.ascontiguousarray(state.source.scale * self.mistake.factor(self.inner, problem, G))
+        return state._replace(source=state.source._replace(scale=scale))
+
+
+# --- too little noise -----------------------------------------------------------------------------------------
+
+
+def times(factor: float) -> Factor:
+    return lambda _privatizer, _problem, _G: factor
+
+
+def tree_levels(privatizer: Any, problem: Problem) -> int:
+    return levels(privatizer.releases(problem) + 1)
+
+
+def rewards_times(privatizer: Any, problem: Problem, G: int, rewards: float, counts: float) -> np.ndarray:
+    """A factor for the rewards, which are released last, and another for the counts."""
+    released = FAMILIES[privatizer.families].released(*privatizer.shape(problem, G))
+    counters, n = np.arange(released.start, released.stop), G * problem.S * problem.A
+    return np.where(counters >= released.stop - n, rewards, counts)
+
+
+# --- mistakes of a release ------------------------------------------------------------------------------------
+
+
+def fresh_noise(take: Take) -> Take:
+    """The tree forgets its nodes: every release has new noise, as if nothing composed."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        state.mechanism.cumulative[:] = 0.0
+        return take(state, t, user, noisy)
+
+    return broken
+
+
+def one_noise(_take: Take) -> Take:
+    """One noise for all counters."""
+
+    def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
+        first = state.counting.first
+        fill(state.source, state.sent[first:])
+        state.sent[first:] = state.sent[first]
+        add_user(state.counting, state.sent, user)
+        state.sum[:] += state.sent
+        noisy.counts[first:] = state.sum[first:]
+        return True
+
+    return broken
+
+
+def visited_only(_take: Take) -> Take:
+    """Noise on the counters that she has moved."""
+
+    def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
+        first, moved = state.counting.first, np.zeros(state.sent.size)
+        fill(state.source, state.sent[first:])
+        add_user(state.counting, moved, user)
+        for c in range(first, moved.size):
+            if moved[c] != 0.0:
+                state.sum[c] += moved[c] + state.sent[c]
+        noisy.counts[first:] = state.sum[first:]
+        return True
+
+    return broken
+
+
+def claimed_policy(_take: Take) -> Take:
+    """The cells that get noise are those of the actions that a message claims, not of the policy issued."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        c = state.counting
+        add_user(c, state.batch, user)
+        for h in range(user.a.size):
+            state.shown[(h % c.G) * c.pairs + user.s[h] * c.A + user.a[h]] = 1
+        if not ended(t, state.ends, state.closed):
+            return False
+        close(state)
+        noisy.counts[:] = state.total
+        return True
+
+    return broken
+
+
+def two_batches(take: Take) -> Take:
+    """The last user of a batch is counted in the next one too."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        new = take(state, t, user, noisy)
+        if new:
+            add_user(state.counting, state.batch, user)
+            show(user.pi, state.counting.G, state.counting.A, state.shown)
+        return new
+
+    return broken
+
+
+def released_again(take: Take) -> Take:
+    """A backup from before the first release is restored: its batch is released again, with fresh noise."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        batch, total = state.batch.copy(), state.total.copy()
+        new = take(state, t, user, noisy)
+        if new and state.closed[0] == 1:
+            state.batch[:], state.total[:] = batch, total
+            add_user(state.counting, state.batch, user)
+            show(user.pi, state.counting.G, state.counting.A, state.shown)
+        return new
+
+    return broken
+
+
+def retried(take: Take) -> Take:
+    """A planner fails on a negative count, and the release is tried again until it does not."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        batch, total, shown = state.batch.copy(), state.total.copy(), state.shown.copy()
+        closed, cell = state.closed[0], state.counting.first
+        new = take(state, t, user, noisy)
+        while new and state.total[cell] - total[cell] < 0.0:
+            state.batch[:], state.total[:], state.shown[:], state.closed[0] = batch, total, shown, closed
+            new = take(state, t, user, noisy)
+        return new
+
+    return broken
+
+
+BROKEN = {
+    "ten_percent": Mistake("noise 10% too small", Central, times(0.9)),
+    "three_percent": Mistake("noise 3% too small", Batches, times(0.97)),
+    "half_levels": Mistake(
+        "half of the tree's levels",
+        Central,
+        lambda p, problem, _: math.ceil(tree_levels(p, problem) / 2) / tree_levels(p, problem),
+    ),
+    "natural_log": Mistake(
+        "ln K for log₂ K levels", Central, lambda p, problem, _: math.log(problem.K) / tree_levels(p, problem)
+    ),
+    "without_H": Mistake("noise without the factor H", Local, lambda _p, problem, _G: 1.0 / problem.H),
+    "without_rewards": Mistake(
+        "rewards without noise", Central, lambda p, problem, G: rewards_times(p, problem, G, 0.0, 1.0)
+    ),
+    "rewards_outside_budget": Mistake(
+        "rewards outside the budget",
+        Local,
+        lambda p, problem, G: rewards_times(p, problem, G, 1.0, 1.0 - float(FAMILIES[p.families].R)),
+    ),
+    "pooled_as_per_step": Mistake(
+        "ℓ2 sensitivity √H too small (pooled)", GaussianTree, lambda _p, problem, _G: 1.0 / math.sqrt(problem.H)
+    ),
+    "unclipped": Mistake("noise for clipped visits, none clipped", GaussianTree, clips=False),
+    "fresh_noise": Mistake("fresh noise in every release", Central, take=fresh_noise),
+    "one_noise": Mistake("one noise for all counters", Local, take=one_noise),
+    "visited_only": Mistake("noise on visited cells only", Local, take=visited_only),
+    "claimed_policy": Mistake("cells of the claimed policy", Batches, take=claimed_policy),
+    "two_batches": Mistake("a user in two batches", Batches, take=two_batches),
+    "released_again": Mistake("a batch released again after a restore", Batches, take=released_again),
+    "retried": Mistake("a release tried again when planning fails", Batches, take=retried),
+}
+
+
+def broken(name: str, setup: Setup) -> Setup:
+    """The setup with this mistake in its privatizer; InputError if there is none of it."""
+    if name not in BROKEN:
+        raise InputError(f"broken: {name!r} is not accepted; it must be null or one of {', '.join(BROKEN)}")
+    mistake = BROKEN[name]
+    if type(setup.privatizer) is not mistake.of or is_exact(setup.privatizer):
+        raise InputError(f"broken: {name} is made of {mistake.of.__name__} with simulated noise")
+    if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
+        raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
+    if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
+        raise InputError("broken: unclipped needs a privatizer with clip")
+    return setup._replace(privatizer=Broken(setup.privatizer, mistake))

@@ -1,0 +1,81 @@
+"""Privatizers that somebody else might bring: CONTRIBUTING's, as it is and with a mistake."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from dpucbvi.counts import counters
+
+TEXT = (Path(__file__).resolve().parents[3] / "CONTRIBUTING.md").read_text()
+
+
+def contributing():
+    """The class of CONTRIBUTING.md, without the line that gives it a name in conf/."""
+    snippet = re.search(r"# dpucbvi/privatizers/fresh\.py\n(.*?)\nPRIVATIZERS\.add", TEXT, re.DOTALL)[1]
+    names = {"__name__": "fresh"}
+    exec(compile(snippet, "fresh.py", "exec"), names)
+    return names["Fresh"]
+
+
+Fresh = contributing()
+
+
+class TenthOfTheNoise(Fresh):
+    """Its noise divided by ten; it certifies what Fresh does."""
+
+    def start(self, problem, G, seed):
+        state = super().start(problem, G, seed)
+        return state._replace(source=state.source._replace(scale=state.source.scale / 10.0))
+
+
+class OwnRelease(Fresh):
+    """A release of its own, with numpy's noise, which no tape records."""
+
+    times = 1.0
+
+    def release(self, problem, G, seed):
+        rng, sums = np.random.default_rng(seed), np.zeros(counters(*problem.shape(G)))
+        scale = self.times * self.noise_of(problem, G).scale
+        tally = super().start(problem, G, seed).counting
+
+        def release(user):
+            from dpucbvi.counts import add_user
+
+            add_user(tally, sums, user)
+            return sums + rng.laplace(scale=scale, size=sums.size)
+
+        return SimpleNamespace(release=release)
+
+
+class OwnTenth(OwnRelease):
+    times = 0.1
+
+
+class WhenPaid(OwnRelease):
+    """Releases only after users who earn something: when is what she did."""
+
+    def release(self, problem, G, seed):
+        inner = ArrayOf(self, problem, G, seed)
+        return SimpleNamespace(release=lambda user: inner(user) if user.r.sum() > 0.0 else None)
+
+
+class MoreNoiseIfPaid(Fresh):
+    """Draws once more for users who earn something."""
+
+    @staticmethod
+    def take(state, t, user, noisy):
+        if user.r.sum() > 0.0:
+            state.source.draw(state.noise.size)
+        return Fresh.take(state, t, user, noisy)
+
+
+class ArrayOf:
+    """The release of Fresh, as a function."""
+
+    def __init__(self, privatizer, problem, G, seed):
+        self._made = super(OwnRelease, privatizer).release(problem, G, seed)
+
+    def __call__(self, user):
+        return self._made.release(user)
