@@ -31,6 +31,8 @@ S15, S13, S11, S9, S7, S5, S3, S1 = SINE_SERIES
 C16, C14, C12, C10, C8, C6, C4, C2, C0 = COSINE_SERIES
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
+snapped = inlined(draws.snapped)
+
 
 @intrinsic
 def bits_of(_context: Any, x: Any = None) -> Any:
@@ -151,12 +153,12 @@ def fill_gaussian(state: Words, words: Words, out: Floats) -> None:
 
 @jit
 def fill_seeded(source: Draws, out: Floats) -> None:
-    """Fill `out` with scale × the next variates."""
+    """Fill `out` with scale × the next variates, on the lattice if there is one."""
     if source.gaussian:
         fill_gaussian(source.generator, source.words, out)
         for c in range(out.size):
-            out[c] = source.scale[c] * out[c]
+            out[c] = snapped(source.scale[c] * out[c], source.lattice)
     else:
         next_words(source.generator, source.words)
         for c in range(out.size):
-            out[c] = source.scale[c] * laplace_from_word(source.words[c])
+            out[c] = snapped(source.scale[c] * laplace_from_word(source.words[c]), source.lattice)

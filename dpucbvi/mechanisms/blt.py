@@ -59,7 +59,7 @@ import numpy as np
 from dpucbvi.elementary import expm1, log1p
 from dpucbvi.errors import InputError, whole
 from dpucbvi.mechanisms import TOO_MANY
-from dpucbvi.privacy.draws import fill
+from dpucbvi.privacy.draws import fill, lattice, snapped
 from dpucbvi.protocol import Floats, Ints
 
 MARGIN = 1e-10  # by which a sensitivity is rounded up, relative; its own rounding is below 1e-12
@@ -225,6 +225,7 @@ class Buffers(NamedTuple):
     new: Floats  # scratch
     total: Floats
     T: int  # releases that the sensitivity was for
+    lattice: float
 
     def seek(self, releases: int) -> None:
         """Set the index as it is after so many releases: no file is trusted with it."""
@@ -235,9 +236,8 @@ def start(size: int, blt: Blt, T: int) -> Buffers:
     """The buffers before the first of T releases."""
     d = len(_gaps(blt))
     y, new, total = np.zeros((d, size)), np.zeros(size), np.zeros(size)
-    return Buffers(
-        np.zeros(1, np.int64), y, np.ones(d), np.zeros(1), np.array(blt.x), np.array(blt.w), new, total, T
-    )
+    x, w = np.array(blt.x), np.array(blt.w)
+    return Buffers(np.zeros(1, np.int64), y, np.ones(d), np.zeros(1), x, w, new, total, T, lattice())
 
 
 def next_noise(buffers: Buffers, source: Any) -> tuple[Floats, float]:
@@ -255,5 +255,7 @@ def next_noise(buffers: Buffers, source: Any) -> tuple[Floats, float]:
             total[c] += w * y[c]
         b += w * buffers.powers[i]
         buffers.powers[i] *= x
+    for c in range(total.size):
+        total[c] = snapped(total[c], buffers.lattice)
     buffers.variance[0] += b * b
     return total, buffers.variance[0]

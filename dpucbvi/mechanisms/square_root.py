@@ -39,7 +39,7 @@ import numpy as np
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import TOO_MANY, add_multiple
-from dpucbvi.privacy.draws import fill
+from dpucbvi.privacy.draws import fill, lattice, snapped
 from dpucbvi.protocol import Floats, Ints
 
 MOST_BYTES = 2 * 10**9  # of what is kept for all releases
@@ -86,6 +86,8 @@ def noise_table(size: int, T: int, source: Any) -> Floats:
         z[t] = source.draw(size)
     if T:
         correlate(z)
+    for row in z:
+        row[:] = snapped(row, lattice())
     return z
 
 

@@ -3,6 +3,10 @@
 The generator is numpy's SFC64, kept as its four words so that a state is made of arrays alone. What needs the
 bits of a word (`next_words`, `fill`) has a compiled version of its own in engine/noise.py, which gives the same
 bits; everything else here is compiled as it stands.
+
+Lattice. With SNAPPED noise and rewards are rounded to multiples of 2^-20, whose sums are exact below 2^33. Then
+N + snapped(noise) is N + noise, rounded to the lattice whatever N is: its low bits do not tell N. x + 1.5·2^32
+lies between 2^32 and 2^33, where floats are 2^-20 apart, for |x| < 2^31.
 """
 
 from collections.abc import Callable
@@ -15,6 +19,18 @@ from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import Words, laplace_from_words
 from dpucbvi.protocol import Floats
 
+SNAPPED = False  # whether simulated noise and rewards are on the lattice; those of stored results are not
+
+
+def lattice() -> float:
+    """The number whose addition rounds to the lattice; 0 if nothing is rounded."""
+    return 1.5 * 2.0**32 if SNAPPED else 0.0
+
+
+def snapped(x: Any, lattice: float) -> Any:
+    """The lattice point nearest to x."""
+    return (x + lattice) - lattice
+
 
 class Draws(NamedTuple):
     """A seeded source of independent noises: scale × standard Laplace or normal variates."""
@@ -23,12 +39,13 @@ class Draws(NamedTuple):
     words: Words  # scratch
     scale: Floats  # of every coordinate
     gaussian: bool
+    lattice: float
 
     def draw(self, n: int) -> Floats:
         """The next n noises, one for each coordinate."""
         next_words(self.generator, self.words)
         standard = gaussian_from_words(self.words) if self.gaussian else laplace_from_words(self.words)
-        return self.scale * standard[:n]
+        return snapped(self.scale * standard[:n], self.lattice)
 
 
 def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
@@ -37,7 +54,7 @@ def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
         return Recorded(seed, scale, gaussian)
     n = scale.size
     words = np.zeros(2 * ((n + 1) // 2) if gaussian else n, dtype=np.uint64)
-    return Draws(generator(seed), words, scale, gaussian)
+    return Draws(generator(seed), words, scale, gaussian, lattice())
 
 
 def generator(seed: np.random.SeedSequence) -> Words:

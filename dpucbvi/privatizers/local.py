@@ -22,7 +22,7 @@ from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, sta
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms.binary import Stream
 from dpucbvi.privacy.certificate import positive
-from dpucbvi.privacy.draws import fill
+from dpucbvi.privacy.draws import fill, lattice, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.noisy_sums import NoisySums, by_counter
@@ -126,7 +126,7 @@ class LocalRandomizer:
 
     def perturb(self, sigma: Floats) -> Floats:
         """σ̃ = σ + Lap(3Δ/ε) in every coordinate [Sec.5.2 (1), (3)]."""
-        return sigma + self.scale * self._stream.draw(len(sigma))
+        return sigma + snapped(self.scale * self._stream.draw(len(sigma)), lattice())
 
 
 class LocalServer:

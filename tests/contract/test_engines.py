@@ -15,6 +15,7 @@ from dpucbvi.bonus import bernstein_bonus, bernstein_terms
 from dpucbvi.engine import fast
 from dpucbvi.engine.noise import laplace_from_word, next_words
 from dpucbvi.engine.state import EPISODE
+from dpucbvi.privacy import draws
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.answers import MOST_SIMULATED
@@ -235,6 +236,33 @@ def assert_same_arrays(one: Iterable[np.ndarray], other: Iterable[np.ndarray]) -
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a, b)
         assert a.dtype == b.dtype
+
+
+ON_LATTICE = {
+    "central": dp_ucbvi_with("central"),
+    "batches, pooled": dp_ucbvi_with("batches", families="paper", **BATCHED),
+    "toeplitz": dp_ucbvi_with("toeplitz", families="paper"),
+    "toeplitz, square root": dp_ucbvi_with("toeplitz", families="paper", factorisation="square_root"),
+    "local": dp_ucbvi_with("local"),
+}
+
+
+@pytest.mark.parametrize("name", ON_LATTICE)
+def test_engines_agree_on_the_lattice(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every noisy sum of rewards is then a multiple of 2^-20; without the switch few are."""
+    setup = setup_of(ON_LATTICE[name], pooled="pooled" in name, K=60)
+
+    def off_lattice() -> float:
+        sums = np.array([one.counts.R for one in fast.episodes(fast.start(setup, 0), 0)])
+        return float((sums[sums != 0.0] * 2.0**20 % 1 != 0.0).mean())
+
+    assert off_lattice() > 0.9
+    monkeypatch.setattr(draws, "SNAPPED", True)
+    assert off_lattice() == 0.0
+    assert_same_episodes(episodes(setup, 0), fast.episodes(fast.start(setup, 0), 0))
+    reference = run(setup, "reference")
+    assert_same(reference, run(setup, "fast"))
+    assert reference.policy_changes[-1] > 0
 
 
 OTHERS = [name for name in PRIVATIZERS if getattr(PRIVATIZERS[name], "sparse", False)]
