@@ -92,4 +92,5 @@ def extra(name: str, asked: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"{asked} needs {error.name}: pip install 'dpucbvi[{name}]'") from None
+        package = str(error.name).partition(".")[0]
+        raise InputError(f"{asked} needs {package}: pip install 'dpucbvi[{name}]'") from None

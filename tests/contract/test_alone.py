@@ -45,7 +45,7 @@ EVERY_PAIR = """
 
     river, ran, refused = dp.riverswim(S=3, H=4), [], []
     for one in PRIVATIZERS:
-        private = PRIVATIZERS[one]() if one == "non_private" else PRIVATIZERS[one](epsilon=100.0)
+        private = PRIVATIZERS[one]() if one == "non_private" else PRIVATIZERS[one](epsilon=30.0)
         for other in AGENTS:
             agent = AGENTS[other]()
             if private.model in agent.models:
