@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from strangers import Fresh, OwnRelease, OwnTenth
+from own_privatizers import Fresh, OwnRelease, OwnTenth
 from test_replay import SETTINGS, made, mistaken
 
 import dpucbvi as dp

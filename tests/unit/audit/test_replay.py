@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import theory
-from strangers import Fresh, MoreNoiseIfPaid, TenthOfTheNoise, WhenPaid
+from own_privatizers import Fresh, MoreNoiseIfPaid, TenthOfTheNoise, WhenPaid
 
 import dpucbvi as dp
 from dpucbvi.audit import replay, worlds
