@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from dpucbvi import privatizers
-from dpucbvi.errors import whole
+from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import (
     HOW,
     READ,
@@ -114,7 +114,15 @@ class Guarantee:
 
 
 def certify(
-    privatizer: Any, *, H: int, S: int, A: int, K: int, pooled: bool = False, per_person: int = 1
+    privatizer: Any,
+    *,
+    H: int,
+    S: int,
+    A: int,
+    K: int,
+    pooled: bool = False,
+    per_person: int = 1,
+    audit: Any = None,
 ) -> Guarantee:
     """What a privatizer guarantees for K users, whatever the MDP and the agent are.
 
@@ -128,6 +136,8 @@ def certify(
         Whether counts are pooled over steps, as the agent's `pooled` says.
     per_person
         How many of the K users may be one person.
+    audit
+        What `dp.audit` found of a privatizer of your own: it then counts as audited, or is refused.
 
     Returns
     -------
@@ -137,7 +147,7 @@ def certify(
     Raises
     ------
     InputError
-        If a number is not accepted, or the certificate is none of the privatizer's model.
+        If a number is not accepted, the certificate is none of the privatizer's model, or the audit caught it.
 
     Examples
     --------
@@ -149,14 +159,19 @@ def certify(
     check_offers("privatizer", privatizer, PRIVATIZER)
     problem = Problem(whole("H", H, 1), whole("S", S, 1), whole("A", A, 1), whole("K", K, 1), beta=0.05)
     certificate = certificate_of(None, privatizer, problem, 1 if pooled else problem.H)  # type: ignore[arg-type]
-    return guarantee(certificate, basis_of(privatizer), per_person=per_person)
+    return guarantee(certificate, basis_of(privatizer, audit), per_person=per_person)
 
 
-def basis_of(privatizer: Any) -> str:
+def basis_of(privatizer: Any, audit: Any = None) -> str:
     """Who says so: a proof, for the classes that privatizers/ offers by name; else the author of the class."""
-    return (
-        PROVEN if type(privatizer) in [getattr(privatizers, name) for name in privatizers.__all__] else DECLARED
-    )
+    name = type(privatizer).__name__
+    if audit is not None and getattr(audit, "privatizer", None) != name:
+        raise InputError(f"audit: it is not one of {name}; it must be what dp.audit found of it")
+    if audit is not None and audit.caught:
+        raise InputError(f"audit: {name} is {audit.verdict}")
+    if type(privatizer) in [getattr(privatizers, name) for name in privatizers.__all__]:
+        return PROVEN
+    return DECLARED if audit is None else AUDITED
 
 
 def guarantee(

@@ -176,3 +176,19 @@ def test_when_something_is_released_and_what_is_drawn_must_not_move():
     ):
         one, *_ = dp.audit(privatizer, A=1, K=4, trials=0).findings
         assert one.caught and one.how.startswith(words) and math.isinf(one.found)
+
+
+def test_what_passes_an_audit_is_certified_as_audited_and_what_is_caught_is_refused():
+    """A proof stays a proof, and an audit of one privatizer says nothing of another."""
+    sizes, audits = (
+        {"H": 2, "S": 2, "A": 2, "K": 8},
+        [dp.audit(one(1.0), trials=0) for one in (Fresh, TenthOfTheNoise)],
+    )
+    assert dp.certify(Fresh(1.0), **sizes).basis == "declared"
+    assert dp.certify(Fresh(1.0), **sizes, audit=audits[0]).basis == "audited"
+    with pytest.raises(dp.InputError, match=r"^audit: TenthOfTheNoise is caught: replay"):
+        dp.certify(TenthOfTheNoise(1.0), **sizes, audit=audits[1])
+    for other in (audits[0], "passed"):
+        with pytest.raises(dp.InputError, match=r"^audit: it is not one of Central"):
+            dp.certify(dp.Central(1.0), **sizes, audit=other)
+    assert dp.certify(dp.Central(1.0), **sizes, audit=dp.audit(dp.Central(1.0), trials=0)).basis == "proven"
