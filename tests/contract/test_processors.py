@@ -58,7 +58,7 @@ def digest(agent: str, name: str) -> str:
     return hashlib.sha256(numbers + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
 
 
-def librarys() -> list[str]:
+def bits_of_libm_and_blas() -> list[str]:
     """Bits of what the package does not use: libm's exp and a product of OpenBLAS."""
     x = np.random.default_rng(0).random(100_000)
     found = np.array([math.exp(one) for one in x]), x.reshape(-1, 100) @ x[:100]
@@ -100,4 +100,9 @@ def test_what_is_not_used_differs_on_an_old_processor():
 
     if not has["FMA3"]:
         pytest.skip("this processor is an old one")
-    assert all(one != other for one, other in zip(on_an_old_processor("t.librarys()"), librarys(), strict=True))
+    assert all(
+        one != other
+        for one, other in zip(
+            on_an_old_processor("t.bits_of_libm_and_blas()"), bits_of_libm_and_blas(), strict=True
+        )
+    )

@@ -80,7 +80,8 @@ def test_a_bit_that_is_hot_too_often_is_noticed():
 def test_a_large_epsilon_has_a_certificate():
     """ln((1 + e^ε)/2) where e^ε is not a float any more."""
     certificate = dp.OneStep(1000.0, noise="exact").certificate(dp.Problem(2, 2, 1, 1000, 0.1), 1)
-    assert certificate.add_remove == pytest.approx(1000 - math.log(2), rel=1e-11)
+    truth = 1000 - math.log(2)
+    assert truth <= certificate.add_remove <= truth * (1 + 1.1e-12)  # rounded up by 1e-12
 
 
 def test_which_bit_is_hot_and_which_step_is_asked():
