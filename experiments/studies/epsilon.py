@@ -36,7 +36,7 @@ from experiments.studies.shared.style import (
     legend_below,
     new_panels,
 )
-from experiments.studies.shared.tables import as_regret, finals, write_csv
+from experiments.studies.shared.tables import as_regret, finals, markdown, write_page
 
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
@@ -251,13 +251,8 @@ def matches(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    """epsilon.csv; an algorithm that never has the printed regret has no value there."""
-    records = []
-    for curve, label, setting, regret, at in printed_matches(experiment):
-        value, low, high = (f"{x:.6g}" for x in at) if at else ("", "", "")
-        found = {"curve": curve, "printed_regret": f"{regret:g}", "algorithm": label, "setting": setting}
-        records.append({**found, "value": value, "low": low, "high": high})
-    return [write_csv(folder / "epsilon.csv", records)]
+    header, *rows = matches(experiment)
+    return [write_page(folder, "epsilon", matches=markdown(header, rows))]
 
 
 STUDY = Study(draw, matches, write)

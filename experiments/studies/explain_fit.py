@@ -1,43 +1,34 @@
-"""The factors of every hypothesis about the printed figure: those whose curves are nearest to it.
-
-The non-private curve has the hypothesis' factor on the bonus too; E is 0 there.
-"""
+"""The factors of every hypothesis about the printed figure, and of UCBVI: those with the nearest curves."""
 
 from pathlib import Path
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.explain.findings import at_printed, counting, distance, hypotheses
+from experiments.studies.explain.findings import distance_of
 from experiments.studies.shared.printed import at_printed_size
 from experiments.studies.shared.tables import finals, write_csv
 
 HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
-Factors = tuple[float, float]
+Factors = tuple[str, str]
 
 
-def distances(experiment: StoredExperiment, hypothesis: str) -> dict[Factors, float]:
-    """D of a hypothesis at every point of its grid."""
-    free = {arm.point["bonus.scale"]: arm for arm in experiment.arms if arm.panel == counting(hypothesis)}
-    found: dict[Factors, list[StoredArm]] = {}
+def distances(experiment: StoredExperiment) -> dict[str, dict[Factors, float]]:
+    """D of every hypothesis at every point of its grid."""
+    found: dict[str, dict[Factors, dict[str, StoredArm]]] = {}
     for arm in experiment.arms:
-        if arm.panel == hypothesis:
-            found.setdefault((arm.point["bonus.scale"], arm.point["confidence.scale"]), []).append(arm)
+        factors = str(arm.point["bonus.scale"]), str(arm.point.get("confidence.scale", ""))
+        found.setdefault(str(arm.panel), {}).setdefault(factors, {})[str(arm.printed)] = arm
     return {
-        factors: distance(
-            {str(arm.printed): at_printed(arm).mean(axis=0) for arm in (free[factors[0]], *private)}
-        )
-        for factors, private in found.items()
+        name: {factors: distance_of(arms) for factors, arms in points.items()} for name, points in found.items()
     }
 
 
 def points(experiment: StoredExperiment) -> Rows:
     """Every point of every grid, the chosen one marked."""
     rows: Rows = [HEADER]
-    for name in hypotheses(experiment):
-        found = distances(experiment, name)
+    for name, found in distances(experiment).items():
         for factors, value in found.items():
-            chosen = int(value == min(found.values()))
-            rows.append((name, *map(str, factors), f"{value:.4f}", str(chosen)))
+            rows.append((name, *factors, f"{value:.4f}", str(int(value == min(found.values())))))
     return rows
 
 

@@ -175,11 +175,10 @@ def test_the_arms_have_the_chosen_factors(algorithm):
         assert "confidence" not in arm
 
 
-@pytest.mark.parametrize("name", ["riverswim", "epsilon", "privacy_for_free"])
+@pytest.mark.parametrize("name", ["epsilon", "privacy_for_free"])
 def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
     arms, chosen = exp(name).arms.values(), CHOSEN["DP-UCBVI"]
     private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
-    private = [arm for arm in private if arm.get("panel") != "c"]  # chosen by +exp=calibrate_mechanisms
     assert private
     assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_factor"])}
     assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_factor"])}
@@ -242,8 +241,8 @@ def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(n
 
 
 @pytest.mark.parametrize("name", ["mechanisms", "riverswim"])
-def test_levers_elsewhere_and_panel_c_are_run_with_the_factors_of_their_arm(name):
-    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "c")]
+def test_levers_elsewhere_and_other_privatizers_are_run_with_the_factors_of_their_arm(name):
+    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "others")]
     assert len(arms) == {"mechanisms": 16, "riverswim": 4}[name]
     for arm in arms:
         privatizer = arm.privatizer.name if arm.privatizer.name in FILES else "batches"  # without privacy
@@ -260,19 +259,22 @@ def test_the_seeds_of_the_calibration_are_used_nowhere_else(name):
         assert last <= FIRST_SEED or config.seed >= LAST_SEED
 
 
-@pytest.mark.parametrize(
-    ("arm", "algorithm"),
-    [
-        *((f"matched_{curve}", "DP-UCBVI") for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2")),
-        *((f"matched_pooled_{curve}", "DP-UCBVI, pooled") for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2")),
-        *((f"matched_puvi_{curve}", "Private-UCB-VI") for curve in ("jdp_eps1", "jdp_eps2")),
-        ("matched_ucbvi", "UCBVI"),
-        ("matched_pooled_ucbvi", "UCBVI, pooled"),
-    ],
-)
-def test_panel_b_is_run_at_what_was_matched(arm, algorithm):
-    """To two significant digits."""
-    settings = exp("riverswim").arms[arm]
-    rows = csv.DictReader((RESULTS / "epsilon.csv").open())
-    (row,) = [r for r in rows if (r["curve"], r["algorithm"]) == (settings.printed, algorithm)]
-    assert f"{OmegaConf.select(settings, row['setting']):.2g}" == f"{float(row['value']):.2g}"
+FIT = [row for row in csv.DictReader((RESULTS / "explain_fit.csv").open()) if row["chosen"] == "1"]
+
+
+@pytest.mark.parametrize("row", FIT, ids=[row["hypothesis"] for row in FIT])
+def test_a_hypothesis_about_the_printed_figure_is_run_with_its_fitted_factors(row):
+    arms = [arm for arm in exp("explain").arms.values() if arm.panel == row["hypothesis"]]
+    assert len(arms) == (1 if row["hypothesis"].endswith("ucbvi") else 2)
+    for arm in arms:
+        assert arm.bonus.scale == float(row["bonus_factor"])
+        assert not row["confidence_factor"] or arm.confidence.scale == float(row["confidence_factor"])
+
+
+def test_the_fitted_panel_of_figure_1_is_lap_1_over_epsilon_in_the_tree():
+    rows = {row["hypothesis"]: row for row in FIT}
+    arms = exp("riverswim").arms
+    assert arms.fitted_ucbvi.bonus.scale == float(rows["step_ucbvi"]["bonus_factor"])
+    for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2"):
+        wanted = (float(rows["step_bare"]["bonus_factor"]), float(rows["step_bare"]["confidence_factor"]))
+        assert factors(arms[f"fitted_{curve}"]) == wanted

@@ -8,11 +8,11 @@ import yaml
 
 from dpucbvi.errors import InputError
 from experiments.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
-from experiments.studies.headline.report import FITTED
-from experiments.studies.headline.verdicts import DOES_NOT, REPRODUCES
+from experiments.studies.riverswim.verdicts import CANNOT, DOES_NOT, REPRODUCES
 from experiments.studies.shared.tables import TEXTS, WRITTEN
 
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
+JUDGED = {REPRODUCES: "holds", DOES_NOT: "does not hold", CANNOT: "cannot be told"}
 MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
 
 
@@ -62,31 +62,11 @@ def _claim(section: str, item: dict[str, Any], numbers: Numbers, shipped: list[s
 
 
 def _judged(claim: Claim, told: str) -> Claim:
-    """The verdict of the stored runs, which judge the sentence in several columns."""
+    """The verdict in the paper's own setting, which comes first; the others stand beside it."""
     if told == NOT_SHIPPED:
         return claim._replace(verdict="not tested", measured=told)
-    settings = [(setting, word) for setting, _, word in (part.rpartition(": ") for part in told.split("; "))]
-    words = [word for _, word in settings]
-    fitted = [word for setting, word in settings if _is_fitted(setting)]
-    own = [(setting, word) for setting, word in settings if not _is_fitted(setting)]
-    if set(words) == {REPRODUCES}:
-        verdict = "holds"
-    elif REPRODUCES in words:
-        verdict = "holds in part"
-    else:
-        verdict = "does not hold" if DOES_NOT in words else "cannot be told"
-    cell = [f"{setting.partition(',')[0]}: {word}" for setting, word in own]
-    cell += [f"fitted: {fitted.count(REPRODUCES)} of {len(fitted)} do"] if fitted else []
-    order = [f"{setting}: {word}" for setting, word in own]
-    order += [f"{setting} (fitted): {word}" for setting, word in settings if _is_fitted(setting)]
-    return claim._replace(
-        verdict=verdict, measured="; ".join(cell), note=f"{'; '.join(order)}. {claim.note}".strip()
-    )
-
-
-def _is_fitted(setting: str) -> bool:
-    """Whether its ε or factors were fitted to the printed curves."""
-    return setting.partition(",")[0] in FITTED
+    first, *_ = (part.rpartition(": ")[2] for part in told.split("; "))
+    return claim._replace(verdict=JUDGED[first], measured=told)
 
 
 def ledger(claims: list[Claim]) -> str:

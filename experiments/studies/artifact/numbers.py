@@ -1,9 +1,9 @@
 """Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
 
-    riverswim.jdp_eps1                  final regret of an arm: mean ± half the 95% interval
-    headline.<arm>                      the same with a bootstrap interval, as headline.md has it
-    headline.median.<arm>, .largest.    of all runs
-    headline.verdict.<rule>             a sentence of Section 7, judged in every column of headline.md
+    literal.jdp_eps1                    final regret of an arm: mean ± half the 95% interval
+    riverswim.<arm>                     the same with a bootstrap interval, as riverswim.md has it
+    riverswim.median.<arm>, .largest.   of all runs
+    riverswim.verdict.<rule>            a sentence of Section 7, judged in every column of riverswim.md
     ablation.times.<arm>                regret over that of the whole algorithm
     epsilon.match.jdp_eps1.DP_UCBVI     the ε at which an algorithm has the printed regret
     privacy_for_free.slope.<counts>.JDP exponents of the cost of privacy in K, for every ε; pooled_counts, ...
@@ -15,7 +15,9 @@
     audit.honest, audit.broken          how many audits stay below a certificate, how many mistakes are caught
     audit.<arm>, audit.share            the ε that an attack has found; the most of ε that actions give away
     explain.near, explain.off           how many hypotheses come near the printed curves; the factor of the rest
-    explain.nearest                     the nearest of them, in words
+    explain.nearest, explain.distance   the nearest of them, in words, and how far it is
+    explain.inside, explain.wide        how many end in the printed bands; which of these are spread as widely
+    explain.ucbvi                       how far UCBVI is from the non-private curve
     horizon.exponent.<arm>              of the regret in H
     printed.jdp_eps1                    final regret of a printed curve
 
@@ -32,9 +34,9 @@ from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import Match, printed_matches
-from experiments.studies.explain.findings import findings, summary
-from experiments.studies.headline.report import columns, numbers as of_arm
-from experiments.studies.headline.verdicts import SENTENCES, judge
+from experiments.studies.explain.findings import summary
+from experiments.studies.riverswim.report import FITTED, columns, numbers as of_arm
+from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import panels_of
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.printed import printed_curves
@@ -81,17 +83,17 @@ def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
             yield f"{experiment.name}.{arm.key}", with_interval(*arm.interval)
 
 
-def _headline(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
         found = of_arm(arm)
         mean, low, high = (as_regret(float(value)) for value in found.mean)
-        yield f"headline.{arm.key}", f"{mean} ({low} to {high})"
-        yield f"headline.median.{arm.key}", as_regret(found.median)
-        yield f"headline.largest.{arm.key}", as_regret(found.largest)
-    judged = judge(columns(experiment))
+        yield f"riverswim.{arm.key}", f"{mean} ({low} to {high})"
+        yield f"riverswim.median.{arm.key}", as_regret(found.median)
+        yield f"riverswim.largest.{arm.key}", as_regret(found.largest)
+    judged = judge(columns(experiment), FITTED)
     for sentence, rule in SENTENCES.items():
         told = [f"{column}: {found[sentence]}" for column, found in judged.items()]
-        yield f"headline.verdict.{rule.__name__}", "; ".join(told)
+        yield f"riverswim.verdict.{rule.__name__}", "; ".join(told)
 
 
 def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
@@ -151,7 +153,7 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 
 def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for key, value in summary(findings(experiment)).items():
+    for key, value in summary(experiment).items():
         yield f"explain.{key}", value
 
 
@@ -175,7 +177,7 @@ MAKERS = {
     "ablation": _ablation,
     "audit": _audit,
     "explain": _explain,
-    "headline": _headline,
+    "riverswim": _riverswim,
     "horizon": _horizon,
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,

@@ -7,7 +7,7 @@ from experiments.studies.artifact.numbers import Numbers
 from experiments.studies.shared.tables import in_latex
 
 WRITTEN = "% Written by experiments/report.py from the results that ship; do not edit.\n"
-# The rules of headline/verdicts.py, and what the table calls them.
+# The rules of riverswim/verdicts.py, and what the table calls them.
 SENTENCES = {
     "non_private_is_best": "UCBVI is best",
     "jdp_cost_is_a_small_constant": "JDP: small constant",
@@ -50,7 +50,7 @@ def claims_table(claims: list[Claim]) -> str:
 
 def sentences_table(numbers: Numbers) -> str:
     """The verdict on every sentence of Section 7 (a column) in every setting (a row)."""
-    told = {rule: numbers.get(f"headline.verdict.{rule}", "") for rule in SENTENCES}
+    told = {rule: numbers.get(f"riverswim.verdict.{rule}", "") for rule in SENTENCES}
     found = {rule: dict(part.split(": ") for part in text.split("; ") if part) for rule, text in told.items()}
     settings = dict.fromkeys(setting for verdicts in found.values() for setting in verdicts)
     rows = [" & ".join([name, *(v.get(name, "-") for v in found.values())]) + r" \\" for name in settings]

@@ -1,40 +1,44 @@
 """Which noise explains the printed Figure 1? Named hypotheses, each with one set of constants.
 
 The factors are those of +exp=explain_fit, the runs are others and more. What is said: which hypotheses the
-printed curves rule out and which they leave possible; never what was done.
+printed curves and bands rule out and which they leave possible; never what was done.
 """
 
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.privacy.certificate import rounded_up
-from dpucbvi.stats import holm, three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study, regret
 from experiments.studies.explain.findings import (
-    POSSIBLE,
     Finding,
     at_printed,
     best,
     best_local,
+    distance_of,
     epsilon_text,
     findings,
-    fit,
     in_words,
+    inside,
     local_arms,
     local_distance,
+    panels,
+    spread,
     summary,
 )
 from experiments.studies.shared.arms import check_same_grid, laplace_of, runs_text
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
-from experiments.studies.shared.style import BLACK, DASHED, HUES, QUIET, SMALL, new_panels, set_ticks
+from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, legend_below, new_panels, set_ticks
 from experiments.studies.shared.tables import finals, markdown, write_page
 
 FIRST = 1000  # episode
+JDP = ("jdp_eps1", "jdp_eps2")
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -45,10 +49,10 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     if not at_printed_size(experiment):
         return regret.draw(experiment)
-    found = findings(experiment)
-    figure, (upper, lower) = new_panels([2.6, 0.5 + 0.29 * len(found)], aligned=False)
-    _draw_distances(lower, found)
-    _draw_curves(upper, experiment, best(found))
+    rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
+    figure, (upper, lower) = new_panels([2.6, 0.7 + 0.29 * len(rows)], aligned=False)
+    _draw_distances(lower, rows)
+    _draw_curves(upper, experiment, best(findings(experiment)))
     return figure
 
 
@@ -56,11 +60,15 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
     bonus, confidence = found.factors
     noise, _ = in_words(found.hypothesis)
     axes.set(title=f"(a) nearest: {noise}", xlabel="episode", ylabel="cumulative regret")
-    factors = f"bonus × {bonus:g}, $E$ × {confidence:g}"
+    factors = f"JDP: bonus × {bonus:g}, $E$ × {confidence:g}"
     axes.text(0.985, 0.02, factors, transform=axes.transAxes, ha="right", fontsize=SMALL, color=QUIET)
-    local = best_local(experiment)
+    local, free = best_local(experiment), panels(experiment, "non_private")
     labels = []
-    for arm in [*found.arms.values(), *([] if local is None else [local])]:
+    for arm in [
+        *([best(free).first] if free else []),
+        *found.arms.values(),
+        *([] if local is None else [local]),
+    ]:
         hue, episodes = HUES[str(arm.printed)], arm.episodes
         shown = episodes >= min(FIRST, episodes[-1] / 50)
         axes.plot(episodes[shown], arm.regret.mean(axis=0)[shown], color=hue, linewidth=1.6)
@@ -76,10 +84,10 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
 
 
 def _names(arm: StoredArm) -> tuple[str, str]:
-    """What the arm certifies; below, the printed ε, as in the figure riverswim."""
+    """What the arm certifies; below, the printed ε."""
     certificate = arm.certificate
     if certificate.model == "none":
-        return "DP-UCBVI", "not private"
+        return "UCBVI", "not private"
     return f"{certificate.model} ε = {_short(certificate.add_remove)}", f"printed as ε = {str(arm.printed)[-1]}"
 
 
@@ -88,18 +96,27 @@ def _short(epsilon: float) -> str:
     return three_digits(rounded_up(epsilon, 3)) if epsilon < 1e5 else millions
 
 
-def _draw_distances(axes: Axes, found: list[Finding]) -> None:
+def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
+    """A dot for every curve, in its colour, filled if it ends in the printed band."""
     axes.set_title("(b) distance from the printed curves", loc="right")  # longer than the axes
     axes.set_xlabel("r.m.s. of log(ours/printed)")
-    for y, one in enumerate(found):
-        low, high = np.quantile(one.fit.by_chance, [0.025, 0.975])
-        axes.plot([low, high], [y, y], color=QUIET, linewidth=3, alpha=0.35, solid_capstyle="butt")
-        style = "full" if one.verdict == POSSIBLE else "none"
-        axes.plot(one.fit.distance, y, "o", color=BLACK, fillstyle=style, markersize=5)
-    axes.set_yticks(range(len(found)), [_name(one) for one in found], fontsize=SMALL)
+    for y, one in enumerate(rows):
+        for curve, arm in one.arms.items():
+            style: Any = "full" if inside(arm) else "none"
+            hue = HUES[curve]
+            axes.plot(distance_of({curve: arm}), y, "o", color=hue, fillstyle=style, markersize=5)
+    axes.set_yticks(range(len(rows)), [_name(one) for one in rows], fontsize=SMALL)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.grid(False, axis="y")
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    words = {"non_private": "not private", "jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1"}
+    dots = [Line2D([], [], marker="o", linestyle="", color=HUES[c], label=word) for c, word in words.items()]
+    outside = Line2D(
+        [], [], marker="o", linestyle="", color=QUIET, fillstyle="none", label="ends outside its band"
+    )
+    legend_below(figure, [*dots, outside], 2)
 
 
 def _name(one: Finding) -> str:
@@ -110,9 +127,10 @@ def _name(one: Finding) -> str:
 
 
 HEADER = (
-    *("noise", "counts", "ε certified", "bonus ×", "E ×"),
-    *("distance", "by chance", "p", "printed figure"),
+    *("noise", "counts", "ε certified", "bonus ×", "E ×", "D, ε = 1", "D, ε = 2", "D"),
+    *("ends in the bands", "half a band is, in our σ", "as wide"),
 )
+FREE = ("counts", "bonus ×", "D", "ends at (printed: 4,280)", "ends in the band", "half a band is, in our σ")
 
 
 def table(experiment: StoredExperiment) -> Rows:
@@ -128,10 +146,11 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         folder,
         "explain",
         hypotheses=markdown(HEADER, [_row(one) for one in found]),
+        free=markdown(FREE, [_free_row(one) for one in panels(experiment, "non_private")]),
         ratios=_ratios(experiment, best(found)),
         local=_local(experiment),
         runs=runs_text(experiment),
-        **summary(found),
+        **summary(experiment),
     )
     return [page]
 
@@ -140,21 +159,32 @@ def _row(found: Finding) -> tuple[str, ...]:
     bonus, confidence = found.factors
     return (
         *in_words(found.hypothesis),
-        epsilon_text(found.certified[0]),
+        epsilon_text(found.certified),
         f"{bonus:g}",
         f"{confidence:g}",
-        f"{found.fit.distance:.3f}",
-        f"{np.quantile(found.fit.by_chance, 0.95):.3f}",
-        f"{found.p:.2g}",
-        found.verdict,
+        *(f"{distance_of({curve: found.arms[curve]}):.3f}" for curve in JDP if curve in found.arms),
+        f"{found.distance:.3f}",
+        "yes" if found.inside else "no",
+        ", ".join(f"{spread(arm):.1f}" for arm in found.arms.values()),
+        "yes" if found.as_wide else "no",
+    )
+
+
+def _free_row(found: Finding) -> tuple[str, ...]:
+    arm = found.first
+    return (
+        in_words(found.hypothesis)[1],
+        f"{found.factors[0]:g}",
+        f"{found.distance:.3f}",
+        f"{arm.mean:,.0f}",
+        "yes" if found.inside else "no",
+        f"{spread(arm):.1f}",
     )
 
 
 def _ratios(experiment: StoredExperiment, found: Finding) -> str:
-    arms = dict(found.arms)
-    local = best_local(experiment)
-    if local is not None:
-        arms["ldp_eps2"] = local
+    local, free = best_local(experiment), panels(experiment, "non_private")
+    arms = {**(best(free).arms if free else {}), **found.arms, **({"ldp_eps2": local} if local else {})}
     episodes = next(iter(printed_curves().values())).episodes
     rows = [
         [curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret)]
@@ -164,21 +194,19 @@ def _ratios(experiment: StoredExperiment, found: Finding) -> str:
 
 
 def _local(experiment: StoredExperiment) -> str:
-    header = ("a user adds", "ε certified", "distance", "p", "ends at (printed: 15,120)")
-    arms = local_arms(experiment)
-    p = holm(np.array([fit({"ldp_eps2": at_printed(arm)}).p for arm in arms]))
-    return markdown(header, [_local_row(arm, float(one)) for arm, one in zip(arms, p, strict=True)])
+    header = ("a user adds", "counts", "ε certified", "D", "ends at (printed: 15,120)", "ends in the band")
+    return markdown(header, [_local_row(arm) for arm in local_arms(experiment)])
 
 
-def _local_row(arm: StoredArm, p: float) -> tuple[str, ...]:
-    regret = at_printed(arm)
+def _local_row(arm: StoredArm) -> tuple[str, ...]:
     shared = ", the same for all pairs" * arm.config["privatizer"]["name"].endswith(":Shared")
     return (
         f"{laplace_of(arm)}{shared}",
+        "pooled" if arm.config["agent"]["pooled"] else "per step",
         epsilon_text(arm.certificate.add_remove),
         f"{local_distance(arm):.3f}",
-        f"{p:.2g}",
-        f"{regret[:, -1].mean():,.0f}",
+        f"{arm.mean:,.0f}",
+        "yes" if inside(arm) else "no",
     )
 
 

@@ -1,17 +1,22 @@
 """What the runs of +exp=explain say: the fit of every hypothesis, and which noise has the printed LDP curve.
 
-How far the curves of a hypothesis are from the printed ones, and how far chance alone would put them.
+A hypothesis about the noise has two curves, JDP where the legend says ε = 1 and ε = 2. Three things are asked.
 
-A hypothesis about the noise has three curves: without privacy, and under JDP where the legend says ε = 1 and
-ε = 2. With x_ce the logarithm of curve c's regret at the digitised episode e, mean over runs, the distance is
+Shape. With x_ce the logarithm of curve c's regret at the digitised episode e, mean over runs, the distance is
 
     D = √( mean over c and e of (x_ce - printed x_ce)² ),
 
-so that 0.1 means about 10%. The printed curves are means of 5 runs, read off a bitmap to ±100. If they were
-made by the hypothesis, D would be as large as that of 5 of our runs, drawn at random for each curve and read
-off as badly, to a mean of as many as we have, drawn anew too. The share of such figures that are at least as
-far off as the printed one is p: a small p rules the hypothesis out, a large one only leaves it possible. The
-factors were fitted to the same curves (on other seeds), so p is if anything too large.
+so that 0.1 means about 10%. The factors were fitted to the same curves, on other seeds.
+
+Level. Do the means end inside the printed bands? Outside, the hypothesis is ruled out.
+
+Spread. The paper does not say what its bands show. The widest of the usual readings is the mean ± 1.96 s, with
+s the standard deviation of its 5 runs. 4s²/σ² is then χ² with 4 degrees of freedom, if regrets are normal with
+our runs' σ, and a printed half-width W is too wide for the hypothesis if
+
+    W > 1.96 σ √(χ²₄(0.999) / 4) = 4.2 σ,
+
+which chance alone brings about once in 1,000 curves. σ itself is of our runs, 20 of them.
 """
 
 import math
@@ -19,25 +24,29 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import chi2, norm
 
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.protocol import Floats
-from dpucbvi.stats import holm, three_digits
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.printed import DIGITISATION, final_regrets, printed_curves
+from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
 
 PRINTED_RUNS = 5
-FIGURES = 5000  # drawn by chance
+FALSE_ALARM = 0.001
+WIDEST = float(norm.ppf(0.975) * np.sqrt(chi2.isf(FALSE_ALARM, PRINTED_RUNS - 1) / (PRINTED_RUNS - 1)))
+NEAR = 0.2  # a distance that we call near
 STEP, POOLED = "step", "pooled"
-Curves = Mapping[str, Floats]  # by printed curve: regret [run, digitised episode]
-
-
-class Fit(NamedTuple):
-    """The distance of a hypothesis, and what chance makes of it."""
-
-    distance: float
-    by_chance: Floats  # distances of figures drawn by chance
-    p: float
+NAMES = {
+    "ucbvi": "UCBVI, not private",
+    "proven": "as proven, Lap(3HL/ε)",
+    "no_split": "without the 3, Lap(HL/ε)",
+    "no_levels": "without L, Lap(3H/ε)",
+    "no_horizon": "without H, Lap(3L/ε)",
+    "bare": "without all three, Lap(1/ε)",
+    "redrawn": "Lap(1/ε), redrawn in every release",
+}
+COUNTS = {STEP: "per step", POOLED: "pooled"}
 
 
 def at_printed(arm: StoredArm) -> Floats:
@@ -47,80 +56,64 @@ def at_printed(arm: StoredArm) -> Floats:
     return np.array([np.interp(episodes, run.trace.episodes, run.trace.regret) for run in arm.runs])
 
 
-def hypotheses(experiment: StoredExperiment) -> list[str]:
-    """The panels that are hypotheses about JDP noise, in the order of their arms."""
-    panels = [str(arm.panel) for arm in experiment.arms if str(arm.printed).startswith("jdp")]
-    return list(dict.fromkeys(panels))
-
-
-def counting(hypothesis: str) -> str:
-    """`step` or `pooled`."""
-    return hypothesis.partition("_")[0]
-
-
-def distance(means: Curves) -> float:
-    """D of mean regrets at the digitised episodes."""
+def distance(means: Mapping[str, Floats]) -> float:
+    """D of mean regrets at the digitised episodes, by printed curve."""
     off = [np.log(mean) - np.log(printed_curves()[curve].regret) for curve, mean in means.items()]
     return float(np.sqrt(np.mean(np.square(off))))
 
 
-def fit(curves: Curves, seed: int = 0) -> Fit:
-    """D of the printed figure from our means, and of figures drawn by chance."""
-    means = {curve: regret.mean(axis=0) for curve, regret in curves.items()}
-    found, rng = distance(means), np.random.default_rng(seed)
-    off = [_by_chance(regret, rng) for regret in curves.values()]
-    by_chance = np.sqrt(np.mean(np.square(off), axis=(0, 2)))
-    return Fit(found, by_chance, float((1 + (by_chance >= found).sum()) / (1 + FIGURES)))
+def distance_of(arms: Mapping[str, StoredArm]) -> float:
+    """D of arms by the printed curve that they stand for."""
+    return distance({curve: at_printed(arm).mean(axis=0) for curve, arm in arms.items()})
 
 
-def _by_chance(regret: Floats, rng: np.random.Generator) -> Floats:
-    """log of a curve printed by chance less the log of a mean of ours by chance, [figure, episode]."""
-    n = len(regret)
-    printed, ours = (regret[rng.integers(n, size=(FIGURES, runs))].mean(axis=1) for runs in (PRINTED_RUNS, n))
-    read = printed + rng.uniform(-DIGITISATION, DIGITISATION, size=printed.shape)
-    return np.asarray(np.log(np.maximum(read, 1.0)) - np.log(ours))
+def inside(arm: StoredArm) -> bool:
+    """Whether the mean ends in the printed band."""
+    return printed_bands()[str(arm.printed)].holds(arm.mean)
 
 
-LEVEL = 0.05
-NEAR = 0.2  # a distance that we call near
-RULED_OUT, POSSIBLE = "ruled out", "possible"
-NAMES = {
-    "proven": "as proven, Lap(3HL/ε)",
-    "no_split": "without the 3, Lap(HL/ε)",
-    "no_levels": "without L, Lap(3H/ε)",
-    "no_horizon": "without H, Lap(3L/ε)",
-    "bare": "without all three, Lap(1/ε)",
-    "redrawn": "Lap(1/ε), redrawn in every release",
-}
-COUNTS = {"step": "per step", "pooled": "pooled"}
+def spread(arm: StoredArm) -> float:
+    """Half the width of the printed band, in standard deviations of our runs."""
+    low, high = printed_bands()[str(arm.printed)]
+    return float((high - low) / 2.0 / arm.finals.std(ddof=1))
 
 
 class Finding(NamedTuple):
-    """One hypothesis: its arms, its fit, and p after Holm's correction over all of them."""
+    """One hypothesis, or UCBVI, and its arms by printed curve."""
 
     hypothesis: str
-    arms: dict[str, StoredArm]  # by printed curve
-    fit: Fit
-    p: float
+    arms: dict[str, StoredArm]
+
+    @property
+    def distance(self) -> float:
+        return distance_of(self.arms)
+
+    @property
+    def inside(self) -> bool:
+        """Whether every curve ends in its band."""
+        return all(map(inside, self.arms.values()))
+
+    @property
+    def as_wide(self) -> bool:
+        """Whether its runs may be spread as widely as every printed band."""
+        return all(spread(arm) <= WIDEST for arm in self.arms.values())
+
+    @property
+    def first(self) -> StoredArm:
+        return next(iter(self.arms.values()))
 
     @property
     def name(self) -> str:
         return ", counts ".join(in_words(self.hypothesis))
 
     @property
-    def verdict(self) -> str:
-        return RULED_OUT if self.p < LEVEL else POSSIBLE
-
-    @property
     def factors(self) -> tuple[float, float]:
-        config = self.arms["jdp_eps1"].config
-        return config["bonus"]["scale"], config["confidence"]["scale"]
+        return self.first.config["bonus"]["scale"], self.first.config["confidence"]["scale"]
 
     @property
-    def certified(self) -> tuple[float, float]:
-        """The ε of the curve printed as ε = 1, if a user is added or removed, and if she is replaced."""
-        certificate = self.arms["jdp_eps1"].certificate
-        return certificate.add_remove, certificate.replace_one
+    def certified(self) -> float:
+        """The ε of the curve printed as ε = 1, if a user is added or removed."""
+        return self.first.certificate.add_remove
 
 
 def in_words(hypothesis: str) -> tuple[str, str]:
@@ -129,34 +122,38 @@ def in_words(hypothesis: str) -> tuple[str, str]:
     return NAMES[noise], COUNTS[counts]
 
 
+def panels(experiment: StoredExperiment, curves: str) -> list[Finding]:
+    """The panels whose arms stand for printed curves that begin so, in the order of the config."""
+    found: dict[str, dict[str, StoredArm]] = {}
+    for arm in experiment.arms:
+        if str(arm.printed).startswith(curves):
+            found.setdefault(str(arm.panel), {})[str(arm.printed)] = arm
+    return [Finding(name, arms) for name, arms in found.items()]
+
+
 def findings(experiment: StoredExperiment) -> list[Finding]:
-    """Every hypothesis, in the order of the config."""
-    panels = {
-        name: {str(arm.printed): arm for arm in experiment.arms if arm.panel == name}
-        for name in hypotheses(experiment)
-    }
-    fits = {name: fit({curve: at_printed(arm) for curve, arm in arms.items()}) for name, arms in panels.items()}
-    adjusted = holm(np.array([found.p for found in fits.values()]))
-    return [
-        Finding(name, arms, fits[name], float(p))
-        for (name, arms), p in zip(panels.items(), adjusted, strict=True)
-    ]
+    """Every hypothesis about the noise under JDP."""
+    return panels(experiment, "jdp")
 
 
 def best(found: list[Finding]) -> Finding:
-    return min(found, key=lambda finding: finding.fit.distance)
+    return min(found, key=lambda one: one.distance)
 
 
-def summary(found: list[Finding]) -> dict[str, str]:
-    """How many come near, by which factor the others are off, the nearest, and what chance explains."""
-    far = [one.fit.distance for one in found if one.fit.distance >= NEAR]
-    possible = "; ".join(one.name for one in found if one.verdict == POSSIBLE)
+def summary(experiment: StoredExperiment) -> dict[str, str]:
+    """How many come near and end in the bands, the nearest, who is as widely spread, and UCBVI's distance."""
+    found = findings(experiment)
+    far = [one.distance for one in found if one.distance >= NEAR]
+    both = [one.name for one in found if one.inside and one.as_wide]
     return {
         "near": f"{len(found) - len(far)} of {len(found)}",
         "off": f"{np.exp(min(far)):.1f}" if far else "-",
         "nearest": best(found).name,
-        "epsilon": epsilon_text(best(found).certified[0]),
-        "possible": possible or "none of them",
+        "distance": f"{best(found).distance:.0%}",
+        "epsilon": epsilon_text(best(found).certified),
+        "inside": f"{sum(one.inside for one in found)} of {len(found)}",
+        "wide": "; ".join(both) or "none of them",
+        "ucbvi": " or ".join(f"{one.distance:.0%}" for one in panels(experiment, "non_private")),
     }
 
 
@@ -165,9 +162,9 @@ def epsilon_text(value: float) -> str:
 
 
 def local_arms(experiment: StoredExperiment) -> list[StoredArm]:
-    """The LDP curves with the factors of the best JDP hypothesis, the most noise first."""
-    arms = [arm for arm in experiment.arms if arm.panel == "ldp"]
-    return sorted(arms, key=lambda arm: -noise_of_user(arm))
+    """The LDP curves: counts per step first, then the most noise."""
+    arms = [arm for arm in experiment.arms if arm.printed == "ldp_eps2"]
+    return sorted(arms, key=lambda arm: (arm.config["agent"]["pooled"], -noise_of_user(arm)))
 
 
 def noise_of_user(arm: StoredArm) -> float:
@@ -176,7 +173,7 @@ def noise_of_user(arm: StoredArm) -> float:
 
 
 def local_distance(arm: StoredArm) -> float:
-    return distance({"ldp_eps2": at_printed(arm).mean(axis=0)})
+    return distance_of({"ldp_eps2": arm})
 
 
 def best_local(experiment: StoredExperiment) -> StoredArm | None:

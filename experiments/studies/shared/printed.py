@@ -25,13 +25,40 @@ class PrintedCurve(NamedTuple):
     regret: Floats
 
 
+class Band(NamedTuple):
+    """The shaded band of a curve at the last episode; the paper does not say what it shows."""
+
+    low: float
+    high: float
+
+    def holds(self, regret: float) -> bool:
+        """Whether a regret lies inside."""
+        return self.low <= regret <= self.high
+
+
+@cache
+def _rows() -> dict[str, list[dict[str, str]]]:
+    """The rows of the file by their curve."""
+    lines = [line for line in PRINTED_CSV.read_text().splitlines() if not line.startswith("#")]
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in csv.DictReader(lines):
+        found.setdefault(row["curve"], []).append(row)
+    return found
+
+
 @cache
 def printed_curves() -> dict[str, PrintedCurve]:
-    """All printed curves by the name of their column."""
-    lines = [line for line in PRINTED_CSV.read_text().splitlines() if not line.startswith("#")]
-    rows = list(csv.DictReader(lines))
-    episodes = np.array([float(row.pop("episode")) for row in rows])
-    return {name: PrintedCurve(episodes, np.array([float(row[name]) for row in rows])) for name in rows[0]}
+    """All printed curves by their name."""
+    return {
+        name: PrintedCurve(*(np.array([float(row[key]) for row in rows]) for key in ("episode", "regret")))
+        for name, rows in _rows().items()
+    }
+
+
+@cache
+def printed_bands() -> dict[str, Band]:
+    """The band of every printed curve at its last episode."""
+    return {name: Band(float(rows[-1]["low"]), float(rows[-1]["high"])) for name, rows in _rows().items()}
 
 
 def in_printed_env(config: dict[str, Any]) -> bool:

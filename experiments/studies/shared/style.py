@@ -75,18 +75,19 @@ ALGORITHMS: dict[str, tuple["Line", str, bool]] = {
 # One width for all figures: 4 inches on a page or a screen, and four fifths of that in a column of 3.3 inches,
 # where the smallest type (SMALL) still has 6 points.
 WIDTH = 4.0  # inches
+PAGE = 7.0  # inches: three panels on common axes, over both columns
 
 
 def new_panels(
-    heights: Sequence[float], columns: int = 1, aligned: bool = True, **options: Any
+    heights: Sequence[float], columns: int = 1, aligned: bool = True, width: float = WIDTH, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of the one width with its panels in the order of reading; the rows have these heights (inches).
+    """A figure with its panels in the order of reading; the rows have these heights (inches).
 
     matplotlib's constrained layout makes room in them for titles, labels and a legend below. Panels that are
     not `aligned` stand one below the other, each as wide as what stands beside it allows.
     """
     layout = ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.04)
-    figure = Figure(figsize=(WIDTH, sum(heights)), layout=layout)
+    figure = Figure(figsize=(width, sum(heights)), layout=layout)
     if aligned:
         panels = list(
             figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights, **options).flat

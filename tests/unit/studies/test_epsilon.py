@@ -1,6 +1,4 @@
-"""Regret against ε: the figure, the table and epsilon.csv show what the stored runs say."""
-
-import csv
+"""Regret against ε: the figure, the table and the page show what the stored runs say."""
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run her
 
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon import STUDY, check_certified, printed_matches
-from experiments.studies.shared.printed import final_regrets
 from experiments.studies.shared.style import BLACK
 
 EPISODES = grid(50_000)
@@ -141,19 +138,9 @@ def test_every_match_is_found_and_written(tmp_path):
     assert {key: m.x for key, m in results.items() if m} == pytest.approx(matched())
     assert [key for key, m in results.items() if m is None] == [("ldp_eps2", "Private-UCB-VI")]
     (path,) = STUDY.report(made, tmp_path, {}.get)
-    rows = list(csv.DictReader(path.open()))
-    assert path.name == "epsilon.csv" and len(rows) == 2 + 3 * 3
-    for row in rows:
-        key = (row["curve"], row["algorithm"])
-        private = row["curve"] != "non_private"
-        assert row["setting"] == ("privatizer.epsilon" if private else "bonus.scale")
-        assert float(row["printed_regret"]) == final_regrets(made.arms[0].config)[row["curve"]]
-        if results[key] is None:
-            assert row["value"] == row["low"] == row["high"] == ""
-        else:
-            numbers = [float(row[name]) for name in ("value", "low", "high")]
-            np.testing.assert_allclose(numbers, results[key], rtol=1e-3)
-            assert numbers[1] < numbers[0] < numbers[2]
+    assert path.name == "epsilon.md"
+    for row in STUDY.table(made):
+        assert f"| {' | '.join(row)} |" in path.read_text()
 
 
 def test_the_table_says_where_the_regret_is_the_printed_one():

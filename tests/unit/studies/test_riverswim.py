@@ -1,327 +1,146 @@
 """Figure 1 and its tables, from runs that are made up: every curve, number and verdict is theirs."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import Line, bands, end_labels, is_log, labelled, legend, lines, said, texts
-from made_up import RIVER, end, grid, half_width, mean, stored_arm, stored_experiment
+from drawn import bands, is_log, legend, lines, said
+from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
+from scipy.stats import binomtest
 
-from dpucbvi.errors import InputError
+from dpucbvi.stats import paired
 from experiments.lab.shipped import Shipped
-from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.riverswim import (
-    LITERAL,
-    OTHERS,
-    PER_STEP,
-    POOLED,
-    PRIVATE_UCB_VI,
-    STUDY,
-    find,
-)
-from experiments.studies.shared.printed import final_regrets, printed_curves
+from experiments.studies.riverswim import STUDY
+from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled, tail
+from experiments.studies.riverswim.verdicts import SENTENCES, judge
+from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
+from experiments.studies.shared.style import HUES
+from experiments.studies.shared.tables import as_regret
 
-STRAIGHT = ("DP-UCBVI", "Private-UCB-VI", "DP-UCBVI, literal", "UCBVI, literal")
 EPISODES = grid(50_000)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
-PRIVATE = CURVES[1:]
-# Panel a is linear but for UCBVI and pooled JDP; panel b has about the shape and the end of the printed curves.
-# Every arm has a level of its own, so that no two curves are alike.
-SLOPES = {
-    ("DP-UCBVI", "jdp_eps2"): 3.30,
-    ("DP-UCBVI", "jdp_eps1"): 3.31,
-    ("DP-UCBVI", "ldp_eps2"): 3.32,
-    ("DP-UCBVI, pooled", "jdp_eps2"): 1.12,
-    ("DP-UCBVI, pooled", "jdp_eps1"): 2.20,
-    ("DP-UCBVI, pooled", "ldp_eps2"): 3.05,
-    ("Private-UCB-VI", "jdp_eps2"): 3.41,
-    ("Private-UCB-VI", "jdp_eps1"): 3.42,
-    ("Private-UCB-VI", "ldp_eps2"): 3.43,
-    ("DP-UCBVI, literal", "jdp_eps2"): 3.21,
-    ("DP-UCBVI, literal", "jdp_eps1"): 3.22,
-    ("DP-UCBVI, literal", "ldp_eps2"): 3.23,
-}
-MATCHED = {  # ε, and how far from the printed curve
-    ("DP-UCBVI", "jdp_eps2"): (620.0, 0.97),
-    ("DP-UCBVI", "jdp_eps1"): (570.0, 0.96),
-    ("DP-UCBVI", "ldp_eps2"): (460.0, 0.95),
-    ("DP-UCBVI, pooled", "jdp_eps2"): (22.0, 1.03),
-    ("DP-UCBVI, pooled", "jdp_eps1"): (19.0, 1.04),
-    ("DP-UCBVI, pooled", "ldp_eps2"): (14.0, 1.05),
-    ("Private-UCB-VI", "jdp_eps2"): (1800.0, 1.07),
-    ("Private-UCB-VI", "jdp_eps1"): (1500.0, 1.08),
-}
-EXPLAINED = {  # ε, and how far from the printed curve
-    "jdp_eps2": (1920.0, 0.91),
-    "jdp_eps1": (960.0, 0.92),
-    "ldp_eps2": (1000.0, 0.93),
-}
-OTHER, ITS_REFERENCE = "DP-UCBVI, pooled, other privatizers", "DP-UCBVI, pooled, not private"
-CERTIFIED = {  # privatizer, ε of a user who is replaced, and how far from the printed curve
-    "non_private": ("non_private", None, 0.21),
-    "jdp_eps2": ("batches", 2.0, 0.22),
-    "jdp_eps1": ("batches", 1.0, 0.26),
-    "ldp_eps2": ("one_question", 2.0, 0.33),
-}
+PANELS = ("proven", "fitted", "others")
+MODELS = {"jdp": ("central", "batches"), "ldp": ("local", "one_question")}
 
 
-def straight(arm: StoredArm) -> StoredArm:
-    """Runs that are multiples of k."""
-    runs = [
-        run._replace(trace=run.trace._replace(regret=run.trace.regret[-1] / 50_000 * EPISODES))
-        for run in arm.runs
-    ]
-    return arm._replace(runs=runs)
-
-
-def made(
-    label: str, panel: str, curve: str, values: np.ndarray, epsilon: float | None = None, **settings
-) -> StoredArm:
-    model = "non_private" if epsilon is None else "central" if curve.startswith("jdp") else "local"
-    settings = {"model": model, **settings}
-    settings |= {"epsilon": epsilon or 1.0, "label": label, "panel": panel, "printed": curve}
-    arm = stored_arm(f"{panel}_{label}_{curve}", values, **settings)
-    return straight(arm) if panel == "a" and label != "UCBVI" else arm
-
-
-def shape(curve: str) -> np.ndarray:
+def shape(curve: str, level: float) -> np.ndarray:
     printed = printed_curves()[curve]
-    return np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
+    return level * np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
 
 
-def experiment(**changes) -> StoredExperiment:
-    arms = [
-        made("UCBVI", "a", "non_private", 0.05 * shape("non_private"), bonus=0.0003),
-        made("UCBVI, literal", "a", "non_private", 3.2 * EPISODES),
-        made("UCBVI", "matched", "non_private", 0.98 * shape("non_private"), bonus=0.014),
-        made("UCBVI, pooled", "matched", "non_private", 1.02 * shape("non_private"), bonus=0.14, pooled=True),
-        made("DP-UCBVI, not private", "b", "non_private", 0.9 * shape("non_private"), bonus=0.0105),
-    ]
-    for (label, curve), slope in SLOPES.items():
-        epsilon = changes.get(curve, float(curve[-1]))
-        factors = {} if label.endswith("literal") else {"bonus": 0.0001, "confidence": 0.01}
-        arms.append(made(label, "a", curve, slope * EPISODES, epsilon, **factors))
-    for (label, curve), (epsilon, level) in MATCHED.items():
-        arms.append(made(label, "matched", curve, level * shape(curve), epsilon, bonus=0.0001, confidence=0.01))
-    for curve, (epsilon, level) in EXPLAINED.items():
-        values = level * shape(curve)
-        arm = made("DP-UCBVI", "b", curve, values, epsilon, bonus=0.0105, confidence=0.0001)
-        noise = changes.get("noise", 1.0) * 960.0 / epsilon  # as in a tree with H = 20 and 16 levels
-        runs = [run._replace(trace=run.trace._replace(noise_scale=noise)) for run in arm.runs]
-        arms.append(arm._replace(runs=runs))
-    for curve, (privatizer, epsilon, level) in CERTIFIED.items():
-        label, factors = OTHER if epsilon else ITS_REFERENCE, {"bonus": 0.0003, "confidence": 0.002}
-        factors |= {"model": privatizer, **changes.get("c", {}).get(curve, {})}
-        epsilon = factors.pop("epsilon", epsilon)
-        arms.append(made(label, "c", curve, level * shape(curve), epsilon, **factors))
-        for run in arms[-1].runs:
-            run.config["agent"]["cap"], run.config["postprocess"] = "steps_left", {"zero": 3.0}
-            run.config["privatizer"] |= {"families": "tuned"} if privatizer == "batches" else {}
+def made(panel: str, curve: str, level: float, label: str = "DP-UCBVI", runs: int = 4):
+    models = MODELS.get(curve[:3], ("non_private", "non_private"))
+    model = models[panel == "others"]
+    epsilon = {"proven": 1.0, "fitted": 960.0, "others": 1.0}.get(panel, 1.0) * float(
+        curve[-1:].strip("e") or 1
+    )
+    settings = {"label": label, "panel": panel, "printed": curve, "model": model, "epsilon": epsilon}
+    return stored_arm(f"{panel}_{label}_{curve}", shape(curve, level), runs=runs, **settings)
+
+
+LEVELS = {"proven": 30.0, "fitted": 1.02, "others": 0.8}
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    """Every arm has a level of its own, so that no two curves are alike."""
+    arms = []
+    for panel in PANELS:
+        for i, curve in enumerate(CURVES):
+            level = 0.05 if (panel, curve) == ("proven", "non_private") else LEVELS[panel] * (1 + i / 50)
+            arms.append(made(panel, curve, level, "UCBVI" if curve == "non_private" else "DP-UCBVI"))
+    arms += [made("proven", curve, 25.0 + i, "Private-UCB-VI") for i, curve in enumerate(CURVES[1:])]
+    arms += [made("literal", "jdp_eps1", 33.0)]
     return stored_experiment("riverswim", arms)
 
 
-@cache
-def whole() -> StoredExperiment:
-    return experiment()
-
-
 @pytest.fixture(scope="module")
-def figure():
-    return STUDY.draw(whole())
+def figure(experiment):
+    return STUDY.draw(experiment)
 
 
-def hues(figure) -> dict[str, str]:
-    """The colour of every printed curve, as the labels beside panel b say it."""
-    names = {"not": "non_private", "JDP1": "jdp_eps1", "JDP2": "jdp_eps2", "LDP2": "ldp_eps2"}
-    found = {}
-    for name, label in end_labels(figure.axes[1]).items():
-        private = label.detail.startswith("printed as ε = ")
-        found[names[name[:3] + label.detail[len("printed as ε = ")] if private else "not"]] = label.colour
-    assert sorted(found) == sorted(CURVES) and len(set(found.values())) == 4
-    return found
-
-
-def drawn(figure, panel: int) -> dict[tuple[str, str], Line]:
-    """By the algorithm that the legend says for the line, and the printed curve that the colour means."""
+@pytest.mark.parametrize(("place", "panel"), list(enumerate(PANELS)))
+def test_every_arm_of_a_panel_has_its_curve_and_its_interval(figure, experiment, place, panel):
+    axes, arms = figure.axes[place], [arm for arm in experiment.arms if arm.panel == panel]
+    found, filled = lines(axes, len(EPISODES)), bands(axes)
+    assert len(found) == len(filled) == len(arms) and is_log(axes) == (True, True)
     looks = {entry.look: label for label, entry in legend(figure).items()}
-    colours = {colour: curve for curve, colour in hues(figure).items()}
-    found = {}
-    for line in lines(figure.axes[panel], len(EPISODES)):
-        key = looks[line.look], colours[line.colour]
-        assert key not in found
-        found[key] = line
-    return found
+    for arm, line, band in zip(arms, found, filled, strict=True):
+        np.testing.assert_array_equal(line.x, EPISODES)
+        np.testing.assert_allclose(line.y, mean(arm), rtol=1e-12)
+        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
+        np.testing.assert_allclose(
+            band.low, np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm)), rtol=1e-9
+        )
+        assert line.colour == band.colour == HUES[arm.printed].lower()
+        baseline = arm.label == "Private-UCB-VI"
+        assert (looks[line.look] == "Private-UCB-VI") == baseline
 
 
-VARIANTS = {
-    "DP-UCBVI": PER_STEP,
-    "DP-UCBVI, pooled": POOLED,
-    "Private-UCB-VI": PRIVATE_UCB_VI,
-    "DP-UCBVI, literal": LITERAL,
-    OTHER: OTHERS,
-}
-PANELS = [(0, "a"), (1, "b"), (2, "c")]
+@pytest.mark.parametrize("place", range(3))
+def test_printed_curves_are_dashed_and_their_bands_stand_at_the_right(figure, place):
+    entry = legend(figure)["printed"]
+    short = [line for line in lines(figure.axes[place]) if len(line.x) < len(EPISODES)]
+    dashed = {line.colour: line for line in short if line.look == entry.look}
+    upright = {line.colour: line for line in short if line.look != entry.look}
+    assert len(short) == len(dashed) + len(upright) == 8
+    for curve, hue in HUES.items():
+        np.testing.assert_array_equal((dashed[hue.lower()].x, dashed[hue.lower()].y), printed_curves()[curve])
+        assert tuple(upright[hue.lower()].y) == printed_bands()[curve]
+    places = [upright[hue.lower()].x for hue in HUES.values()]
+    np.testing.assert_allclose(places, [[50_000 * 1.13**i] * 2 for i in (1, 2, 3, 4)])
 
 
-@pytest.mark.parametrize(("panel", "letter"), PANELS)
-def test_every_arm_of_a_panel_has_its_curve(figure, panel, letter):
-    arms = {
-        (label, curve): arm
-        for label, variant in VARIANTS.items()
-        for curve in CURVES
-        if (arm := find(whole(), letter, variant, curve)) is not None
-    }
-    assert {arm.key for arm in arms.values()} == {arm.key for arm in whole().arms if arm.panel == letter}
-    found = drawn(figure, panel)
-    for key, arm in arms.items():
-        np.testing.assert_array_equal(found[key].x, EPISODES)
-        np.testing.assert_allclose(found[key].y, mean(arm), rtol=1e-12, err_msg=str(key))
-    assert set(found) == set(arms)
-    assert is_log(figure.axes[panel]) == (True, True)
-
-
-@pytest.mark.parametrize(("panel", "letter"), PANELS)
-def test_the_papers_own_algorithm_and_other_privatizers_have_their_intervals(figure, panel, letter):
-    filled = {band.colour: band for band in bands(figure.axes[panel])}
-    assert set(filled) == set(hues(figure).values()) and len(bands(figure.axes[panel])) == len(filled)
-    for curve, colour in hues(figure).items():
-        arm = find(whole(), letter, OTHERS if letter == "c" else PER_STEP, curve)
-        np.testing.assert_array_equal(filled[colour].x, EPISODES)
-        low = np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm))
-        np.testing.assert_allclose(filled[colour].low, low, rtol=1e-9)
-        np.testing.assert_allclose(filled[colour].high, mean(arm) + half_width(arm), rtol=1e-9)
-
-
-@pytest.mark.parametrize("panel", [1, 2])
-def test_printed_curves_are_dashed_in_panels_b_and_c(figure, panel):
-    look = legend(figure)["printed in the paper"].look
-    assert [line for line in lines(figure.axes[0]) if line.look == look] == []
-    dashed = {line.colour: line for line in lines(figure.axes[panel]) if line.look == look}
-    assert set(dashed) == set(hues(figure).values())
-    for curve, colour in hues(figure).items():
-        np.testing.assert_array_equal((dashed[colour].x, dashed[colour].y), printed_curves()[curve])
-
-
-def test_the_labels_of_panel_b_say_what_is_certified_and_what_was_printed(figure):
-    labels = end_labels(figure.axes[1])
-    assert {name: label.detail for name, label in labels.items()} == {
-        "DP-UCBVI": "not private",
-        "JDP ε = 1,920": "printed as ε = 2",
-        "JDP ε = 960": "printed as ε = 1",
-        "LDP ε = 1,000": "printed as ε = 2",
-    }
-    ends = labelled(figure.axes[1], len(EPISODES))
-    for name, curve in zip(labels, CURVES, strict=True):
-        assert ends[name].colour == hues(figure)[curve]
-        np.testing.assert_allclose(ends[name].y, mean(find(whole(), "b", PER_STEP, curve)))
-
-
-def test_the_labels_of_panel_c_say_what_is_certified_if_a_user_is_replaced(figure):
-    arms = {curve: find(whole(), "c", OTHERS, curve) for curve in CURVES}
-    ended = {curve: f"{end(arm)[0]:,.0f}" for curve, arm in arms.items()}
-    named = {
-        "JDP ε = 2": ("jdp_eps2", "batches"),
-        "JDP ε = 1": ("jdp_eps1", "batches"),
-        "LDP ε = 2": ("ldp_eps2", "one question"),
-    }
-    labels, ends = end_labels(figure.axes[2]), labelled(figure.axes[2], len(EPISODES))
-    assert {name: label.detail for name, label in labels.items()} == {
-        name: f"{by}\nends at {ended[curve]}" for name, (curve, by) in named.items()
-    }
-    for name, (curve, _) in named.items():
-        assert ends[name].colour == hues(figure)[curve]
-        np.testing.assert_allclose(ends[name].y, mean(arms[curve]))
-    assert arms["non_private"].label == ITS_REFERENCE
-    below = f"without privacy: ends at\n{ended['non_private']}, below this axis"
-    assert below in texts(figure.axes[2])
-
-
-def test_curves_that_lie_apart_are_named(figure):
-    found = {t.get_text(): t.xy[1] for t in figure.axes[0].texts if hasattr(t, "xy")}
-    assert found == {
-        "UCBVI, calibrated": pytest.approx(end(find(whole(), "a", PER_STEP, "non_private"))[0]),
-        "pooled\nJDP ε = 2": pytest.approx(end(find(whole(), "a", POOLED, "jdp_eps2"))[0]),
-    }
-
-
-def test_the_words(figure):
-    titles = [axes.get_title("left") for axes in figure.axes]
-    assert titles == [
-        "(a) noise as proven, ε as printed",
-        "(b) JDP: Lap(1/ε), LDP: Lap(0.075), fitted",
-        "(c) ε as printed, other privatizers",
+def test_the_words(figure, experiment):
+    assert [axes.get_title("left") for axes in figure.axes] == [
+        "(a) Section 5's noise\nJDP ε = 1, 2; LDP ε = 2",
+        "(b) fitted to the curves\nJDP ε = 960, 1,920; LDP ε = 1,920",
+        "(c) other privatizers\nJDP ε = 1, 2; LDP ε = 2",
     ]
-    assert "bonus × 0.0105, $E$ × 0.0001" in said(figure)
-    assert "on one line, linear, nothing learnt:\nall but pooled counts and UCBVI" in texts(figure.axes[0])
-    assert "Means of 3 runs, band: 95% interval" in STUDY.caption(whole())
-    changed = STUDY.draw(whole()._replace(changed=("K=200",)))
-    assert "nothing learnt" not in said(changed)
+    entries = legend(figure)
+    names = ["not private", "JDP, printed as ε = 2", "JDP, printed as ε = 1", "LDP, printed as ε = 2"]
+    assert [entries[name].colour for name in names] == [hue.lower() for hue in HUES.values()]
+    assert [name for name, entry in entries.items() if entry.marker == "|"] == ["printed band"]
+    assert list(entries)[4:6] == ["DP-UCBVI, UCBVI", "Private-UCB-VI"]
+    assert "nothing is learnt" in said(figure)
+    assert "nothing is learnt" not in said(STUDY.draw(experiment._replace(changed=("K=200",))))
 
 
-def test_what_the_words_say_of_the_runs_that_ship_is_so():
-    """Noise, factors, certificates and changes of the algorithm that titles and captions name."""
-    shipped = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
-    arms = {arm.key: arm for arm in shipped.load_experiment("riverswim").arms}
-    noise = {key: arm.runs[0].trace.noise_scale for key, arm in arms.items() if key.startswith("explained")}
-    assert [noise[f"explained_{curve}"] for curve in PRIVATE] == pytest.approx([0.5, 1.0, 0.075])
-    for key in noise:
-        bonus, confidence = arms[key].config["bonus"]["scale"], arms[key].config["confidence"]["scale"]
-        assert (bonus, confidence if key[-1].isdigit() else 0.0001) == (0.0105, 0.0001)
-    legend = {"jdp_eps2": ("JDP", 2.0), "jdp_eps1": ("JDP", 1.0), "ldp_eps2": ("LDP", 2.0)}
-    for curve, (model, epsilon) in legend.items():
-        certified, proven = arms[f"certified_{curve}"], arms[curve].certificate
-        assert certified.certificate[:1] == (model,) and certified.certificate.delta == 0.0
-        assert certified.certificate.replace_one == pytest.approx(epsilon)
-        assert (proven.model, proven.add_remove) == (model, pytest.approx(epsilon))
-        config = certified.config
-        assert (config["agent"]["cap"], config["postprocess"]["zero"]) == ("steps_left", 3.0)
-    straight = [
-        arm for arm in arms.values() if arm.panel == "a" and arm.label in STRAIGHT and "ucbvi" != arm.key
-    ]
-    halves = [np.mean(half) / np.mean(full) for half, full in (arm.half_and_full for arm in straight)]
-    assert len(halves) == 10 and np.abs(np.array(halves) - 0.5).max() < 0.03
+def test_the_numbers_of_an_arm(experiment):
+    arm = experiment.arms[2]
+    finals, found = np.array([run.trace.regret[-1] for run in arm.runs]), numbers(arm)
+    assert found.mean.mean == pytest.approx(finals.mean()) and found.median == pytest.approx(np.median(finals))
+    assert found.mean.low < finals.mean() < found.mean.high and found.largest == finals.max()
 
 
-def test_an_arm_is_found_by_panel_variant_and_curve():
-    made = experiment()
-    assert find(made, "a", PER_STEP, "jdp_eps1").key == "a_DP-UCBVI_jdp_eps1"
-    assert find(made, "matched", POOLED, "non_private").label == "UCBVI, pooled"
-    assert find(made, "matched", PRIVATE_UCB_VI, "ldp_eps2") is None
-    assert find(made, "b", LITERAL, "non_private") is None
-    with pytest.raises(AssertionError, match="twice"):
-        find(made._replace(arms=made.arms * 2), "a", PER_STEP, "jdp_eps1")
+@pytest.mark.parametrize(("power", "settles"), [(0.0, True), (0.4, True), (0.6, False), (1.0, False)])
+def test_a_run_is_settled_if_its_end_grows_slower_than_the_square_root(power, settles):
+    episodes = np.arange(1, 10_001)
+    assert settled(episodes, 100.0 * episodes**power) == settles
 
 
-def test_regret_is_told_at_half_the_episodes_and_at_the_end():
-    half, full = find(experiment(), "a", PER_STEP, "jdp_eps1").half_and_full
-    np.testing.assert_allclose(full, 3.31 * 50_000 * np.array([0.93, 1.01, 1.09]))
-    np.testing.assert_allclose(half, full / 2)
+def test_the_share_that_never_settles_has_clopper_and_pearsons_interval(experiment):
+    arm = experiment.arms[2]
+    straight = [run._replace(trace=run.trace._replace(regret=0.1 * EPISODES)) for run in arm.runs[:3]]
+    found = tail(arm._replace(runs=[*straight, *arm.runs[3:]]))
+    wanted = binomtest(3, 4).proportion_ci(0.95, "exact")
+    assert (found.unsettled, found.runs) == (3, 4)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
 
 
-@pytest.mark.parametrize("panel", ["a", "b", "c"])
-def test_panels_may_be_empty(panel):
-    made = experiment()
-    figure = STUDY.draw(made._replace(arms=[arm for arm in made.arms if arm.panel == panel]))
-    assert [axes.axison for axes in figure.axes] == [panel == "a", panel == "b", panel == "c"]
-    assert [bool(lines(axes)) for axes in figure.axes] == [panel == "a", panel == "b", panel == "c"]
-    assert any("nothing learnt" in text for text in texts(figure.axes[0])) == (panel == "a")
-
-
-MATCHING = """\
-curve,printed_regret,algorithm,setting,value,low,high
-non_private,4280,UCBVI,bonus.scale,0.01352,0.01344,0.0136
-jdp_eps2,5170,DP-UCBVI,privatizer.epsilon,623.2,499.3,711.2
-ldp_eps2,15120,Private-UCB-VI,privatizer.epsilon,,,
-"""
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory) -> list:
-    folder = tmp_path_factory.mktemp("report")
-    (folder / "epsilon.csv").write_text(MATCHING)
-    return STUDY.report(whole(), folder, {}.get)
+def test_a_mean_reproduces_if_it_lies_in_the_printed_band(experiment):
+    by_key = {arm.key: arm for arm in experiment.arms}
+    assert reproduces(by_key["fitted_DP-UCBVI_jdp_eps1"]) == "yes (fitted)"
+    assert reproduces(by_key["others_DP-UCBVI_jdp_eps1"]) == "yes"
+    assert reproduces(by_key["proven_DP-UCBVI_jdp_eps1"]) == "no"
+    assert reproduces(by_key["proven_Private-UCB-VI_jdp_eps1"]) == "-"
+    edges = {str(at): made("others", "jdp_eps1", 1.0) for at in (3_700, 3_900, 8_000, 8_200)}
+    for at, arm in edges.items():
+        level = float(at) / arm.mean
+        runs = [run._replace(trace=run.trace._replace(regret=level * run.trace.regret)) for run in arm.runs]
+        edges[at] = arm._replace(runs=runs)
+    assert [reproduces(arm) for arm in edges.values()] == ["no", "yes", "yes", "no"]
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -330,67 +149,98 @@ def tables(text: str) -> list[list[list[str]]]:
     return [[table[0], *table[2:]] for table in rows]
 
 
-COLUMNS = {
-    "(a) DP-UCBVI": ("a", "DP-UCBVI", "UCBVI"),
-    "(a) literal constants": ("a", "DP-UCBVI, literal", "UCBVI, literal"),
-    "(a) pooled": ("a", "DP-UCBVI, pooled", "UCBVI"),
-    "(a) Private-UCB-VI": ("a", "Private-UCB-VI", "UCBVI"),
-    "(b) explained": ("b", "DP-UCBVI", "DP-UCBVI, not private"),
-    "(c) other privatizers": ("c", OTHER, ITS_REFERENCE),
-    "matched": ("matched", "DP-UCBVI", "UCBVI"),
-    "matched, pooled": ("matched", "DP-UCBVI, pooled", "UCBVI, pooled"),
-    "matched, Private-UCB-VI": ("matched", "Private-UCB-VI", "UCBVI"),
-}
-PRINTED = {"non_private": "4,280", "jdp_eps2": "5,170", "jdp_eps1": "5,970", "ldp_eps2": "15,120"}
+@pytest.fixture(scope="module")
+def report(experiment, tmp_path_factory) -> list[Path]:
+    return STUDY.report(experiment, tmp_path_factory.mktemp("report"), {}.get)
 
 
-def test_the_report_has_every_final_regret(report):
-    (header, *rows), _ = tables(report[0].read_text())
-    assert header == ["printed curve", "printed", *COLUMNS]
-    assert [row[0] for row in rows] == ["non-private", "JDP, ε = 2", "JDP, ε = 1", "LDP, ε = 2"]
-    by_key = {arm.key: arm for arm in whole().arms}
-    for row, curve in zip(rows, CURVES, strict=True):
-        wanted = []
-        for panel, private, reference in COLUMNS.values():
-            label = reference if curve == "non_private" else private
-            arm = by_key.get(f"{panel}_{label}_{curve}")
-            wanted.append("-" if arm is None else "{:,.0f} ± {:,.0f}".format(*end(arm)))
-        assert row[1:] == [PRINTED[curve], *wanted]
-    assert rows[3][-1] == "-"  # Private-UCB-VI under LDP has no match
+def test_every_cell_of_the_report(experiment, report):
+    (path,) = report
+    numbered, pairs, verdicts = tables(path.read_text())
+    assert tuple(numbered[0]) == NUMBERS and len(numbered) == 1 + len(experiment.arms)
+    for row, arm in zip(numbered[1:], experiment.arms, strict=True):
+        found, model = numbers(arm), arm.certificate.model
+        relation = "replaced" if arm.panel == "others" else "added or removed"
+        epsilon = f"{float(arm.config['privatizer'].get('epsilon', 0)):,.0f}"
+        assert row == [
+            arm.key,
+            "not private" if model == "none" else f"{model} ε = {epsilon} ({relation})",
+            "1",
+            "-" if model == "none" else "1",
+            as_regret(printed_curves()[arm.printed].regret[-1]),
+            "{} ({} to {})".format(*map(as_regret, map(float, found.mean))),
+            as_regret(np.median(arm.finals)),
+            as_regret(arm.finals.max()),
+            f"{found.tail.unsettled} of 4 ({found.tail.low:.0%} to {found.tail.high:.0%})",
+            reproduces(arm),
+        ]
+    by_key = {arm.key: arm for arm in experiment.arms}
+    against = {"proven": "proven_UCBVI_non_private", "others": "others_UCBVI_non_private"}
+    against["fitted"] = "fitted_UCBVI_non_private"
+    private = [a for p in ("proven", "others", "fitted") for a in experiment.arms if a.panel == p]
+    private = [arm for arm in private if arm.printed != "non_private"]
+    for row, arm in zip(pairs[1:], private, strict=True):
+        reference = by_key[against[arm.panel]]
+        one = paired(arm.finals, reference.finals)
+        cost = (arm.finals - reference.finals).mean()
+        better = np.mean(arm.finals[:, None] < reference.finals[None, :])
+        assert row[:2] == [arm.key, reference.key] and float(row[3]) == pytest.approx(better, abs=0.005)
+        assert row[2] == f"{as_regret(cost)} ({as_regret(one.low)} to {as_regret(one.high)})"
+        assert row[4] == "1"  # of 4 runs each, and 12 comparisons
+    assert verdicts[0][1:] == ["Section 5's noise", "other privatizers", "fitted, shape only"]
+    judged = judge(columns(experiment), ["fitted, shape only"])
+    assert verdicts[1:] == [[sentence, *(of[sentence] for of in judged.values())] for sentence in SENTENCES]
+    assert verdicts[3][3] == "fitted"  # that a larger ε has the smaller regret was put in
+    assert "correction is over all\n23 contrasts" in path.read_text()  # 10 each, and 3 of shape
 
 
-def test_the_report_quotes_the_matches(report):
-    _, (header, *rows) = tables(report[0].read_text())
-    assert header == [
-        "printed curve",
-        "algorithm",
-        "matched at, a user added or removed",
-        "the same, a user replaced",
-    ]
-    assert rows == [
-        ["non-private", "UCBVI", "bonus × 0.0135 (0.0134 to 0.0136)", "not private"],
-        ["JDP, ε = 2", "DP-UCBVI", "ε = 623 (499 to 711)", "ε = 1,250 (999 to 1,420)"],
-        ["LDP, ε = 2", "Private-UCB-VI", "nowhere", "nowhere"],
-    ]
+def test_a_panel_that_lacks_a_curve_is_not_judged(experiment):
+    kept = [arm for arm in experiment.arms if arm.key != "others_DP-UCBVI_ldp_eps2"]
+    assert list(columns(experiment._replace(arms=kept))) == ["Section 5's noise", "fitted, shape only"]
 
 
-def test_without_panel_c_its_columns_are_empty(tmp_path):
-    (tmp_path / "epsilon.csv").write_text(MATCHING)
-    every = whole()
-    (text,) = STUDY.report(
-        every._replace(arms=[arm for arm in every.arms if arm.panel != "c"]), tmp_path, {}.get
-    )
-    regrets, _ = tables(text.read_text())
-    assert {row[regrets[0].index("(c) other privatizers")] for row in regrets[1:]} == {"-"}
+def test_figure_and_report_name_the_episodes_that_were_run(experiment, tmp_path):
+    def shorter(run):
+        return run._replace(config={**run.config, "K": 700})
+
+    arms = [arm._replace(runs=[shorter(run) for run in arm.runs]) for arm in experiment.arms]
+    text = STUDY.report(experiment._replace(arms=arms), tmp_path, lambda _: None)[0].read_text()
+    assert "### Regret after 700 episodes\n" in text and "50,000" not in text
+    assert {row[NUMBERS.index("reproduces")] for row in STUDY.table(experiment._replace(arms=arms))[1:]} == {
+        "-"
+    }
 
 
-def test_the_report_needs_the_matches(tmp_path):
-    with pytest.raises(InputError, match=r"riverswim: its report needs .*epsilon\.csv"):
-        STUDY.report(whole(), tmp_path, {}.get)
-    assert list(tmp_path.iterdir()) == []
+def test_what_the_words_say_of_the_runs_that_ship_is_so():
+    """Noise, factors, certificates and changes of the algorithm that titles and captions name."""
+    shipped = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
+    arms = {arm.key: arm for arm in shipped.load_experiment("riverswim").arms}
+    noise = {curve: arms[f"fitted_{curve}"].runs[0].trace.noise_scale for curve in CURVES[1:]}
+    assert list(noise.values()) == pytest.approx([0.5, 1.0, 0.075])
+    factors = {
+        (arms[f"fitted_{c}"].config["bonus"]["scale"], arms[f"fitted_{c}"].config["confidence"]["scale"])
+        for c in noise
+    }
+    assert len(factors) == 1
+    others = {"jdp_eps2": "batches", "jdp_eps1": "batches", "ldp_eps2": "one_question"}
+    for curve, privatizer in others.items():
+        model, epsilon = curve[:3].upper(), float(curve[-1])
+        certified, proven = arms[f"{privatizer}_{curve}"], arms[curve].certificate
+        assert (certified.certificate.model, certified.certificate.delta) == (model, 0.0)
+        assert certified.certificate.replace_one == pytest.approx(epsilon)
+        assert (proven.model, proven.add_remove) == (model, pytest.approx(epsilon))
+        config = certified.config
+        assert (config["agent"]["cap"], config["postprocess"]["zero"]) == ("steps_left", 3.0)
+    straight = [arm for arm in arms.values() if arm.panel in ("proven", "literal") and arm.key != "ucbvi"]
+    halves = [np.mean(half) / np.mean(full) for half, full in (arm.half_and_full for arm in straight)]
+    assert len(halves) == 10 and np.abs(np.array(halves) - 0.5).max() < 0.03
 
 
 def test_printed_regrets_are_told_for_their_own_size_only():
     config = {"env": RIVER, "K": 50_000}
     assert final_regrets(config)["jdp_eps1"] == 5970.0
     assert final_regrets({**config, "K": 40_000}) == {} == final_regrets({**config, "env": {**RIVER, "H": 10}})
+
+
+def test_a_cost_below_zero_has_its_thousands_told_too():
+    assert [as_regret(x) for x in (-2_130.4, 167_666.2, -22.51)] == ["-2,130", "167,666", "-22.5"]

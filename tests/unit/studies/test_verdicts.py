@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from experiments.studies.headline.verdicts import (
+from experiments.studies.riverswim.verdicts import (
     CANNOT,
     DOES_NOT,
+    FITTED,
     REPRODUCES,
     SENTENCES,
     Curves,
@@ -61,6 +62,15 @@ def test_the_cost_may_grow_up_to_the_square_root_of_k():
     assert verdicts(grown(0.6))[CONSTANT] == DOES_NOT
 
 
+def test_a_fitted_column_tells_of_shape_only():
+    """What it says of levels may be anything; a cost that grows late still refutes."""
+    low = {**PRINTED, "jdp_eps2": curve(4000, 4200)}
+    judged = judge({"one": low}, fitted=["one"])["one"]
+    assert (judged[BEST], judged[LARGER], judged[LDP]) == (FITTED, FITTED, REPRODUCES)
+    late = {**PRINTED, "jdp_eps1": curve(4030, 5970)}
+    assert judge({"one": late}, fitted=["one"])["one"][CONSTANT] == DOES_NOT
+
+
 def test_noise_leaves_it_open():
     noisy = {**PRINTED, "jdp_eps1": curve(5520, 5970, spread=2000.0)}
     assert verdicts(noisy)[LARGER] == CANNOT
@@ -81,5 +91,5 @@ def test_more_columns_need_more_evidence():
 
 
 def test_every_sentence_says_in_the_report_what_is_tested():
-    text = (TEXTS / "headline.md").read_text()
+    text = (TEXTS / "riverswim.md").read_text()
     assert [sentence for sentence in SENTENCES if f"- *{sentence}*: " not in text] == []

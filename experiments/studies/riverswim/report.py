@@ -1,4 +1,4 @@
-"""headline.md: what is said of an arm with many runs, and of two that share their seeds."""
+"""riverswim.md: what is said of an arm with many runs, of two that share their seeds, and of Section 7."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,26 +8,37 @@ import numpy as np
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import (
     Bootstrap,
-    bootstrap,
     clopper_pearson,
     holm,
-    interquartile_mean,
     paired,
     skewed_bootstrap,
     three_digits,
 )
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
-from experiments.studies.headline.verdicts import SENTENCES, Curves, Regret, judge
+from experiments.studies.riverswim.verdicts import SENTENCES, Curves, Regret, contrasts, judge
 from experiments.studies.shared.arms import runs_text
+from experiments.studies.shared.labels import as_written
+from experiments.studies.shared.printed import final_regrets, printed_bands
 from experiments.studies.shared.tables import as_regret, markdown, write_page
 
 LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
 SQRT_TAIL = 1.0 - np.sqrt(LAST)
-BASELINES = {"against UCBVI": "UCBVI", "against itself": "DP-UCBVI, not private"}
-CERTIFIED = "certified"
-PANELS = ("matched", "pooled", "explained", CERTIFIED)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
+PANELS = {
+    "proven": "Section 5's noise",
+    "others": "other privatizers",
+    "fitted": "fitted, shape only",
+    "literal": "printed constants",
+}
+JUDGED = ("proven", "others", "fitted")
+FITTED = (PANELS["fitted"],)  # its factors and noise were fitted to the printed curves
+BASELINE = "Private-UCB-VI"
+NUMBERS = (
+    *("arm", "certified", "bonus ×", "E ×", "printed", "mean (95%)", "median", "largest", "never settle"),
+    "reproduces",
+)
+PAIRS = ("private arm", "against", "cost: mean difference (95%)", "P(private run better)", "p")
 
 
 class Tail(NamedTuple):
@@ -44,21 +55,13 @@ class Numbers(NamedTuple):
 
     mean: Bootstrap
     median: float
-    middle: Bootstrap  # the interquartile mean
     largest: float
     tail: Tail
 
 
 def numbers(arm: StoredArm) -> Numbers:
     finals = arm.finals
-    middle = bootstrap(finals[:, None], statistic=interquartile_mean)
-    return Numbers(
-        skewed_bootstrap(finals),
-        float(np.median(finals)),
-        Bootstrap(*(part[0] for part in middle)),
-        float(finals.max()),
-        tail(arm),
-    )
+    return Numbers(skewed_bootstrap(finals), float(np.median(finals)), float(finals.max()), tail(arm))
 
 
 def tail(arm: StoredArm) -> Tail:
@@ -72,27 +75,27 @@ def settled(episodes: np.ndarray, regret: np.ndarray) -> bool:
     return bool(regret[-1] - before < SQRT_TAIL * regret[-1])
 
 
-def arm_of(experiment: StoredExperiment, panel: str, curve: str, label: str | None = None) -> StoredArm | None:
-    """The arm of a panel that stands for a printed curve; `label` tells two non-private ones apart."""
+def arm_of(experiment: StoredExperiment, panel: str, curve: str) -> StoredArm | None:
+    """The arm of a panel that stands for a printed curve; not the baseline's."""
     arms = [arm for arm in experiment.arms if (arm.panel, arm.printed) == (panel, curve)]
-    arms = [arm for arm in arms if label is None or arm.label == label]
+    arms = [arm for arm in arms if arm.label != BASELINE]
     assert len(arms) <= 1, f"{panel}: {curve} stands for {len(arms)} arms"
     return arms[0] if arms else None
 
 
-def compared(experiment: StoredExperiment, panel: str, baseline: str) -> dict[str, Regret] | None:
-    """The four curves of a panel with one of its baselines; None if one is missing or has a single run."""
-    arms = {curve: arm_of(experiment, panel, curve) for curve in CURVES[1:]}
-    arms["non_private"] = arm_of(experiment, panel, "non_private", baseline)
-    present = {curve: arm for curve, arm in arms.items() if arm is not None and len(arm.runs) > 1}
-    if len(present) < len(arms):
-        return None
-    return {curve: Regret(*arm.half_and_full) for curve, arm in present.items()}
-
-
-FITTED = ("matched", "pooled", "explained")  # panels whose ε or factors were fitted to the printed curves
-NUMBERS = ("arm", "certified", "mean (95%)", "median", "interquartile mean (95%)", "largest", "never settle")
-PAIRS = ("private arm", "baseline", "cost: mean difference (95%)", "P(private run better)", "p")
+def columns(experiment: StoredExperiment) -> dict[str, Curves]:
+    """The settings that can be judged: those with all four curves, of more than one run each."""
+    found = {}
+    for panel in JUDGED:
+        arms = {curve: arm_of(experiment, panel, curve) for curve in CURVES}
+        curves = {
+            curve: Regret(*arm.half_and_full)
+            for curve, arm in arms.items()
+            if arm is not None and len(arm.runs) > 1
+        }
+        if len(curves) == len(CURVES):
+            found[PANELS[panel]] = curves
+    return found
 
 
 def table(experiment: StoredExperiment) -> Rows:
@@ -100,78 +103,76 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    compared_curves = columns(experiment)
+    judged = columns(experiment)
     page = write_page(
         folder,
-        "headline",
+        "riverswim",
         K=f"{experiment.arms[0].K:,}",
         runs=runs_text(experiment),
         numbers=markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
         pairs=markdown(PAIRS, _pairs(experiment)),
-        verdicts=_verdicts(compared_curves),
-        contrasts=sum(len(rule(curves)) for curves in compared_curves.values() for rule in SENTENCES.values()),
+        verdicts=_verdicts(judged),
+        contrasts=sum(map(len, contrasts(judged, FITTED).values())),
     )
     return [page]
 
 
-def columns(experiment: StoredExperiment) -> dict[str, Curves]:
-    """The comparisons that can be judged: a panel with one of its baselines."""
-    found = {
-        f"{panel}, {words}": compared(experiment, panel, label)
-        for panel in PANELS
-        for words, label in BASELINES.items()
-    }
-    return {name: curves for name, curves in found.items() if curves is not None}
-
-
-def _verdicts(compared_curves: dict[str, Curves]) -> str:
-    judged = judge(compared_curves)
-    header = [f"{name} (fitted)" if name.partition(",")[0] in FITTED else name for name in judged]
-    rows = [[sentence, *(found[sentence] for found in judged.values())] for sentence in SENTENCES]
-    return markdown(("the paper's sentence", *header), rows)
+def _verdicts(judged: dict[str, Curves]) -> str:
+    found = judge(judged, FITTED)
+    rows = [[sentence, *(verdicts[sentence] for verdicts in found.values())] for sentence in SENTENCES]
+    return markdown(("the paper's sentence", *found), rows)
 
 
 def _pairs(experiment: StoredExperiment) -> list[list[str]]:
+    """Every private arm of the settings that are judged with the non-private one of its setting."""
     pairs = [
-        (arm, words, reference)
-        for panel in PANELS
-        for curve in CURVES[1:]
-        for words, label in BASELINES.items()
-        if (arm := arm_of(experiment, panel, curve)) is not None
-        and (reference := arm_of(experiment, panel, "non_private", label)) is not None
+        (arm, reference)
+        for panel in JUDGED
+        if (reference := arm_of(experiment, panel, "non_private")) is not None
+        for arm in experiment.arms
+        if arm.panel == panel and arm.printed != "non_private"
     ]
-    found = [paired(arm.finals, reference.finals) for arm, _, reference in pairs]
+    found = [paired(arm.finals, reference.finals) for arm, reference in pairs]
     adjusted = holm(np.array([one.p for one in found]))
     return [
         [
             arm.key,
-            words,
+            reference.key,
             f"{as_regret(one.difference)} ({as_regret(one.low)} to {as_regret(one.high)})",
             f"{one.improvement:.2f}",
             f"{p:.2g}",
         ]
-        for (arm, words, _), one, p in zip(pairs, found, adjusted, strict=True)
+        for (arm, reference), one, p in zip(pairs, found, adjusted, strict=True)
     ]
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    found = numbers(arm)
+    found, config = numbers(arm), arm.config
     return (
         arm.key,
         certified(arm),
+        as_written(config["bonus"]["scale"]),
+        as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
+        *_printed(arm),
         _interval(found.mean),
         as_regret(found.median),
-        _interval(found.middle),
         as_regret(found.largest),
         f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
+        reproduces(arm),
     )
 
 
-def mechanism(arm: StoredArm) -> str:
-    """The arm's label; of a certified arm that stands for a printed curve, its privatizer."""
-    if arm.panel != CERTIFIED or arm.printed in (None, "non_private"):
-        return arm.label
-    return str(arm.config["privatizer"]["name"]).replace("_", " ")
+def _printed(arm: StoredArm) -> tuple[str]:
+    printed = final_regrets(arm.config).get(str(arm.printed))
+    return ("-" if printed is None else as_regret(printed),)
+
+
+def reproduces(arm: StoredArm) -> str:
+    """Whether the mean regret lies in the printed band; `-` at another size, and for the baseline."""
+    if not final_regrets(arm.config) or arm.label == BASELINE:
+        return "-"
+    inside = "yes" if printed_bands()[str(arm.printed)].holds(arm.mean) else "no"
+    return f"{inside} (fitted)" if arm.panel == "fitted" else inside
 
 
 def certified(arm: StoredArm) -> str:
