@@ -15,13 +15,17 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim reproduce figures smoke verify ship page report bench notebooks quick test test-all lint types format lock clean
+.PHONY: help riverswim paper reproduce figures smoke verify ship page report bench notebooks quick test test-all lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 riverswim: $(VENV) ## the paper's figure: regret on RiverSwim
 	$(BIN)/python experiments/run.py +exp=riverswim
+
+paper: $(VENV) ## Figure 1 and Table 1, each row with what is reported and whether it reproduces: about 12 minutes
+	$(BIN)/python experiments/run.py +exp=riverswim
+	$(BIN)/python experiments/run.py +exp=table1
 
 reproduce: $(VENV) ## everything the report rests on
 	$(BIN)/python experiments/reproduce.py

@@ -78,7 +78,7 @@ class Results(dict[str, Runs]):
         self.about = about
 
     def to_frame(self) -> "DataFrame":
-        """A table with a row per arm, seed and recorded episode, and the settings that tell arms apart."""
+        """A table with a row per run and recorded episode, its id and the settings that tell arms apart."""
         with extra("pandas", "to_frame"):
             from pandas import DataFrame, concat
 
@@ -99,13 +99,13 @@ class Results(dict[str, Runs]):
         """The columns of every run: numbers for what is the same in all its rows, arrays for the rest."""
         for key, runs in self.items():
             arm = self.about["arms"][key]
-            for seed, trace in zip(runs.seeds, runs, strict=True):
+            for id, seed, trace in zip(arm["runs"], runs.seeds, runs, strict=True):
                 last = len(trace.episodes) - 1
                 kept = np.unique(np.linspace(0, last, min(episodes or last + 1, last + 1)).round().astype(int))
                 yield {
                     **{"arm": arm["of"], "label": arm["label"], **arm["point"]},
                     **_settings(trace),
-                    **{"seed": seed, "episode": trace.episodes[kept]},
+                    **{"run": id, "K": trace.about["K"], "seed": seed, "episode": trace.episodes[kept]},
                     **{name: getattr(trace, name)[kept] for name in PER_EPISODE[1:]},
                 }
 

@@ -64,7 +64,7 @@ def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
 
 def _differences(arms: list[StoredArm]) -> list[list[str]]:
     """For every arm the settings in which they differ: those of the grid if these are enough."""
-    for settings in ([arm.point for arm in arms], [_flat(arm.config) for arm in arms]):
+    for settings in ([arm.point for arm in arms], [flat(arm.config) for arm in arms]):
         keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
         values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
         if len(set(values)) == len(arms):
@@ -83,12 +83,12 @@ def _told(key: str, value: Any) -> str:
     return f"{FACTORS[key]} × {text}" if key in FACTORS else f"{key.rpartition('.')[2]} = {text}"
 
 
-def _flat(tree: dict[str, Any], at: str = "") -> dict[str, Any]:
+def flat(tree: dict[str, Any], at: str = "") -> dict[str, Any]:
     """{"bonus": {"scale": 1}} as {"bonus.scale": 1}, without the seed."""
     found: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{at}{key}.")
+            found |= flat(value, f"{at}{key}.")
         elif key != "seed" or at:
             found[f"{at}{key}"] = value
     return found

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.lab.store import StoredExperiment
-from experiments.studies import Stored, Study
+from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
 from experiments.studies.shared.tables import latex, markdown, write_csv, write_page
@@ -85,7 +85,7 @@ def _legend(table: Table) -> list[Line2D]:
 
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
     """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
-    table, calibrated = tabulate(experiment), stored("calibrate_table1")
+    table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
     bounds = cells.bounds_header(table), cells.bounds_rows(table)
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
     factors = cells.factors_rows(table, chosen(calibrated)) if calibrated else []
@@ -97,6 +97,7 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         epsilon=table.epsilon,
         environments=cells.environments_text(table),
         bounds=markdown(*bounds),
+        small=_small(table1_private.table(small)) if small else "(not shipped yet)",
         orders=markdown(cells.orders_header(table), cells.orders_rows(table)),
         disagreements=cells.disagreement_lines(table),
         reversals=cells.reversal_lines(table),
@@ -105,6 +106,24 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
     tex = folder / "table1.tex"
     tex.write_text(latex(*bounds))
     return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+
+
+def _small(rows: Rows) -> str:
+    header, *body = rows
+    return markdown(header, body)
+
+
+def in_order(experiment: StoredExperiment) -> Rows:
+    """Every row of the paper's table: its bound, its ranks, and whether these agree in every environment."""
+    table = tabulate(experiment)
+    made: Rows = [("system", "model", "reported bound", "rank by bound → by regret", "reproduces")]
+    for row, model, found in cells.systems(table):
+        bound = row.bound(model)
+        assert bound is not None
+        ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
+        agrees = "yes" if all(m.in_order for m in found) else "no"
+        made.append((row.name, model, bound.text(), ranks, agrees if row.printed else "-"))
+    return made
 
 
 def _record(m: Measurement) -> dict[str, object]:
@@ -122,4 +141,4 @@ def _record(m: Measurement) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, report=write, folder="tables", needs=("calibrate_table1",))
+STUDY = Study(draw, in_order, write, folder="tables", needs=("calibrate_table1", "table1_private"))

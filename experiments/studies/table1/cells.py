@@ -67,8 +67,7 @@ def orders_header(table: Table) -> list[str]:
 def orders_rows(table: Table) -> Rows:
     """The bounds' values and both ranks, model by model."""
     made = []
-    for model, row in _systems(table):
-        found = [m for env in table.environments if (m := table.find(row, model, env)) is not None]
+    for row, model, found in systems(table):
         ranks = [cell for m in found for cell in (thousands(m.bound), _ranks(m))]
         made.append([row.name, model, *ranks, f"{found[-1].over_lower_bound:.2f}"])
     return made
@@ -78,7 +77,7 @@ def factors_rows(table: Table, factors: Chosen) -> Rows:
     """The chosen factors, how flat their valley is, and whether they lie at an edge, by model."""
     return [
         [row.name, model, *(factors_cell(factors[row, model, env]) for env in table.environments)]
-        for model, row in _systems(table)
+        for row, model, _ in systems(table)
     ]
 
 
@@ -89,9 +88,14 @@ def factors_cell(made: Calibration) -> str:
     return f"{f'**{text}**' if made.at_edge else text} ({len(made.valley)})"
 
 
-def _systems(table: Table) -> list[tuple[str, Row]]:
-    first = table.environments[0]
-    return [(model, row) for model in MODELS for row in ROWS if table.find(row, model, first) is not None]
+def systems(table: Table) -> list[tuple[Row, str, list[Measurement]]]:
+    """Every system under every model that it has, with its measurements in the order of the environments."""
+    found = [
+        (row, model, [m for env in table.environments if (m := table.find(row, model, env)) is not None])
+        for model in MODELS
+        for row in ROWS
+    ]
+    return [one for one in found if one[2]]
 
 
 def _name(row: Row) -> str:

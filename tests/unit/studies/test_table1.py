@@ -13,6 +13,7 @@ from mutants import test_no_falsified_figure_passes, test_no_falsified_file_pass
 
 from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import table1_private
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import (
     BY_AGENT,
@@ -360,3 +361,46 @@ def test_what_is_chosen_for_every_system():
     assert len(found) == 2 * len(REGRETS)
     assert found[BY_AGENT["pucb"], "JDP", "hard_tree"].choice == (1e-4, 1e-3)
     assert found[BY_AGENT["pucb"], "JDP", "riverswim"].choice == (1e-3, 1e-2)
+
+
+def test_a_row_reproduces_if_its_ranks_agree_in_every_environment():
+    header, *rows = STUDY.table(experiment())
+    assert header[-1] == "reproduces" and len(rows) == len(REGRETS)
+    agents = {row.name: row for row in ROWS}
+    for name, model, bound, ranks, verdict in rows:
+        wanted = RANKS[agents[name].agent, model]
+        assert bound == agents[name].bound(model).text() and ranks == ", ".join(wanted).replace("*", "")
+        own = "yes" if "*" not in "".join(wanted) else "no"
+        assert verdict == (own if agents[name].printed else "-")
+    assert {row[-1] for row in rows} == {"yes", "no", "-"}
+
+
+def small() -> StoredExperiment:
+    """The first half of the runs says that factor 0.1 is best, the second half that it is not."""
+    arms = []
+    for factor, first, last in ((0.1, 1000.0, 9000.0), (0.2, 2000.0, 500.0)):
+        for epsilon in (1.0, 10.0):
+            made = stored_arm(
+                "dp_ucbvi",
+                np.array([1.0]),
+                point={"bonus.scale": factor, "privatizer.epsilon": epsilon},
+                runs=4,
+                model="batches",
+                epsilon=epsilon,
+            )
+            finals = np.array([first, first, last, 1.2 * last]) / epsilon
+            runs = [
+                run._replace(trace=run.trace._replace(regret=np.array([value])))
+                for run, value in zip(made.runs, finals, strict=True)
+            ]
+            arms.append(made._replace(runs=runs))
+    return stored_experiment("table1_private", arms)
+
+
+def test_at_a_small_epsilon_half_of_the_runs_choose_and_the_others_are_the_result():
+    header, *rows = table1_private.table(small())
+    assert header == ("system", "model", "ε (replaced)", "RiverSwim")
+    assert [row[:3] for row in rows] == [("DP-UCBVI", "JDP", "1"), ("DP-UCBVI", "JDP", "10")]
+    assert [row[3] for row in rows] == ["9.90 (9.00–10.80)", "0.99 (0.90–1.08)"]
+    found = table1_private.chosen(small())
+    assert {one.arm.point["bonus.scale"] for one in found.values()} == {0.1}

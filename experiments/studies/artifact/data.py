@@ -1,0 +1,87 @@
+"""All runs that ship as one table for other programs, runs.csv.gz; runs.md says what its columns are."""
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from dpucbvi.archive import as_cell
+from dpucbvi.errors import InputError
+from dpucbvi.files import replacing
+from experiments.lab.settings import to_dict
+from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
+from experiments.studies.shared.labels import flat
+from experiments.studies.shared.tables import write_page
+
+ABOUT = {
+    "experiment": "its file is conf/exp/<experiment>.yaml; dp.load reads paper/results/<experiment>.npz",
+    "arm": "the arm of that file, and the point of its grid",
+    "run": "the hash of all settings and the seed; arms of equal settings share their runs",
+    "seed": "of users and of simulated noise",
+}
+MEASURED = {
+    "regret": "cumulative regret after K episodes",
+    "model": "JDP, LDP or none: what the released counts certify",
+    "epsilon_add_remove": "certified ε if a user is added or removed (inf: nothing)",
+    "epsilon_replace_one": "certified ε if her trajectory is replaced",
+    "delta": "of both; 0 is pure",
+    "noise_scale": "of one noise that is drawn: b of Laplace noise, σ of Gaussian",
+    "E": "the confidence width of Assumption 3.1, after its factor",
+    "seconds": "of processor time, where the run was made",
+}
+
+
+def rows(experiments: Iterable[StoredExperiment]) -> Iterator[dict[str, Any]]:
+    """A row for every run of every arm; audits, which have no regret, are in audit.csv."""
+    for experiment in experiments:
+        for arm in experiment.arms:
+            if arm.config["engine"]["name"] != "audit":
+                settings = _settings(arm.config)
+                for run in arm.runs:
+                    about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
+                    yield {
+                        **dict(zip(ABOUT, about, strict=True)),
+                        **settings,
+                        **dict(zip(MEASURED, _measured(run), strict=True)),
+                    }
+
+
+def _settings(config: dict[str, Any]) -> dict[str, Any]:
+    """With those that are younger than the run, but for a part of one's own, which is not imported."""
+    try:
+        whole = to_dict(settings_of(config))
+    except InputError:
+        whole = {key: value for key, value in config.items() if key != "seed"}
+    return flat(whole)
+
+
+def _measured(run: StoredRun) -> tuple[Any, ...]:
+    trace, certified = run.trace, run.certificate
+    return (
+        trace.regret[-1],
+        *(certified.model, certified.add_remove, certified.replace_one, certified.delta),
+        *(trace.noise_scale, trace.E, round(run.provenance["seconds"], 3)),
+    )
+
+
+def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Path]:
+    """The table, the same bytes from the same results, and its columns."""
+    table = list(rows(experiments))
+    settings = sorted({name for row in table for name in row} - set(ABOUT) - set(MEASURED))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*ABOUT, *settings, *MEASURED], restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: as_cell(value) for key, value in row.items()} for row in table)
+    file = folder / "runs.csv.gz"
+    with replacing(file) as partial:
+        partial.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    said = [*ABOUT.items(), *((name, _setting(name)) for name in settings), *MEASURED.items()]
+    columns = "\n".join(f"- `{name}`: {words}" for name, words in said)
+    return [file, write_page(folder, "runs", columns=columns, rows=f"{len(table):,}")]
+
+
+def _setting(name: str) -> str:
+    group, _, key = name.rpartition(".")
+    return f"setting `{key}` of conf/{group}" if group else f"setting `{key}` of conf/config.yaml"
