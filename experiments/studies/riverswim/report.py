@@ -171,8 +171,9 @@ def reproduces(arm: StoredArm) -> str:
     """Whether the mean regret lies in the printed band; `-` at another size, and for the baseline."""
     if not final_regrets(arm.config) or arm.label == BASELINE:
         return "-"
-    inside = "yes" if printed_bands()[str(arm.printed)].holds(arm.mean) else "no"
-    return f"{inside} (fitted)" if arm.panel == "fitted" else inside
+    band = printed_bands()[str(arm.printed)]
+    found = "yes" if band.holds(arm.mean) else "no, above" if arm.mean > band.high else "no, below"
+    return f"{found} (fitted)" if arm.panel == "fitted" else found
 
 
 def certified(arm: StoredArm) -> str:
