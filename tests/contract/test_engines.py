@@ -513,14 +513,17 @@ OWN = {
         CENTRAL,
         "the agent undecided: in Python (its policies are random)",
     ),
-    "bonus": (dp.DPUCBVI(0.003, bonus=same_bonus), CENTRAL, "the bonus same_bonus: compiled"),
+    "bonus and take": (
+        dp.DPUCBVI(0.003, bonus=same_bonus),
+        Fewer(200.0),
+        "the bonus same_bonus: compiled; the privatizer Fewer: compiled",
+    ),
     "bonus, not compiled": (
         dp.DPUCBVI(0.003, bonus=careful),
         CENTRAL,
         "the bonus careful: in Python (it does not",
     ),
     "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), "the privatizer Twice: in Python (its release is)"),
-    "take": (dp.DPUCBVI(0.003), Fewer(200.0), "the privatizer Fewer: compiled"),
     "take, not compiled": (dp.DPUCBVI(0.003), Careful(200.0), "the privatizer Careful: in Python (it does not"),
     "both": (
         dp.planner(undecided),
