@@ -143,16 +143,6 @@ def test_every_episode_is_watched_in_order_on_both_engines():
             np.testing.assert_array_equal(one, two)
 
 
-def test_the_engine_is_the_fast_one_where_it_can_be():
-    """It alone checks LPs by cvxpy; what it has no twin of runs on the reference."""
-    still = dp.planner(
-        lambda counts: dp.Plan(np.zeros((4, 3), dtype=int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
-    )
-    assert dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=9).checks["lp_checked"] > 0
-    assert dp.run(RIVER, still, CENTRAL, K=9).checks == {}
-    assert dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=3, postprocess="cvxpy").checks == {}
-
-
 # --- bad input -----------------------------------------------------------------------------------------------
 
 
