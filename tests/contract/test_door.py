@@ -195,18 +195,6 @@ BAD_RUNS = {
         "agent": dp.DPUCBVI(pooled=True),
     },
     "engine: 'gpu' is not one of reference, fast": {"engine": "gpu"},
-    "engine: fast has no compiled twin of the post-processing by cvxpy; it takes engine=reference": {
-        "engine": "fast",
-        "postprocess": "cvxpy",
-    },
-    "engine: fast has no compiled twin of a post-processing of your own": {
-        "engine": "fast",
-        "postprocess": lambda N_sa, N_sas, E: None,
-    },
-    "engine: fast has no compiled twin of the agent <lambda>": {
-        "engine": "fast",
-        "agent": lambda problem, private: None,
-    },
 }
 NO_POLICY = {
     "nothing": None,
