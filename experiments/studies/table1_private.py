@@ -12,7 +12,7 @@ from dpucbvi.calibrate import objective
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.labels import AGENTS, SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import AGENTS, SHORT_ENVIRONMENTS
 from experiments.studies.shared.tables import bootstrapped
 
 Key = tuple[str, str, float, str]  # agent, model, ε if a user is replaced, environment

@@ -12,7 +12,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from experiments.lab.settings import to_dict
 from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
-from experiments.studies.shared.labels import flat
+from experiments.studies.shared.arms import flat
 from experiments.studies.shared.tables import write_page
 
 ABOUT = {

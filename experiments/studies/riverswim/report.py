@@ -17,8 +17,7 @@ from dpucbvi.stats import (
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.riverswim.verdicts import SENTENCES, Curves, Regret, contrasts, judge
-from experiments.studies.shared.arms import runs_text
-from experiments.studies.shared.labels import as_written
+from experiments.studies.shared.arms import as_written, runs_text
 from experiments.studies.shared.printed import final_regrets, printed_bands
 from experiments.studies.shared.tables import as_regret, markdown, write_page
 
