@@ -17,25 +17,25 @@ TERMS = {"variance": BLUE, "reward": GREEN, "privacy": VERMILLION, "next value":
 
 
 @picture
-def figure_1_three_times(printed, proven, matched, epsilons):
+def figure_1_three_times(printed, proven, fitted, epsilons):
     """Curves by key: (episodes, regret). Dashed is what the paper prints, in every panel."""
     figure = canvas(12.5, 4.2)
     panels = figure.subplots(1, 3, sharey=True)
     for axes, width in zip(panels, (1.6, 0.9, 0.9), strict=True):
         for key, curve in printed.items():
             axes.plot(*curve, color=HUES[key], lw=width, ls="--", alpha=1.0 if width > 1 else 0.6)
-    for axes, curves in zip(panels[1:], (proven, matched), strict=True):
+    for axes, curves in zip(panels[1:], (proven, fitted), strict=True):
         for key, curve in curves.items():
             axes.plot(*curve, color=HUES[key], lw=1.6)
-    names = {key: "UCBVI" if key == "non_private" else rf"$\epsilon={epsilons[key]:g}$" for key in matched}
-    for axes, curves, labels in ((panels[0], printed, NAMES), (panels[2], matched, names)):
+    names = {key: "UCBVI" if key == "non_private" else rf"$\epsilon={epsilons[key]:g}$" for key in fitted}
+    for axes, curves, labels in ((panels[0], printed, NAMES), (panels[2], fitted, names)):
         for key, (episodes, regret) in curves.items():
             place = (episodes[-1] * 1.08, regret[-1] * APART[key])
             axes.text(*place, labels[key], color=HUES[key], va="center", fontsize=9)
     episodes, regret = proven["non_private"]
     panels[1].text(episodes[-1] * 1.08, regret[-1], "UCBVI", va="center", fontsize=9)
     panels[1].text(2.2e3, 9e4, "all three private curves:\nnothing is learned", color=QUIET, fontsize=9)
-    titles = ("As printed", r"As proven, at the printed $\epsilon$", r"As matched, at another $\epsilon$")
+    titles = ("As printed", r"As proven, at the printed $\epsilon$", r"As fitted, at another $\epsilon$")
     for axes, title in zip(panels, titles, strict=True):
         axes.set(xscale="log", yscale="log", xlim=(2e3, 5e4), ylim=(1e2, 3e5), xlabel="episode", title=title)
         axes.set_xticks([2e3, 5e3, 1e4, 2e4, 5e4], ["2k", "5k", "10k", "20k", "50k"])

@@ -140,32 +140,25 @@ def write(tmp_path: Path, **changed: str) -> Path:
     ("told", "verdict"),
     [
         ("a: reproduces; b: reproduces", "holds"),
-        ("a: does not; b: reproduces", "holds in part"),
-        ("a: does not; b: cannot be told", "does not hold"),
+        ("a: does not; b: reproduces", "does not hold"),
+        ("a: cannot be told; b: does not", "cannot be told"),
         ("a: cannot be told", "cannot be told"),
         (None, "not tested"),
     ],
 )
 def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdict):
-    path = write(tmp_path, verdict="", judged="headline.verdict.x")
-    found, shipped = ({"headline.verdict.x": told}, ["headline"]) if told else ({}, [])
+    path = write(tmp_path, verdict="", judged="riverswim.verdict.x")
+    found, shipped = ({"riverswim.verdict.x": told}, ["riverswim"]) if told else ({}, [])
     (claim,) = read(path, found, shipped)
     assert claim.verdict == verdict
-    assert (claim.measured, claim.note) == ((told, f"{told}.") if told else (NOT_SHIPPED, ""))
+    assert (claim.measured, claim.note) == (told or NOT_SHIPPED, "")
 
 
-def test_the_setting_that_was_not_fitted_comes_first(tmp_path):
-    told = "matched, against UCBVI: does not; pooled, against itself: reproduces; certified, twice: does not"
-    path = write(tmp_path, verdict="", judged="headline.verdict.x", note="More.")
-    (claim,) = read(path, {"headline.verdict.x": told}, ["headline"])
-    assert (claim.verdict, claim.measured) == ("holds in part", "certified: does not; fitted: 1 of 2 do")
-    assert claim.note == (
-        "certified, twice: does not; matched, against UCBVI (fitted): does not; "
-        "pooled, against itself (fitted): reproduces. More."
-    )
+def test_the_papers_own_setting_comes_first():
     shown = [claim for claim in CLAIMS if claim.judged]
-    assert len(shown) == 4 and all(claim.note.count("(fitted)") == 5 for claim in shown)
-    assert all(claim.measured.startswith("certified: ") for claim in shown)
+    assert len(shown) == 4
+    assert all(claim.measured.startswith("Section 5's noise: ") for claim in shown)
+    assert all("other privatizers: " in claim.measured for claim in shown)
 
 
 def test_a_claim_with_a_mistake_is_named(tmp_path):

@@ -108,7 +108,7 @@ def test_its_numbers_are_those_of_the_files(data):
     for name in {name for name, _ in arms}:
         for arm in shipped.load_experiment(name).arms:
             assert arms[name, arm.key] == pytest.approx(arm.mean, rel=1e-5)
-    assert any(f"{arms['headline', 'certified_jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
+    assert any(f"{arms['riverswim', 'batches_jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
     assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
         name: entry["sha256"] for name, entry in shipped.manifest().items()
     }

@@ -94,4 +94,4 @@ def test_a_stale_number_is_found():
     section = SECTIONS["What each line of Algorithm 1 buys"]
     assert experiments_of(section) == ["ablation"]
     assert stale(section.replace("5.70", "5.71")) == ["5.71"]
-    assert stale("4,479 and 11,611 of 123,456 runs ([table](paper/results/headline.md))") == ["123456"]
+    assert stale("4,479 and 11,611 of 123,456 runs ([table](paper/results/riverswim.md))") == ["123456"]

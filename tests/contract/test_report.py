@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from experiments.studies.headline import verdicts
+from experiments.studies.riverswim import verdicts
 
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
@@ -84,7 +84,7 @@ def test_every_sentence_of_the_simulation_has_its_verdict_in_every_setting():
         rule: "; ".join(f"{row[0]}: {row[i].removesuffix(chr(92) * 2).strip()}" for row in rows)
         for i, rule in enumerate(SENTENCES, 1)
     }
-    assert read_back == {rule: NUMBERS[f"headline.verdict.{rule}"] for rule in SENTENCES}
+    assert read_back == {rule: NUMBERS[f"riverswim.verdict.{rule}"] for rule in SENTENCES}
 
 
 def test_no_number_is_typed(tmp_path):

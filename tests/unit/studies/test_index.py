@@ -145,7 +145,7 @@ def test_a_study_that_draws_the_state_is_neither_drawn_nor_shipped_without_it(tm
     check_state(without_counts("regret"))  # which draws no state
 
 
-@pytest.mark.parametrize("name", ["explain", "explain_fit", "headline", "horizon"])
+@pytest.mark.parametrize("name", ["explain", "explain_fit", "riverswim", "horizon"])
 def test_a_study_that_interpolates_ships_every_point(name):
     """From thinned traces it would say something else than from those that are stored."""
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
