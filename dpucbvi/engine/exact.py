@@ -226,7 +226,7 @@ def bernoulli_exp_of_part(part: Any, a: Any, b: Any, words: HalfWords, at: int) 
 
 @inlined
 def sixteenths(high: Any, low: Any, b: Any, shift: Any) -> tuple[Any, Any]:
-    """⌊a/b⌋ and the rest of a = high·2^64 + low; or only a lower bound of the former, if that exceeds 128.
+    """⌊a/b⌋ and the rest of a = high·2^64 + low; or only a lower bound of the former, if that is 128 or more.
 
     `shift` leaves 28 bits of b, if it has more: the quotient of what is left is at most one too small.
     """
@@ -282,7 +282,7 @@ def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tupl
 def bernoulli_exp(high: Any, low: Any, b: Any, shift: Any, words: HalfWords, at: int) -> tuple[bool, int]:
     """True with probability e^{-a/(16b)}, a = high·2^64 + low."""
     j, rest = sixteenths(high, low, b, shift)
-    while j > MOST:
+    while j >= MOST:
         less, at = below(MOST, words, at)
         if not less:
             return False, at
@@ -290,11 +290,26 @@ def bernoulli_exp(high: Any, low: Any, b: Any, shift: Any, words: HalfWords, at:
         high -= high_word(np.uint64(MOST), b) + np.uint64(taken > low)
         low = taken
         j, rest = sixteenths(high, low, b, shift)
-    less, at = below(np.int64(j), words, at)
+    less, after = below(np.int64(j), words, at)
     if not less:
-        return False, at
-    part, at = uniform_below(SIXTEEN, words, at)
-    return bernoulli_exp_of_part(part, rest, b, words, at)
+        return False, after
+    surely, at = below(np.int64(j) + 1, words, at)
+    if surely:
+        return True, max(at, after)
+    U, at = within_part(b, words, max(at, after))
+    return U >= rest, at
+
+
+@inlined
+def within_part(b: Any, words: HalfWords, at: int) -> tuple[Any, int]:
+    """U on 0..b-1 with P(U) as e^{-U/(16b)}."""
+    while at <= words.size:
+        U, at = uniform_below(b, words, at)
+        part, at = uniform_below(SIXTEEN, words, at)
+        kept, at = bernoulli_exp_of_part(part, U, b, words, at)
+        if kept:
+            return U, at
+    return ZERO, at
 
 
 # --- answers ------------------------------------------------------------------------------------------

@@ -12,7 +12,9 @@ Everything is built from uniform integers and comparisons:
                         value is left with the same number ⌊2^32/n⌋ of words. Above n = 2^32, two words are one
     u < e^{-j/16}       u uniform on [0, 1) is a stream of words, its digits in base 2^32: they are read and
                         compared with the digits of e^{-j/16} until two differ
-    Bernoulli(e^{-γ})   16γ = j + a/b with 0 ≤ a < b: u < e^{-j/16}, and Bernoulli(e^{-a/(16b)}) = 1
+    Bernoulli(e^{-γ})   16γ = j + a/b with 0 ≤ a < b: true if u < e^{-(j+1)/16}, false if u ≥ e^{-j/16}. Between
+                        them u = e^{-(j+x)/16}, where x in [0, 1) has a density as e^{-x/16}, and x ≥ a/b is
+                        true: if U ≥ a for U = ⌊bx⌋ on 0..b-1, with P(U) as e^{-U/(16b)}
     Bernoulli           the first K with Bernoulli(a/(16bK)) = 0, that is Bernoulli(1/(16K)) = 0 or
     (e^{-a/(16b)})      Bernoulli(a/b) = 0; P(K > k) = x^k/k! with x = a/(16b), so K is odd with probability
     [Algorithm 1]       1 - x + x²/2! - x³/3! + ... = e^{-x}
@@ -117,11 +119,26 @@ def geometric(words: Stream) -> int:
 def bernoulli_exp(a: int, b: int, words: Stream) -> bool:
     """True with probability e^{-a/b}, a ≥ 0."""
     j, rest = divmod(PARTS * a, b)
-    while j > MOST:
+    while j >= MOST:
         if not below(MOST, [], words):
             return False
         j -= MOST
-    return below(j, [], words) and bernoulli_exp_of_part(uniform_below(PARTS, words), rest, b, words)
+    found = strip(j, words)
+    return found == 2 or (found == 1 and within_part(b, words) >= rest)
+
+
+def strip(j: int, words: Stream) -> int:
+    """2 if u < e^{-(j+1)/16}, 1 if e^{-(j+1)/16} ≤ u < e^{-j/16}, else 0."""
+    u = list[int]()
+    return 1 + below(j + 1, u, words) if below(j, u, words) else 0
+
+
+def within_part(b: int, words: Stream) -> int:
+    """U on 0..b-1 with P(U) as e^{-U/(16b)}."""
+    while True:
+        U = uniform_below(b, words)
+        if bernoulli_exp_of_part(uniform_below(PARTS, words), U, b, words):
+            return U
 
 
 def bernoulli_exp_of_part(part: int, a: int, b: int, words: Stream) -> bool:
