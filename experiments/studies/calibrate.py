@@ -38,7 +38,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
 from experiments.studies.shared.tables import as_regret, write_csv
 
