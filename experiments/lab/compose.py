@@ -199,9 +199,7 @@ def one_line(error: Exception) -> str:
     """The message of a bad input, without line breaks."""
     if isinstance(error, OverrideParseException):
         why = error.message.strip().splitlines()[0]
-        return (
-            f"{error.override!r} is not of the form key=value, or needs quotes, \"key='value'\" ({why})"
-        )
+        return f"{error.override!r} is not of the form key=value, or needs quotes, \"key='value'\" ({why})"
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, name = error.missing_cfg_file.rpartition("/")
         return f"{group}: no option {name!r}; {nearest(name, list(error.options))}"
