@@ -16,7 +16,7 @@ from PIL import Image
 
 from dpucbvi.errors import InputError
 from experiments.lab.command import ROOT, parser, told
-from experiments.lab.provenance import provenance
+from experiments.lab.store import provenance
 from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.page import page_data
 

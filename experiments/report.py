@@ -15,7 +15,7 @@ from experiments.lab.command import parser, told
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
-from experiments.studies.artifact.numbers import Numbers, numbers
+from experiments.studies.artifact.numbers import Numbers, stored_numbers
 from experiments.studies.artifact.report import (
     caption_macros,
     claims_table,
@@ -35,7 +35,7 @@ def write(paper: Path, folder: Path) -> None:
     """report.tex with the figures' folder, and numbers, claims, sentences and captions as .tex beside it."""
     shipped = Shipped(paper / "results")
     names = shipped.experiments()
-    found = numbers(shipped.load_experiment, names)
+    found = stored_numbers(paper)
     claims = read(paper / "claims.yaml", found, names)
     counted: Numbers = {
         f"count.{verdict.replace(' ', '_')}": str(sum(claim.verdict == verdict for claim in claims))

@@ -14,7 +14,7 @@ from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.labels import as_written
+from experiments.studies.shared.arms import as_written
 
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"

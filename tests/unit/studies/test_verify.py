@@ -73,11 +73,11 @@ def test_the_closing_lines_count_every_grade():
 
 
 def test_the_table_is_100_columns_wide():
-    long = f"calibrate_fine/{'x' * 90} (and 3 more)"
+    long = f"calibrate_table1/{'x' * 90} (and 3 more)"
     for name in ("arm", long):
         line = verify.row(name, "100,000,000", "100,000,000", "6,000", "equal to rounding", "2,376")
         assert len(line) == 100 and line.endswith("2,376")
-    assert line.startswith("calibrate_fine/xxx") and "(and 3 more) " in line
+    assert line.startswith("calibrate_table1/xxx") and "(and 3 more) " in line
 
 
 def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
