@@ -156,6 +156,7 @@ def test_the_numbers_of_audits_are_graded_too():
     assert verify.grade_of_checks(stored, {**stored, "bound": 0.1001})[0] == "different"
     assert verify.grade_of_checks(stored, {**stored, "hits": 4})[0] == "different"
     assert verify.grade_of_checks(stored, {"hits": 3})[0] == "different"
+    assert verify.leaves({"found": [{"bound": 0.5, "hits": 3}]}) == {"found 0 bound": 0.5, "found 0 hits": 3}
 
 
 def test_a_compiled_run_is_computed_to_its_part_without_its_lps():
