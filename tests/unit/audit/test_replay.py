@@ -158,7 +158,7 @@ def chosen_by_its_data(take):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("pooled", [0, 8])
 def test_mistakes_of_windows_are_caught_in_both_phases(pooled, delta):
-    """A user in two batches: twice the ε, or √2 of the μ of Gaussian noise. A kind that the data choose: all."""
+    """A user in two batches: twice the ε, or √2 of the μ of Gaussian noise. A kind by its data: all."""
     inner = dp.Windows(1.0, delta=delta, pooled=pooled, **(SPLIT if pooled else WHOLE))
     audits = [
         dp.audit(Broken(inner, Mistake("", dp.Windows, take=take)), A=2, K=8, trials=0)
