@@ -212,6 +212,7 @@ def test_plan_says_what_a_job_would_take_and_writes_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow  # it compiles the trials
 @pytest.mark.usefixtures("undrawn")
 def test_an_audit_is_a_task_that_can_be_planned(cli, tmp_path):
     """Stored as the engine that it was called when the first ones were, so that its name stays."""

@@ -99,6 +99,7 @@ def test_on_the_lattice_the_lowest_bits_give_nobody_away(name, monkeypatch):
     assert len(found) == 2 and all(one.found <= one.declared for one in found) and not audit.notes
 
 
+@pytest.mark.slow  # 8 s; what ships has the same audit, which contract/test_privacy reads
 def test_a_release_that_is_tried_again_is_caught_by_the_attack():
     """The replay cannot follow it: how many noises are drawn depends on them. ε is 1.27 in place of 1."""
     setup = broken("retried", fitted(dp.DPUCBVI(), dp.Batches(1.0, **PAIRS), Problem(1, 2, 1, 3, 0.05)))
