@@ -1,6 +1,6 @@
 """How fast the compiled engine is, as ratios of processor time, written into paper/results/speed.md.
 
-    python experiments/bench.py     about 5 minutes
+    python experiments/bench.py     about 80 seconds of processor time, twice that if it has to compile
 
 A machine's speed varies from minute to minute: a ratio is that of the least times of rounds that measure both
 sides one right after the other. Some are against `frozen_episode`, a kernel that never changes: a change that
@@ -14,15 +14,13 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import os
 import platform
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -30,38 +28,22 @@ import numpy as np
 import dpucbvi as dp
 from dpucbvi.counts import counters
 from dpucbvi.engine import fast
-from dpucbvi.engine.compiled import compiled as compile_plain
-from dpucbvi.engine.exact import ExactLaplace
-from dpucbvi.mechanisms import Next, blt, kary
-from dpucbvi.privacy.words import SeededWords, SystemWords, WordSource
-from dpucbvi.protocol import Agent, Privatizer, Setup
+from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.projection import Rows, closed_form
+from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.simulate import set_up
 from experiments.studies.artifact.appendix import with_parts
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS = 7
-FROZEN_UCBVI, FROZEN_CENTRAL, FROZEN_POOLED = 1.5, 4.0, 1.15
+ROUNDS = 9
 RIVERSWIM = dp.riverswim()
 # ε = 100 and these factors make DP-UCBVI learn within the run: most Q̃ leave H, most rows leave the LP's band,
 # the policy keeps changing. It is the dearest regime; with the literal constants an episode costs less.
 NOISE: dict[str, Any] = {"epsilon": 100.0, "confidence_scale": 0.001}
-LEARNS, CENTRAL, LOCAL = dp.DPUCBVI(bonus_scale=0.001), dp.Central(**NOISE), dp.Local(**NOISE)
+LEARNS, POOLED = dp.DPUCBVI(bonus_scale=0.001), dp.DPUCBVI(bonus_scale=0.001, pooled=True)
+CENTRAL, BATCHES = dp.Central(**NOISE), dp.Batches(8.0, confidence_scale=0.001)
 
-
-def compiled(
-    agent: Agent = LEARNS,
-    privatizer: Privatizer = CENTRAL,
-    mdp: dp.TabularMDP = RIVERSWIM,
-    K: int = 8_000,
-    known_support: bool = False,
-) -> Setup:
-    """A run for the compiled engine, without LPs that cvxpy would solve again."""
-    return set_up(mdp, agent, privatizer, K, lp_checks=0, known_support=known_support)
-
-
-UCBVI = compiled(dp.UCBVI(bonus_scale=0.01), dp.NonPrivate())
-
-# --- measurements, each in seconds of processor time ----------------------------------------------------------
+Time = Callable[[], float]  # seconds of processor time
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -70,88 +52,66 @@ def seconds(action: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def an_episode(setup: Setup) -> Callable[[], float]:
-    """Of a whole compiled run."""
-
-    def measured() -> float:
-        run = fast.start(setup, 0)
-        return seconds(lambda: list(fast.run_chunks(run, 0))) / setup.problem.K
-
-    return measured
-
-
-def repeated(action: Callable[[], object], times: int) -> Callable[[], float]:
+def repeated(action: Callable[[], object], times: int) -> Time:
     """Of one of so many calls."""
     return lambda: seconds(lambda: [action() for _ in range(times)]) / times
 
 
-def numpys_noise(size: int, draws: int = 1_000, gaussian: bool = False) -> Callable[[], float]:
-    """Of numpy drawing one episode's noise."""
-    rng = np.random.default_rng(0)
-    one = rng.normal if gaussian else rng.laplace
-    return repeated(lambda: one(0.0, 60.0, size), draws)
-
-
-def a_releases_noise(setup: Setup, next_noise: Next, draws: int = 2_000) -> Callable[[], float]:
-    """Of a compiled stream making the noise of one release."""
-    compiled_noise = compile_plain(next_noise)
+def episode(
+    privatizer: Any = CENTRAL,
+    agent: Any = LEARNS,
+    mdp: dp.TabularMDP = RIVERSWIM,
+    K: int = 4_000,
+) -> Time:
+    """Of an episode of a whole compiled run, after its set-up."""
+    setup = set_up(mdp, agent, privatizer, K, lp_checks=0)
 
     def measured() -> float:
-        state = fast.start(setup, 0).state
-        return repeated(lambda: compiled_noise(state.mechanism, state.source), draws)()
+        run = fast.start(setup, 0)
+        loop = fast.Loop(run)
+        return seconds(lambda: list(fast.run_chunks(run, 0, loop=loop))) / K
 
     return measured
 
 
-def an_exact_draw(words: WordSource, draws: int = 200_000) -> Callable[[], float]:
-    """Of discrete Laplace noise of scale 60."""
-    sampler = ExactLaplace(Fraction(60), words)
-    return lambda: seconds(lambda: sampler.draw(draws)) / draws
+def exact(privatizer: Any, agent: Any = LEARNS) -> Time:
+    """With noise to publish."""
+    return episode(replace(privatizer, noise="exact"), agent)
 
 
-def reference_with_cvxpy(episodes: int = 12) -> float:
-    """Of an episode of the reference engine, its LPs through cvxpy in one problem."""
-
-    def run() -> None:
-        dp.run(RIVERSWIM, LEARNS, CENTRAL, K=episodes, engine="reference", postprocess="cvxpy")
-
-    return seconds(run) / episodes
+def counter(S: int) -> Time:
+    """Of one counter in an episode of Central, whose mean is over many: the first ones touch new memory."""
+    n = counters(20, S, 2)
+    whole = episode(mdp=dp.garnet(S, A=2, H=20, branching=3), K=40_000_000 // n)
+    return lambda: whole() / n
 
 
-def numpys_ucbvi(episodes: int = 300) -> float:
-    """Of an episode of UCBVI-BF written with whole-array numpy operations, a loop over h and over k."""
-    mdp, c = UCBVI.mdp, UCBVI.constants
-    H, S, A = mdp.r.shape
-    N_sas, R = np.zeros((H, S, A, S)), np.zeros((H, S, A))
-    Q, V = np.full((H, S, A), float(H)), np.zeros((H + 1, S))
-    rng, steps = np.random.default_rng(0), np.arange(H)
+def numpys_noise(size: int) -> Time:
+    """Of numpy drawing one episode's noise."""
+    rng = np.random.default_rng(0)
+    return repeated(lambda: rng.laplace(0.0, 60.0, size), 1_000)
 
-    def episode() -> None:
-        N = N_sas.sum(axis=-1)
-        P, r = N_sas / np.maximum(N, 1)[..., None], np.clip(R / np.maximum(N, 1), 0, 1)
-        N_state = np.append(N.sum(axis=-1)[1:], np.full((1, S), np.inf), axis=0)
-        gap = np.minimum(c.gap / np.maximum(N_state, 1e-9), c.gap_most)
-        for h in range(H - 1, -1, -1):
-            mean, n = P[h] @ V[h + 1], np.maximum(N[h], 1)
-            spread = (P[h] * (V[h + 1] - mean[..., None]) ** 2).sum(axis=-1)
-            b = (
-                np.sqrt(c.variance * spread / n)
-                + c.correction / n
-                + np.sqrt(c.next_value * (P[h] @ gap[h]) / n)
-            )
-            Q[h] = np.where(N[h] > 0, np.minimum(Q[h], r[h] + mean + c.scale * b), Q[h])
-            V[h] = Q[h].max(axis=-1)
-        pi = Q.argmax(axis=-1)
-        u, s = rng.random((H,)), np.zeros(H + 1, dtype=np.int64)
-        for h in range(H):
-            cumulative = mdp.P[h, s[h], pi[h, s[h]]].cumsum()
-            s[h + 1] = min(np.searchsorted(cumulative, u[h], side="right"), S - 1)
-        a = pi[steps, s[:-1]]
-        N_sas[steps, s[:-1], a, s[1:]] += 1
-        R[steps, s[:-1], a] += mdp.r[steps, s[:-1], a]
-        dp.policy_values(mdp, pi)
 
-    return repeated(episode, episodes)()
+compiled_form = compiled(closed_form)
+
+
+def lps() -> tuple[Time, Time, Time]:
+    """Of an episode's LPs: in closed form, as one problem of cvxpy, and as one problem each."""
+    rng, (rows, S) = np.random.default_rng(0), (RIVERSWIM.r.size, RIVERSWIM.S)
+    y, n, w = rng.laplace(5.0, 20.0, (rows, S)), rng.laplace(30.0, 20.0, rows), 5.0
+    by_cvxpy, alone = (CvxpyPostprocess(canonical=False) for _ in range(2))
+    ours, times = numba.njit(solved), 2_000
+    arguments = n, np.ascontiguousarray(y.T), 4 * w, w, np.zeros(rows), np.zeros((S, rows)), Rows.empty(rows)
+    return (
+        lambda: seconds(lambda: ours(times, *arguments)) / times,
+        repeated(lambda: by_cvxpy.solve(y, n, w), 5),
+        lambda: rows * repeated(lambda: alone.solve(y[:1], n[:1], w), 20)(),
+    )
+
+
+def solved(times: int, *arguments: Any) -> None:
+    for _ in range(times):
+        compiled_form(*arguments)
 
 
 @numba.njit(error_model="numpy")
@@ -185,7 +145,7 @@ def frozen_episode(
                 V[h, s] += P[s, best, after] * V[h + 1, after]
 
 
-def frozen() -> Callable[[], float]:
+def frozen() -> Time:
     """Of `frozen_episode` at RiverSwim's size."""
     H, S, A = RIVERSWIM.r.shape
     rng = np.random.default_rng(0)
@@ -195,58 +155,49 @@ def frozen() -> Callable[[], float]:
     return repeated(lambda: frozen_episode(*arrays, Q, V), 2_000)
 
 
-# --- measurements in processes of their own -------------------------------------------------------------------
+LARGE = """
+import resource, time
+import dpucbvi as dp
+from dpucbvi.engine import fast
+from dpucbvi.simulate import set_up
+agent, privatizer = dp.DPUCBVI(1e-7, pooled=True), dp.Central(1e5, confidence_scale=1e-6)
+mdp = dp.garnet(1_000, 2, 50, 3)
+run = fast.start(set_up(mdp, agent, privatizer, 1_000, lp_checks=0, known_support=True), 0)
+loop, start = fast.Loop(run), time.process_time()
+for _ in fast.run_chunks(run, 0, loop=loop): pass
+print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 
 
-def printed_by(code: str, **environment: str) -> float:
-    """The number that a process of its own prints."""
-    command, env = [sys.executable, "-c", code], {**os.environ, **environment}
-    return float(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=env).stdout)
+def large() -> list[float]:
+    """Milliseconds an episode and peak MB of a run of 1,000 episodes, in a process that need not compile."""
+    command = [sys.executable, "-c", LARGE]
+    for _ in range(2):
+        made = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return [float(number) for number in made.stdout.split()]
 
 
-def peak_megabytes(setup: str) -> float:
-    """Peak resident memory of a process that makes one run."""
-    return printed_by(
-        f"import resource; from experiments import bench; bench.an_episode({setup})();"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-
-
-LARGE = "bench.compiled(bench.dp.DPUCBVI(1e-7, pooled=True), bench.dp.Central(1e5, confidence_scale=1e-6), "
-LARGE += "bench.dp.garnet(1_000, 2, 50, 3), 1_000, True)"
-
-
-def memory_growth() -> float:
-    """Peak memory of ten times the episodes."""
-    return peak_megabytes("bench.compiled(K=1_000_000)") / peak_megabytes("bench.compiled(K=100_000)")
-
-
-def large_milliseconds() -> float:
-    """An episode of S = 1,000, H = 50, pooled, known support."""
-    return printed_by(f"from experiments import bench; print(1e3 * bench.an_episode({LARGE})())")
-
-
-def compiled_here_over_cached() -> float:
-    """Local's episode over numpy's noise, where it was compiled / in a process that has it from the cache."""
-    code = "from experiments import bench; print(bench.ratio(*bench.against_noise(privatizer=bench.LOCAL)))"
-    with tempfile.TemporaryDirectory() as folder:
-        here, cached = (printed_by(code, XDG_CACHE_HOME=folder) for _ in range(2))
-    return here / cached
-
-
-# --- all of them ----------------------------------------------------------------------------------------------
-
-
-Time = Callable[[], float]
-INF = float("inf")
-
-
-class Figure(NamedTuple):
-    """What is measured, and between which bars it should be."""
-
-    what: str
-    measure: Time
-    bars: tuple[float, float] = (0.0, INF)
+def ratios() -> list[tuple[str, Time, Time, float]]:
+    """What is measured, above and below, and its bar: with the frozen kernel, a fifth above what it was."""
+    size, kernel = counters(*RIVERSWIM.r.shape), frozen()
+    gaussian, (closed, together, alone) = dp.GaussianTree(delta=1e-6, **NOISE), lps()
+    ucbvi = episode(dp.NonPrivate(), dp.UCBVI(bonus_scale=0.01))
+    return [
+        ("a UCBVI episode / the frozen kernel", ucbvi, kernel, 1.5),
+        ("a Central episode / the frozen kernel", episode(), kernel, 4.0),
+        ("a pooled Central episode / the frozen kernel", episode(agent=POOLED), kernel, 1.15),
+        ("a Central episode / numpy drawing its noise", episode(), numpys_noise(size), 1.0),
+        ("an episode with batches / without privacy", episode(BATCHES), episode(dp.NonPrivate()), 1.3),
+        ("exact noise / simulated, Central", exact(CENTRAL), episode(), 6.0),
+        ("the same, Gaussian tree", exact(gaussian), episode(gaussian), 6.0),
+        ("the same, Central, pooled", exact(CENTRAL, POOLED), episode(agent=POOLED), 3.0),
+        ("the same, batches", exact(BATCHES), episode(BATCHES), 3.0),
+        ("an episode's LPs, in closed form / one by one by cvxpy", closed, alone, 1 / 5_000),
+        ("the same / all in one problem of cvxpy", closed, together, 1 / 1_300),
+        ("an episode of S = 12 / of S = 6", episode(mdp=dp.riverswim(S=12)), episode(), 4.0),
+        ("an episode of H = 40 / of H = 20", episode(mdp=dp.riverswim(H=40)), episode(), 2.1),
+        ("a counter at S = 96 / at S = 24", counter(96), counter(24), 1.3),
+    ]
 
 
 def ratio(above: Time, below: Time) -> float:
@@ -256,93 +207,26 @@ def ratio(above: Time, below: Time) -> float:
     return float(times[:, 0].min() / times[:, 1].min())
 
 
-def per(what: str, above: Time, below: Time, bars: tuple[float, float] = (0.0, INF)) -> Figure:
-    return Figure(what, lambda: ratio(above, below), bars)
-
-
-def against_noise(agent: Agent = LEARNS, privatizer: Privatizer = CENTRAL) -> tuple[Time, Time]:
-    """An episode, and numpy drawing its HSA(S+2) variates."""
-    setup = compiled(agent, privatizer)
-    return an_episode(setup), numpys_noise(counters(setup.G, setup.mdp.S, setup.mdp.A))
-
-
-def against_numpys_stream(privatizer: Privatizer, next_noise: Next, gaussian: bool) -> tuple[Time, Time]:
-    """The noise of a release, and numpy drawing as much; N(s,a) is not released."""
-    setup = compiled(privatizer=privatizer)
-    size = counters(setup.G, setup.mdp.S, setup.mdp.A) - setup.mdp.r.size
-    return a_releases_noise(setup, next_noise), numpys_noise(size, gaussian=gaussian)
-
-
-def a_counter(mdp: dp.TabularMDP) -> Time:
-    """Of one counter in an episode of Central."""
-    n = counters(*mdp.r.shape)
-    episode = an_episode(compiled(mdp=mdp, K=40_000_000 // n))  # many: the first ones touch new memory
-    return lambda: episode() / n
-
-
-def figures() -> list[Figure]:
-    """All of them. Bars on the frozen kernel are a fifth above what was measured."""
-    central, ucbvi, kernel = an_episode(compiled()), an_episode(UCBVI), frozen()
-    pooled = an_episode(compiled(dp.DPUCBVI(bonus_scale=0.001, pooled=True)))
-    free, batches = (
-        compiled(privatizer=dp.NonPrivate()),
-        compiled(privatizer=dp.Batches(8.0, confidence_scale=0.001)),
-    )
-    S24, S96 = (dp.garnet(S, A=2, H=20, branching=3) for S in (24, 96))
-    seeded, system = an_exact_draw(SeededWords(np.random.SeedSequence(0))), an_exact_draw(SystemWords())
-    a_draw = numpys_noise(1_000)
-    toeplitz = against_numpys_stream(dp.Toeplitz(**NOISE), blt.next_noise, True)
-    tree = against_numpys_stream(dp.KaryTree(**NOISE), kary.next_noise, False)
-    literal = against_noise(dp.DPUCBVI(), dp.Central(epsilon=1.0))
-    known = an_episode(compiled(mdp=S96, known_support=True))
-    return [
-        per("a DP-UCBVI episode, Central / numpy drawing its noise", *against_noise(), (0.0, 1.0)),
-        per("the same with the literal constants, ε = 1", *literal, (0.0, 1.0)),
-        per("the same, Local", *against_noise(privatizer=LOCAL), (0.0, 1.0)),
-        per("a UCBVI episode / the frozen kernel", ucbvi, kernel, (0.0, FROZEN_UCBVI)),
-        per("a Central episode / the frozen kernel", central, kernel, (0.0, FROZEN_CENTRAL)),
-        per("a pooled Central episode / the frozen kernel", pooled, kernel, (0.0, FROZEN_POOLED)),
-        per("UCBVI in vectorised numpy / compiled", numpys_ucbvi, ucbvi, (100.0, INF)),
-        per("the reference with cvxpy / compiled", reference_with_cvxpy, central, (5_000.0, INF)),
-        per("an episode with batches / without privacy", an_episode(batches), an_episode(free), (0.0, 1.3)),
-        per("the noise of a release, Toeplitz / numpy drawing as much", *toeplitz, (0.0, 1.3)),
-        per("the same, k-ary tree", *tree, (0.0, 1.3)),
-        per("an exact Laplace draw, seeded words / numpy's float draw", seeded, lambda: a_draw() / 1_000),
-        per("the same, the operating system's words", system, lambda: a_draw() / 1_000),
-        per(
-            "growth of an episode when S doubles",
-            an_episode(compiled(mdp=dp.riverswim(S=12))),
-            central,
-            (0.0, 4.0),
-        ),
-        per(
-            "growth of an episode when H doubles",
-            an_episode(compiled(mdp=dp.riverswim(H=40))),
-            central,
-            (0.0, 2.1),
-        ),
-        per("a counter at S = 96 / at S = 24", a_counter(S96), a_counter(S24), (0.0, 1.3)),
-        per("all next states / a known support of 3, S = 96", an_episode(compiled(mdp=S96, K=20)), known),
-        Figure("peak memory at K = 10⁶ / at K = 10⁵", memory_growth, (0.0, 1.1)),
-        Figure(
-            "S = 1,000, H = 50, pooled, known support: peak MB", lambda: peak_megabytes(LARGE), (0.0, 200.0)
-        ),
-        Figure("the same: milliseconds an episode", large_milliseconds, (0.0, 1.0)),
-        Figure("Local where it was compiled / from the cache", compiled_here_over_cached, (0.0, 1.2)),
-    ]
+def shown(value: float) -> str:
+    return f"{value:.3g}" if value > 0.01 else f"1/{1 / value:,.0f}"
 
 
 def main() -> None:
     rows, beyond = ["| ratio | measured | bar |", "|---|--:|--:|"], []
-    for what, measure, (least, most) in figures():
-        value = measure()
-        bar = f"≥ {least:,g}" if least else f"≤ {most:g}" if most < INF else ""
-        rows.append(f"| {what} | {f'{value:,.0f}' if value >= 100 else f'{value:.3g}'} | {bar} |")
-        print(f"{value:12,.3f}  {bar:>8}  {what}", flush=True)
-        beyond += [what] * (not least <= value <= most)
+
+    def add(what: str, value: float, most: float) -> None:
+        rows.append(f"| {what} | {shown(value)} | ≤ {shown(most)} |")
+        print(f"{shown(value):>9} ≤ {shown(most):8} {what}", flush=True)
+        beyond.extend([what] * (value > most))
+
+    for what, above, below, most in ratios():
+        add(what, ratio(above, below), most)
+    milliseconds, megabytes = large()
+    add("S = 1,000, H = 50, pooled, known support: milliseconds an episode", milliseconds, 1.0)
+    add("the same: peak MB", megabytes, 200.0)
     page = ROOT / "paper" / "results" / "speed.md"
     when = f"Measured on {date.today()}: {platform.system()}, {platform.machine()}"
-    page.write_text(with_parts(page.read_text(), {"bench": "\n".join([when, "", *rows])}))
+    page.write_text(with_parts(page.read_text("utf-8"), {"bench": "\n".join([when, "", *rows])}), "utf-8")
     print(f"written to {page.relative_to(ROOT)}")
     if beyond:
         sys.exit(f"beyond the bar: {'; '.join(beyond)}")

@@ -41,16 +41,16 @@ def write(paper: Path, folder: Path) -> None:
         f"count.{verdict.replace(' ', '_')}": str(sum(claim.verdict == verdict for claim in claims))
         for verdict in VERDICTS
     }
-    source = (paper / "report" / "report.tex").read_text()
+    source = (paper / "report" / "report.tex").read_text("utf-8")
     missing = missing_numbers(source, {**found, **counted}, names)
     if missing:
         raise InputError(f"report.tex: no such number: {', '.join(missing)}")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "numbers.tex").write_text(macros({**found, **counted}))
-    (folder / "claims.tex").write_text(claims_table(claims))
-    (folder / "sentences.tex").write_text(sentences_table(found))
-    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")))
-    (folder / "report.tex").write_text(source)
+    (folder / "numbers.tex").write_text(macros({**found, **counted}), "utf-8")
+    (folder / "claims.tex").write_text(claims_table(claims), "utf-8")
+    (folder / "sentences.tex").write_text(sentences_table(found), "utf-8")
+    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")), "utf-8")
+    (folder / "report.tex").write_text(source, "utf-8")
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 
 

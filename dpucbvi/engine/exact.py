@@ -6,15 +6,15 @@ returns the place behind those it used. A sampler that runs out of words returns
 what else it returns means nothing: the draw is begun again from its first word when there are more. So nothing
 is drawn ahead, and no word is lost or used for two draws.
 
-A draw that needs more than 8192 words, whose probability is below 2^-1000, is begun anew. The others have V ≤
-8192 and K ≤ 8204, |Y|td ≤ t²d(V+1) < 2^46, and nothing overflows.
+A draw that needs more than 8192 words or 512 bits of one u, whose probability is below 2^-500, is begun anew.
+The others have V ≤ 2^20 and K ≤ 8192, nV ≤ 2^50, 4|Y|td ≤ t²d·2^18 ≤ 2^50, and nothing overflows.
 
 A release does not contain this code: it calls a C function by its address (boxes.py), which all releases share.
 """
 
 import ctypes
 from collections.abc import Callable
-from math import factorial, isqrt
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +26,18 @@ from dpucbvi.engine.boxes import box, boxed_callback, call
 from dpucbvi.engine.compiled import bound, by_hand, compiled, inlined, jit
 from dpucbvi.engine.noise import fill_seeded, next_words
 from dpucbvi.privacy import draws, exact, words
-from dpucbvi.privacy.exact import FACTORIAL_OF
+from dpucbvi.privacy.exact import MOST, PARTS, digit
 from dpucbvi.privacy.words import HalfWords, Words
 from dpucbvi.protocol import Ints
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 HALF, LOW, SIZE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(2**32)
-BOUNDS = np.array([factorial(FACTORIAL_OF) // factorial(k) for k in range(FACTORIAL_OF + 1)], dtype=np.uint64)
+FOUR, SIXTEEN, KEPT = np.uint64(4), np.uint64(PARTS), np.uint64(28)
+EXPAND = np.frombuffer(b"expand 32-byte k", "<u4")
+# DIGITS[i, j] is digit i of e^{-j/16}; the first one of j = MOST + 1 is 0, which no word is below.
+DIGITS = np.array([[digit(j, i) for j in range(MOST + 1)] + [0] for i in range(16)], dtype=np.uint64)
+# By the first 12 bits of a word, how many j ≥ 1 have a first digit above every such word.
+SURELY = (DIGITS[0, 1:] >> np.uint64(20) > np.arange(4096)[:, None]).sum(axis=1).astype(np.uint8)
 
 
 @intrinsic
@@ -44,6 +49,16 @@ def high_word(_context: Any, x: Any = None, y: Any = None) -> Any:
         return b.trunc(b.lshr(b.mul(*wide), ir.Constant(ir.IntType(128), 64)), ir.IntType(64))
 
     return types.uint64(types.uint64, types.uint64), build
+
+
+@intrinsic
+def bit_length(_context: Any, x: Any = None) -> Any:
+    """⌊log2 x⌋ + 1."""
+
+    def build(_c: Any, b: Any, _s: Any, args: Any) -> Any:
+        return b.sub(ir.Constant(ir.IntType(64), 64), b.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
+
+    return types.uint64(types.uint64), build
 
 
 # --- words --------------------------------------------------------------------------------------------
@@ -70,7 +85,7 @@ def first_place(words: Words) -> int:
 @by_hand(words.refill)
 @jit
 def refill(words: Words) -> None:
-    """Read a new block behind the words that are left; the system may hand out less than it is asked for."""
+    """Put a new block behind the words that are left; from the system comes ChaCha20's key to it."""
     half, at = words.block.size // 2, first_place(words)
     at = at if at >= half else words.block.size
     for i in range(at, words.block.size):
@@ -78,10 +93,51 @@ def refill(words: Words) -> None:
     if words.generator.size > 0:
         next_words(words.generator, words.new)
     else:
-        done, size = 0, 8 * words.new.size
-        while done < size:
-            done += max(read(words.reader, words.new.ctypes.data + done, size - done), 0)
+        key, done = np.empty(8, np.uint32), 0
+        while done < 32:
+            done += max(read(words.reader, key.ctypes.data + done, 32 - done), 0)
+        chacha20(key, words.block[half:])
     words.at[0], words.at[1] = at - half, words.forks[0]
+
+
+@jit
+def chacha20(key: HalfWords, out: HalfWords) -> None:
+    """The first words of ChaCha20 with this key and nonce 0 (RFC 8439), 64 of its blocks side by side."""
+    x, start = np.empty((16, 64), np.uint32), np.zeros((16, 64), np.uint32)
+    for i in range(4):
+        start[i], start[4 + i], start[8 + i] = EXPAND[i], key[i], key[4 + i]
+    for first in range(0, out.size, x.size):
+        start[12] = np.arange(first // 16, first // 16 + 64)
+        x[:] = start
+        for _ in range(10):
+            for i in range(4):
+                quarter_round(x[i], x[4 + i], x[8 + i], x[12 + i])
+            for i in range(4):
+                quarter_round(x[i], x[4 + (i + 1) % 4], x[8 + (i + 2) % 4], x[12 + (i + 3) % 4])
+        for i in range(16):
+            for block in range(64):
+                out[first + 64 * i + block] = x[i, block] + start[i, block]
+
+
+@inlined
+def quarter_round(a: HalfWords, b: HalfWords, c: HalfWords, d: HalfWords) -> None:
+    for i in range(64):
+        A, B, C, D = a[i], b[i], c[i], d[i]
+        A = np.uint32(A + B)
+        D = rotated(D ^ A, 16)
+        C = np.uint32(C + D)
+        B = rotated(B ^ C, 12)
+        A = np.uint32(A + B)
+        D = rotated(D ^ A, 8)
+        C = np.uint32(C + D)
+        B = rotated(B ^ C, 7)
+        a[i], b[i], c[i], d[i] = A, B, C, D
+
+
+@inlined
+def rotated(x: Any, bits: int) -> Any:
+    x = np.uint32(x)
+    return np.uint32((x << bits) | (x >> (32 - bits)))
 
 
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
@@ -116,47 +172,71 @@ def uniform_below_wide(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
 
 
 @inlined
-def first_failure(words: HalfWords, at: int) -> tuple[Any, int]:
-    """The first K ≥ 2 with Bernoulli(1/K) = 0: P(K > k) = 1/k!."""
-    N, at = uniform_below(BOUNDS[0], words, at)
-    K = 2 + np.int64(N < BOUNDS[2]) + np.int64(N < BOUNDS[3]) + np.int64(N < BOUNDS[4])  # spares branches
-    while 5 <= K <= FACTORIAL_OF and N < BOUNDS[K]:
-        K += 1
-    if K > FACTORIAL_OF:  # N = 0 has decided no more than these
-        while at <= words.size:
-            one_in_K, at = uniform_below(np.uint64(K), words, at)
-            if one_in_K != ZERO:
-                break
-            K += 1
-    return K, at
-
-
-@inlined
-def bernoulli_exp(a: Any, b: Any, words: HalfWords, at: int) -> tuple[bool, int]:
-    """True with probability e^{-a/b}, 0 ≤ a ≤ b [Algorithm 1]."""
-    K = 1
-    below_b, at = uniform_below(b, words, at)
-    if below_b < a:
-        last, at = first_failure(words, at)
-        K = 2
-        while K < last:
-            below_b, at = uniform_below(b, words, at)
-            if below_b >= a:
-                break
-            K += 1
-    return K & 1 == 1, at
+def below(j: int, words: HalfWords, at: int) -> tuple[bool, int]:
+    """Whether u < e^{-j/16}, of which the words from `at` on are the digits."""
+    for i in range(min(len(DIGITS), words.size - at)):
+        if words[at + i] != DIGITS[i, j]:
+            return words[at + i] < DIGITS[i, j], at + i + 1
+    return False, words.size + 1
 
 
 @inlined
 def geometric(words: HalfWords, at: int) -> tuple[Any, int]:
-    """V with P(V ≥ v) = e^{-v}: successes of Bernoulli(e^{-1}) before a failure."""
-    V = ZERO
-    while at <= words.size:
-        K, at = first_failure(words, at)  # γ = 1: Bernoulli(γ) never fails
-        if K & 1 == 0:
+    """V with P(V ≥ v) = e^{-v/16}."""
+    V = 0
+    while at < words.size:
+        word = np.uint64(words[at])
+        j: Any = np.int64(SURELY[np.int64(words[at] >> 20)])
+        while word < DIGITS[0, j + 1]:
+            j += 1
+        if word == DIGITS[0, j + 1]:
+            j, at = count_below(words, at)
+        else:
+            at += 1
+        V += j
+        if j < MOST:
+            return np.uint64(V), at
+    return ZERO, words.size + 1
+
+
+@jit
+def count_below(words: HalfWords, at: int) -> tuple[int, int]:
+    """How many j in 1..128 have u < e^{-j/16}, when its first digit does not decide it."""
+    less, last = below(1, words, at)
+    j = 0
+    while less and j < MOST - 1:
+        j += 1
+        less, after = below(j + 1, words, at)
+        last = max(last, after)
+    return j + less, last
+
+
+@inlined
+def bernoulli_exp_of_part(part: Any, a: Any, b: Any, words: HalfWords, at: int) -> tuple[bool, int]:
+    """True with probability e^{-a/(16b)}, 0 ≤ a ≤ b, for `part` uniform on 0..15 [Algorithm 1]."""
+    K = ONE
+    while part == ZERO and at <= words.size:
+        below_b, at = uniform_below(b, words, at)
+        if below_b >= a:
             break
-        V += ONE
-    return V, at
+        K += ONE
+        part, at = uniform_below(SIXTEEN * K, words, at)
+    return K & ONE == ONE, at
+
+
+@inlined
+def sixteenths(high: Any, low: Any, b: Any, shift: Any) -> tuple[Any, Any]:
+    """⌊a/b⌋ and the rest of a = high·2^64 + low; or only a lower bound of the former, if that is 128 or more.
+
+    `shift` leaves 28 bits of b, if it has more: the quotient of what is left is at most one too small.
+    """
+    if high >> shift:
+        return SIZE, ZERO
+    left = low if shift == ZERO else high << (np.uint64(64) - shift) | low >> shift
+    j = left // ((b >> shift) + np.uint64(shift > ZERO))
+    rest = low - j * b
+    more = np.uint64(rest >= b)
+    return j + more, rest - more * b
 
 
 # --- discrete Laplace ---------------------------------------------------------------------------------
@@ -166,13 +246,13 @@ def geometric(words: HalfWords, at: int) -> tuple[Any, int]:
 def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, Any, int]:
     """One discrete Laplace variate of scale n/d: its magnitude, and 1 if it is negative [Algorithm 2]."""
     while at <= words.size:
-        both, at = uniform_below(TWO * n, words, at)
-        U, negative = both >> ONE, both & ONE
-        kept, at = bernoulli_exp(U, n, words, at)
+        mixed, at = uniform_below(TWO * SIXTEEN * n, words, at)
+        U, negative, part = mixed // (TWO * SIXTEEN), (mixed // SIXTEEN) & ONE, mixed % SIXTEEN
+        kept, at = bernoulli_exp_of_part(part, U, n, words, at)
         if not kept:
             continue
         V, at = geometric(words, at)
-        Y = U + n * V
+        Y = (U + n * V) // SIXTEEN
         if d != ONE:
             Y //= d
         if Y | (negative ^ ONE) != ZERO:  # unless it is -0
@@ -188,26 +268,48 @@ def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tupl
     """One discrete Gaussian variate with σ² = n/d and t = ⌊σ⌋ + 1, as magnitude and sign [Algorithm 3]."""
     td = t * d
     b = TWO * n * td * t
+    shift = max(bit_length(b), KEPT) - KEPT
     while at <= words.size:
         Y, negative, at = discrete_laplace(t, ONE, words, at)
-        x = Y * td - n if Y * td > n else n - Y * td
-        kept, at = bernoulli_exp_above_one(high_word(x, x), x * x, b, words, at)
+        x = FOUR * (Y * td - n if Y * td > n else n - Y * td)
+        kept, at = bernoulli_exp(high_word(x, x), x * x, b, shift, words, at)
         if kept:
             return Y, negative, at
     return ZERO, ZERO, at
 
 
 @inlined
-def bernoulli_exp_above_one(high: Any, low: Any, b: Any, words: HalfWords, at: int) -> tuple[bool, int]:
-    """True with probability e^{-a/b}, a = high·2^64 + low: one factor e^{-1} at a time [Algorithm 1]."""
-    while high > ZERO or low > b:
-        K, at = first_failure(words, at)
-        if K & 1 == 0 or at > words.size:
+def bernoulli_exp(high: Any, low: Any, b: Any, shift: Any, words: HalfWords, at: int) -> tuple[bool, int]:
+    """True with probability e^{-a/(16b)}, a = high·2^64 + low."""
+    j, rest = sixteenths(high, low, b, shift)
+    while j >= MOST:
+        less, at = below(MOST, words, at)
+        if not less:
             return False, at
-        if low < b:
-            high -= ONE
-        low -= b
-    return bernoulli_exp(low, b, words, at)
+        taken = low - np.uint64(MOST) * b
+        high -= high_word(np.uint64(MOST), b) + np.uint64(taken > low)
+        low = taken
+        j, rest = sixteenths(high, low, b, shift)
+    less, after = below(np.int64(j), words, at)
+    if not less:
+        return False, after
+    surely, at = below(np.int64(j) + 1, words, at)
+    if surely:
+        return True, max(at, after)
+    U, at = within_part(b, words, max(at, after))
+    return U >= rest, at
+
+
+@inlined
+def within_part(b: Any, words: HalfWords, at: int) -> tuple[Any, int]:
+    """U on 0..b-1 with P(U) as e^{-U/(16b)}."""
+    while at <= words.size:
+        U, at = uniform_below(b, words, at)
+        part, at = uniform_below(SIXTEEN, words, at)
+        kept, at = bernoulli_exp_of_part(part, U, b, words, at)
+        if kept:
+            return U, at
+    return ZERO, at
 
 
 # --- answers ------------------------------------------------------------------------------------------
@@ -218,7 +320,7 @@ def proposal(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> t
     """One of the answers 0..d-1, all as likely; d if it is false and not kept. Kept is e^{-n/m} of these."""
     answer, at = uniform_below(d, words, at)
     if answer != truth:
-        kept, at = bernoulli_exp_above_one(ZERO, n, m, words, at)
+        kept, at = bernoulli_exp(ZERO, SIXTEEN * n, m, ZERO, words, at)
         if not kept:
             answer = d
     return answer, at

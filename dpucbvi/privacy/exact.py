@@ -10,14 +10,19 @@ Everything is built from uniform integers and comparisons:
 
     Uniform on 0..n-1   word·n = high·2^32 + low gives `high`, unless low < 2^32 mod n (Lemire, 2019): every
                         value is left with the same number ⌊2^32/n⌋ of words. Above n = 2^32, two words are one
-    First failure       the first K ≥ 2 with Bernoulli(1/K) = 0, so P(K > k) = 1/k!. One N uniform on 0..12!-1
-                        decides all K ≤ 12 at once: K > k if N < 12!/k!
-    Bernoulli(e^{-γ})   γ = a/b in [0, 1]: the first K with Bernoulli(γ/K) = 0, that is Bernoulli(γ) = 0 or
-    [Algorithm 1]       Bernoulli(1/K) = 0; P(K > k) = γ^k/k!, so K is odd with probability
-                        1 - γ + γ²/2! - γ³/3! + ... = e^{-γ}
-    Laplace             U uniform on 0..n-1, kept with probability e^{-U/n}; V successes of Bernoulli(e^{-1})
-    [Algorithm 2]       before a failure; U + nV is geometric with ratio e^{-1/n}, ⌊(U + nV)/d⌋ with ratio
-                        e^{-d/n}; a fair sign, where -0 is drawn again. Here t = n/d
+    u < e^{-j/16}       u uniform on [0, 1) is a stream of words, its digits in base 2^32: they are read and
+                        compared with the digits of e^{-j/16} until two differ
+    Bernoulli(e^{-γ})   16γ = j + a/b with 0 ≤ a < b: true if u < e^{-(j+1)/16}, false if u ≥ e^{-j/16}. Between
+                        them u = e^{-(j+x)/16}, where x in [0, 1) has a density as e^{-x/16}, and x ≥ a/b is
+                        true: if U ≥ a for U = ⌊bx⌋ on 0..b-1, with P(U) as e^{-U/(16b)}
+    Bernoulli           the first K with Bernoulli(a/(16bK)) = 0, that is Bernoulli(1/(16K)) = 0 or
+    (e^{-a/(16b)})      Bernoulli(a/b) = 0; P(K > k) = x^k/k! with x = a/(16b), so K is odd with probability
+    [Algorithm 1]       1 - x + x²/2! - x³/3! + ... = e^{-x}
+    Geometric           the number V of j ≥ 1 with u < e^{-j/16}: P(V ≥ v) = e^{-v/16}. From v = 128 on it
+                        begins anew, for V - 128 given V ≥ 128 has the law of V
+    Laplace             U uniform on 0..n-1, kept with probability e^{-U/(16n)}; U + nV is geometric with ratio
+    [Algorithm 2]       e^{-1/(16n)}, ⌊(U + nV)/(16d)⌋ with ratio e^{-d/n}; a fair sign, where -0 is drawn
+                        again. Here t = n/d
     Gaussian            Y ~ Laplace of scale t = ⌊σ⌋ + 1, kept with probability e^{-γ},
     [Algorithm 3]       γ = (|Y| - σ²/t)²/(2σ²) = (|Y|td - n)²/(2ndt²). Here σ² = n/d
     Response            one of d answers is proposed, all as likely; the true one is kept, another one with
@@ -25,9 +30,10 @@ Everything is built from uniform integers and comparisons:
                         each other: k-ary randomised response. With two answers and the truth 0, a 1 comes with
                         probability 1/(e^ε + 1), the cold bit of optimised unary encoding; its hot bit is fair
 
-The sign and U come from one uniform on 0..2n-1. The numerators and denominators of scales are at most 2^30;
-then 2ndt² ≤ 2^63 because t²d ≤ (√n + √d)² ≤ 4·2^30, and the compiled twin (engine/exact.py) needs 64-bit
-integers only. Both read the same words in the same order.
+Algorithms 1 and 2 have whole numbers where this has sixteenths, with which most trials end at their first word.
+U, the sign and the first Bernoulli(1/16) come from one uniform on 0..32n-1. The numerators and denominators of
+scales are at most 2^30; then 2ndt² ≤ 2^63 because t²d ≤ (√n + √d)² ≤ 4·2^30, and the compiled twin
+(engine/exact.py) needs 64-bit integers only. Both read the same words in the same order.
 
 Formal guarantees, for independent uniform words (words.py):
 - the laws above are exact, without rounding and without a cut tail;
@@ -39,7 +45,9 @@ Out of scope: timing. The number of words a draw reads depends on its value.
 """
 
 from fractions import Fraction
-from math import factorial, isqrt
+from functools import cache
+from itertools import count
+from math import isqrt
 
 import numpy as np
 
@@ -48,7 +56,7 @@ from dpucbvi.privacy.words import Stream, WordSource
 from dpucbvi.protocol import Ints
 
 LARGEST = 2**30  # of the numerator and the denominator of a scale
-FACTORIAL_OF = 12  # 12! < 2^32 < 13!
+PARTS, MOST = 16, 128  # e^{-j/16} for j up to 128 is what u is compared with
 
 
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
@@ -66,33 +74,80 @@ def uniform_below(n: int, words: Stream) -> int:
             return high
 
 
-def first_failure(words: Stream) -> int:
-    """The first K ≥ 2 with Bernoulli(1/K) = 0: P(K > k) = 1/k!."""
-    N, K = uniform_below(factorial(FACTORIAL_OF), words), 2
-    while K <= FACTORIAL_OF and N < factorial(FACTORIAL_OF) // factorial(K):
-        K += 1
-    if K > FACTORIAL_OF:  # N = 0 has decided no more than these
-        while uniform_below(K, words) == 0:
-            K += 1
-    return K
+def digit(j: int, i: int) -> int:
+    """Digit i of e^{-j/16} in base 2^32; digit 0 is the whole part of 2^32 e^{-j/16}, 2^32 for j = 0."""
+    bits = 512 * (1 + i // 16)
+    cut = floor_exp(j, bits) >> (bits - 32 * (i + 1))
+    return cut % 2**32 if i else cut
 
 
-def bernoulli_exp(a: int, b: int, words: Stream) -> bool:
-    """True with probability e^{-a/b}, 0 ≤ a ≤ b [Algorithm 1]."""
-    K = 1
-    if uniform_below(b, words) < a:
-        K, last = 2, first_failure(words)
-        while K < last and uniform_below(b, words) < a:
-            K += 1
-    return K % 2 == 1
+@cache
+def floor_exp(j: int, bits: int) -> int:
+    """⌊2^bits e^{-j/16}⌋, j ≤ 128: what two partial sums agree on, of which one is above and one below."""
+    one, other = (partial_sum(j, bits // 3 + n) for n in (16, 17))  # of terms that decrease after j/16
+    found = (one[0] << bits) // one[1]
+    return found if found == (other[0] << bits) // other[1] else floor_exp(j, bits + 64) >> 64
+
+
+def partial_sum(j: int, terms: int) -> tuple[int, int]:
+    """Σ (-j/16)^i/i! over i = 0, ..., terms, as numerator and denominator (Horner)."""
+    top, bottom = 1, 1
+    for i in range(terms, 0, -1):
+        bottom *= PARTS * i
+        top = bottom - j * top
+    return top, bottom
+
+
+def below(j: int, u: list[int], words: Stream) -> bool:
+    """Whether u < e^{-j/16}, of whose digits more are read as they are needed."""
+    for i in count():
+        if i == len(u):
+            u.append(next(words))
+        if u[i] != digit(j, i):
+            return u[i] < digit(j, i)
+    raise AssertionError
 
 
 def geometric(words: Stream) -> int:
-    """V with P(V ≥ v) = e^{-v}: successes of Bernoulli(e^{-1}) before a failure."""
-    V = 0
-    while bernoulli_exp(1, 1, words):
+    """V with P(V ≥ v) = e^{-v/16}."""
+    V, u = 0, list[int]()
+    while V < MOST and below(V + 1, u, words):
         V += 1
-    return V
+    return V if V < MOST else V + geometric(words)
+
+
+def bernoulli_exp(a: int, b: int, words: Stream) -> bool:
+    """True with probability e^{-a/b}, a ≥ 0."""
+    j, rest = divmod(PARTS * a, b)
+    while j >= MOST:
+        if not below(MOST, [], words):
+            return False
+        j -= MOST
+    found = strip(j, words)
+    return found == 2 or (found == 1 and within_part(b, words) >= rest)
+
+
+def strip(j: int, words: Stream) -> int:
+    """2 if u < e^{-(j+1)/16}, 1 if e^{-(j+1)/16} ≤ u < e^{-j/16}, else 0."""
+    u = list[int]()
+    return 1 + below(j + 1, u, words) if below(j, u, words) else 0
+
+
+def within_part(b: int, words: Stream) -> int:
+    """U on 0..b-1 with P(U) as e^{-U/(16b)}."""
+    while True:
+        U = uniform_below(b, words)
+        if bernoulli_exp_of_part(uniform_below(PARTS, words), U, b, words):
+            return U
+
+
+def bernoulli_exp_of_part(part: int, a: int, b: int, words: Stream) -> bool:
+    """True with probability e^{-a/(16b)}, 0 ≤ a ≤ b, for `part` uniform on 0..15 [Algorithm 1]."""
+    K = 1
+    while part == 0 and uniform_below(b, words) < a:
+        K += 1
+        part = uniform_below(PARTS * K, words)
+    return K % 2 == 1
 
 
 # --- discrete Laplace ---------------------------------------------------------------------------------
@@ -102,10 +157,11 @@ def discrete_laplace(t: Fraction, words: Stream) -> int:
     """One discrete Laplace variate of scale t [Algorithm 2]."""
     n, d = parts("t", t)
     while True:
-        U, negative = divmod(uniform_below(2 * n, words), 2)
-        if not bernoulli_exp(U, n, words):
+        both, part = divmod(uniform_below(2 * PARTS * n, words), PARTS)
+        U, negative = divmod(both, 2)
+        if not bernoulli_exp_of_part(part, U, n, words):
             continue
-        Y = (U + n * geometric(words)) // d
+        Y = (U + n * geometric(words)) // (PARTS * d)
         if not (negative and Y == 0):
             return -Y if negative else Y
 
@@ -119,17 +175,8 @@ def discrete_gaussian(sigma2: Fraction, words: Stream) -> int:
     t = isqrt(n // d) + 1
     while True:
         Y = discrete_laplace(Fraction(t), words)
-        if bernoulli_exp_above_one((abs(Y) * t * d - n) ** 2, 2 * n * d * t * t, words):
+        if bernoulli_exp((abs(Y) * t * d - n) ** 2, 2 * n * d * t * t, words):
             return Y
-
-
-def bernoulli_exp_above_one(a: int, b: int, words: Stream) -> bool:
-    """True with probability e^{-a/b}, where a may exceed b: one factor e^{-1} at a time [Algorithm 1]."""
-    while a > b:
-        if not bernoulli_exp(1, 1, words):
-            return False
-        a -= b
-    return bernoulli_exp(a, b, words)
 
 
 # --- answers ------------------------------------------------------------------------------------------
@@ -139,7 +186,7 @@ def response(truth: int, d: int, n: int, m: int, words: Stream) -> int:
     """One of the answers 0..d-1: the true one e^ε times as likely as any other, ε = n/m."""
     while True:
         answer = uniform_below(d, words)
-        if answer == truth or bernoulli_exp_above_one(n, m, words):
+        if answer == truth or bernoulli_exp(n, m, words):
             return answer
 
 

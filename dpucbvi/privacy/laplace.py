@@ -59,9 +59,10 @@ def privacy_stream(setup: "Setup", seed: int) -> np.random.SeedSequence:
     """The privacy stream of a run.
 
     With KEYED it belongs to all that the run is made of, so that two arms with one seed have noises of their
-    own: from a shared one, 2 N̂ of ε = 2 minus N̂ of ε = 1 are the true counts.
+    own: from a shared one, 2 N̂ of ε = 2 minus N̂ of ε = 1 are the true counts. Exact noise is from the system;
+    where a test seeds it, a session, which knows no MDP, has that of the run that simulates it.
     """
-    if not KEYED:
+    if not KEYED or getattr(setup.privatizer, "exact", False):
         return seed_stream(seed, "privacy")
     digest = hashlib.sha256(repr(_content(setup)).encode()).digest()
     key = np.frombuffer(digest, np.uint32).tolist()

@@ -41,7 +41,7 @@ from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import Counting, add_user, counters, counting, shape_of
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
-from dpucbvi.privacy.draws import Draws, fill, seeded
+from dpucbvi.privacy.draws import Draws, another, fill, seeded
 from dpucbvi.privacy.law import ONCE, Gaussian, Laplace, Law, reach
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended, show
@@ -366,11 +366,10 @@ class Windows(Arrays):
         H, S, A = problem.H, problem.S, problem.A
         pairs, D, tree = S * A, 2 * S, windows(H)
         tally = counting((H, S, A, D), H, self.families)
-        another = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1))
         sizes, laws = (pairs * D, H * pairs * D), self.laws
         sources = [
             seeded(stream, np.full(n, self.scale(problem, kind)), laws[kind].gaussian)
-            for kind, (n, stream) in enumerate(zip(sizes, (seed, another), strict=True))
+            for kind, (n, stream) in enumerate(zip(sizes, (seed, another(seed)), strict=True))
         ]
         gaussian = laws[1].gaussian
         rule = (self.zero, self.power, self.z, self.tolerance, self.theta)

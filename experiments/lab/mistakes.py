@@ -64,6 +64,8 @@ class Broken(Arrays):
         state = self.inner.start(problem, G, seed)
         if not self.mistake.clips:
             state = state._replace(counting=state.counting._replace(clip=0))
+        if not hasattr(state, "source"):  # windows have two
+            return state
         scale = np.ascontiguousarray(state.source.scale * self.mistake.factor(self.inner, problem, G))
         return state._replace(source=state.source._replace(scale=scale))
 

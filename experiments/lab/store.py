@@ -59,6 +59,8 @@ YOUNGER: dict[str, dict[str, Any]] = {
     },
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
+# Parts that a study of this artifact brings along: a stored file may name them, and no other ones.
+EARLIER = tuple(f"experiments.studies.explain.earlier_code:{name}" for name in ("Redrawn", "Shared"))
 YOUNGER_HERE = {"one_question": {"families": "tuned"}}  # where one part had another value
 
 
@@ -172,7 +174,7 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     What was in an MDP from elsewhere is no setting.
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
-    if imports(tree):
+    if imports(tree, EARLIER):
         raise InputError("a part of one's own, which a stored file names, is not imported")
     tree["env"] = without_checksum(tree["env"])
     taken = arguments(part("privatizer", tree["privatizer"]["name"]))

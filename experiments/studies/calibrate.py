@@ -1,8 +1,8 @@
 """The factors on the bonus and on E of an algorithm, chosen on seeds that no figure uses.
 
-+exp=calibrate chooses those of Figure 1, +exp=calibrate_fine looks closer at them, +exp=calibrate_mechanisms
-and +exp=calibrate_table1 choose those of the studies `mechanisms` and `table1`. The figure has the objective at
-every point of the grid, the choice marked, its sensitivity to be read.
++exp=calibrate chooses those of Figure 1, +exp=calibrate_mechanisms and +exp=calibrate_table1 those of the
+studies `mechanisms` and `table1`. The figure has the objective at every point of the grid, the choice marked,
+its sensitivity to be read.
 
 The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 

@@ -46,13 +46,7 @@ def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]
 
 
 @pytest.mark.parametrize(
-    "file",
-    [
-        "results/calibrate",
-        "results/calibrate_fine",
-        "results/calibrate_mechanisms",
-        "results/calibrate_table1",
-    ],
+    "file", ["results/calibrate", "results/calibrate_mechanisms", "results/calibrate_table1"]
 )
 def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(file):
     """The points within 10% of the least objective; 0.1 for the rounding of the file."""

@@ -56,6 +56,7 @@ BAD = {
     f"privatizer.epsilon={'9' * 400}": "privatizer.epsilon: 9999",
     f"privatizer.every={'9' * 400}": "privatizer.every: 9999",
     "runtime.results='~nobody_here/x'": "runtime.results: '~nobody_here/x' is no folder",
+    "runtime.results=~/x": "is not of the form key=value, or needs quotes, \"key='value'\"",
     "runtime=dask": "runtime.address: None is not accepted; it must be tls://HOST:PORT of a Dask scheduler",
     "runtime=dask runtime.address=tcp://10.0.0.1:8786": "'tcp://10.0.0.1:8786' is not accepted; it must",
     "runtime=dask runtime.address=127.0.0.1": "it must be tls://HOST:PORT of a Dask scheduler, or tcp://127.0",
@@ -211,6 +212,7 @@ def test_plan_says_what_a_job_would_take_and_writes_nothing(cli, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow  # it compiles the trials
 @pytest.mark.usefixtures("undrawn")
 def test_an_audit_is_a_task_that_can_be_planned(cli, tmp_path):
     """Stored as the engine that it was called when the first ones were, so that its name stays."""

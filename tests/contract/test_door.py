@@ -324,14 +324,16 @@ def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing
     np.testing.assert_array_equal(one.regret, other.regret)
 
 
-def test_hostile_bonuses_and_agents_that_end_are_one_line():
+@pytest.mark.parametrize("engine", ["reference", pytest.param("fast", marks=pytest.mark.slow)])
+def test_hostile_bonuses_are_one_line(engine):
     def bonus(N, P, V_next, gap_next, c):
         return np.nan
 
-    for engine in ("reference", "fast"):
-        with pytest.raises(dp.InputError, match=r"^bonus: it is not finite$"):
-            run(agent=dp.DPUCBVI(bonus=bonus), privatizer=dp.NonPrivate(), engine=engine)
+    with pytest.raises(dp.InputError, match=r"^bonus: it is not finite$"):
+        run(agent=dp.DPUCBVI(bonus=bonus), privatizer=dp.NonPrivate(), engine=engine)
 
+
+def test_hostile_agents_that_end_are_one_line():
     def short(problem, private):
         yield dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
 

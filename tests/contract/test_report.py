@@ -5,8 +5,6 @@ import json
 import re
 from pathlib import Path
 
-from experiments.studies.riverswim import verdicts
-
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
@@ -20,6 +18,7 @@ from experiments.studies.artifact.report import (
     missing_numbers,
     sentences_table,
 )
+from experiments.studies.riverswim import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_report", ROOT / "experiments" / "report.py")

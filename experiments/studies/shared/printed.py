@@ -39,7 +39,7 @@ class Band(NamedTuple):
 @cache
 def _rows() -> dict[str, list[dict[str, str]]]:
     """The rows of the file by their curve."""
-    lines = [line for line in PRINTED_CSV.read_text().splitlines() if not line.startswith("#")]
+    lines = [line for line in PRINTED_CSV.read_text("utf-8").splitlines() if not line.startswith("#")]
     found: dict[str, list[dict[str, str]]] = {}
     for row in csv.DictReader(lines):
         found.setdefault(row["curve"], []).append(row)

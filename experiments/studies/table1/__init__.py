@@ -104,7 +104,7 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         factors=markdown(["System", "Model", *names], factors),
     )
     tex = folder / "table1.tex"
-    tex.write_text(latex(*bounds))
+    tex.write_text(latex(*bounds), "utf-8")
     return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 

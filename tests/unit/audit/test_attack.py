@@ -28,6 +28,11 @@ SMALL = {"H": 1, "A": 1}
 PAIRS = {"first": 2, "growth": 1.0, "drop_empty": False}
 
 
+def quick(names, *here):
+    """All of them in make test-all, these in make test."""
+    return [name if name in here else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
 def by_attack(audit):
     return {(one.attack, one.relation, one.measure): one for one in audit.findings}
 
@@ -42,7 +47,7 @@ POWER = {
 }
 
 
-@pytest.mark.parametrize("name", POWER)
+@pytest.mark.parametrize("name", quick(POWER, "local, paper", "batches", "one_question"))
 def test_attacks_have_power_and_stay_below_the_certificate(name):
     privatizer, K, least = POWER[name]
     audit = dp.audit(privatizer, **SMALL, K=K, trials=50_000)
@@ -83,7 +88,7 @@ def test_digits_after_the_point():
 NOISY = ["central", "kary_tree", "gaussian_tree", "toeplitz", "batches", "local", "local_gaussian"]
 
 
-@pytest.mark.parametrize("name", NOISY)
+@pytest.mark.parametrize("name", quick(NOISY, "central", "batches", "local"))
 def test_on_the_lattice_the_lowest_bits_give_nobody_away(name, monkeypatch):
     """With noise and rewards on multiples of 2^-20 sums are exact, and digits do not say who was there."""
     monkeypatch.setattr(draws, "SNAPPED", True)
@@ -94,6 +99,7 @@ def test_on_the_lattice_the_lowest_bits_give_nobody_away(name, monkeypatch):
     assert len(found) == 2 and all(one.found <= one.declared for one in found) and not audit.notes
 
 
+@pytest.mark.slow  # 8 s; what ships has the same audit, which contract/test_privacy reads
 def test_a_release_that_is_tried_again_is_caught_by_the_attack():
     """The replay cannot follow it: how many noises are drawn depends on them. ε is 1.27 in place of 1."""
     setup = broken("retried", fitted(dp.DPUCBVI(), dp.Batches(1.0, **PAIRS), Problem(1, 2, 1, 3, 0.05)))
@@ -102,7 +108,7 @@ def test_a_release_that_is_tried_again_is_caught_by_the_attack():
     assert by_attack(audit)["releases", "add_remove", "ε"].caught
 
 
-@pytest.mark.parametrize("name", ["one_noise", "visited_only", "claimed_policy"])
+@pytest.mark.parametrize("name", quick(["one_noise", "visited_only", "claimed_policy"], "one_noise"))
 def test_what_no_noise_hides_is_seen_in_the_releases_too(name):
     found = by_attack(audit_setup(mistaken(name), 2_000, 0))
     assert found["releases", "replace_one", "ε"].found > 4.0

@@ -15,7 +15,7 @@ from dpucbvi.protocol import Problem
 from dpucbvi.simulate import fitted
 from experiments.lab.audit import replayed_defect
 from experiments.lab.compose import privatizers
-from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times
+from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times, two_batches
 
 SETTINGS = {"sensitivity": "replace_one", "families": "tuned", "first": 1, "growth": 1.5}
 GAUSSIAN = (
@@ -58,6 +58,9 @@ def test_exact_noise_is_replayed_too(name):
         assert 0.9 * one.declared < one.found <= one.declared * (1 + 1e-9)
 
 
+TWO = {"first": 2, "growth": 1.0}
+SPLIT = {**TWO, "power": 0.0, "z": 0.0, "tolerance": 0.0, "theta": 0.0}  # all windows, once two kinds are known
+WHOLE = {**TWO, "z": 1e9}  # none: of noise per step, what is seen is the sum over all steps
 SHAPES = {
     "pooled": (dp.Batches(1.0, first=2, growth=1.5), {"pooled": True, "H": 3}),
     "clipped": (dp.GaussianTree(1.0, clip=1), {"pooled": True}),
@@ -66,6 +69,10 @@ SHAPES = {
     "a release every 2": (dp.Central(1.0, every=2), {"K": 8}),
     "a tree that is not full": (dp.KaryTree(1.0, k=5), {"K": 4}),
     "the paper's families": (dp.Central(1.0), {}),
+    "windows, pooled": (dp.Windows(1.0, pooled=8, **SPLIT), {"A": 2, "H": 3}),
+    "windows, per step": (dp.Windows(1.0, pooled=0, **WHOLE), {"A": 2}),
+    "windows, per step, Gaussian": (dp.Windows(1.0, delta=1e-6, pooled=0, **WHOLE), {"A": 2}),
+    "windows, split": (dp.Windows(1.0, pooled=2, **SPLIT), {"H": 3, "K": 9}),
 }
 
 
@@ -138,6 +145,31 @@ def test_every_mistake_is_caught_without_a_trial(name):
     assert added.found / added.declared == pytest.approx(LOSSES.get(name, math.inf), rel=1e-9)
 
 
+def chosen_by_its_data(take):
+    """A batch of windows is pooled if the first pair was visited in it."""
+
+    def broken(state, t, user, noisy):
+        visits = state.batch[:: state.counting.G * state.counting.pairs].sum()
+        return take(state._replace(pooled=state.ends.size if visits > 0.0 else 0), t, user, noisy)
+
+    return broken
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("pooled", [0, 8])
+def test_mistakes_of_windows_are_caught_in_both_phases(pooled, delta):
+    """A user in two batches: twice the ε, or √2 of the μ of Gaussian noise. A kind by its data: all."""
+    inner = dp.Windows(1.0, delta=delta, pooled=pooled, **(SPLIT if pooled else WHOLE))
+    audits = [
+        dp.audit(Broken(inner, Mistake("", dp.Windows, take=take)), A=2, K=8, trials=0)
+        for take in (two_batches, chosen_by_its_data)
+    ]
+    twice, chosen = ({one.relation: one for one in audit.findings}["add_remove"] for audit in audits)
+    assert not dp.audit(inner, A=2, K=8, trials=0).caught and all(audit.caught for audit in audits)
+    expected = math.sqrt(2.0) if delta and not pooled else 2.0
+    assert twice.found / twice.declared == pytest.approx(expected, rel=1e-9) and chosen.found == math.inf
+
+
 def test_the_mistakes_are_all_there_and_no_two_are_the_same():
     assert {*LOSSES, *NOT_HIDDEN, "retried"} == set(BROKEN)
     assert len({one.words for one in BROKEN.values()}) == len(BROKEN)
@@ -192,3 +224,10 @@ def test_what_passes_an_audit_is_certified_as_audited_and_what_is_caught_is_refu
         with pytest.raises(dp.InputError, match=r"^audit: it is not one of Central"):
             dp.certify(dp.Central(1.0), **sizes, audit=other)
     assert dp.certify(dp.Central(1.0), **sizes, audit=dp.audit(dp.Central(1.0), trials=0)).basis == "proven"
+
+
+@pytest.mark.parametrize("privatizer", [dp.OneQuestion, dp.OneStep])
+def test_an_audit_of_exact_answers_is_the_same_every_time(privatizer):
+    """No word is the operating system's: which numbers are looked at once depended on it."""
+    exact = privatizer(1.0, first=1, growth=1.5, noise="exact")
+    assert dp.audit(exact, K=4, trials=200).findings == dp.audit(exact, K=4, trials=200).findings

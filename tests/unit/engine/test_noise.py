@@ -99,7 +99,7 @@ def test_engines_may_take_turns_on_one_source():
 
 
 def scripted(first, rest):
-    """Words that are not random: the given ones first, then the same for long."""
+    """The given words first, then the rest of the block, which may be one word again and again."""
     source = SeededWords(seed_stream(0, "privacy"))
     source.block[:] = rest
     source.block[: len(first)], source.at[0] = first, 0
@@ -125,16 +125,29 @@ def compiled_uniform(n, script):
 
 
 def test_seldom_paths_agree():
-    """N = 0 in the first failure (probability 2e-9), long runs of successes, candidates far in the tail."""
-    zero, odd = [5], [2**30 + 1]  # N = 0, and 12!/3! ≤ N < 12!/2!
-    assert exact.first_failure(iter([*zero, 2**31])) == 13
-    assert exact.first_failure(iter(odd)) == 3
+    """u that agrees with a threshold for some digits, V above 128, trials that go on."""
+    tie = [exact.digit(9, i) for i in range(5)]
+    tail, part = [2**31, 0, 0, 0, 5], [0, 1, 2**20, 0, 1]
     for (reference, twin), scale in [(SAMPLERS[0], 5), (SAMPLERS[1], 25), (SAMPLERS[1], Fraction(2**30, 7))]:
-        for script in (zero * 40, [7] * 3 + zero * 2 + [7] * 40, [2**31 + 5, 2**32 - 1, 2**32 - 1] + odd * 300):
-            for rest in (2**32 - 1, 2**31 + 12345):
+        for script in ([2**31, *tie], [2**31, *tie[:1]], tail, tail * 9, part, [2**31, *tie, *tail, *part * 3]):
+            for rest in (3 * 2**30 - 1, 2**31 + 12345):  # with all bits set, -0 would come for ever
                 one, other = (kind(scale, scripted(script, rest)) for kind in (reference, twin))
                 np.testing.assert_array_equal(one.draw(1), other.draw(1))
                 assert next(one.source) == next(other.source)
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 2**30), Fraction(1, 7), Fraction(2**30, 3), Fraction(2**30)])
+def test_candidates_far_out_are_refused_alike(sigma2):
+    """γ up to 2^60, for which the quotient of 128 bits is only bounded; e^{-8} is passed again and again."""
+    pass_128 = [1000] * 40  # below the first digit of e^{-128/16}
+    rest = np.random.default_rng(0).integers(2**32, size=2 * words.BLOCK, dtype=np.uint32)
+    for far in (1, 2, 5, 60):
+        for more in ([], [2**31], pass_128, [*pass_128[:3], 2**32 - 1]):
+            one, other = (
+                kind(sigma2, scripted([2**31, *[5] * far, 2**31, *more], rest)) for kind in SAMPLERS[1]
+            )
+            np.testing.assert_array_equal(one.draw(2), other.draw(2))
+            assert next(one.source) == next(other.source)
 
 
 def test_a_draw_that_does_not_end_is_begun_anew():
@@ -144,8 +157,26 @@ def test_a_draw_that_does_not_end_is_begun_anew():
     assert next(source) == next(untouched)
 
 
+CHACHA20 = [  # key, counter, first 32 bytes: RFC 8439, appendix A.1, with nonce 0
+    ("00" * 32, 0, "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"),
+    ("00" * 32, 1, "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"),
+    ("00" * 31 + "01", 1, "3aeb5224ecf849929b9d828db1ced4dd832025e8018b8160b82284f3c949aa5a"),
+    ("00ff" + "00" * 30, 2, "72d54dfbf12ec44b362692df94137f328fea8da73990265ec1bbbea1ae9af0ca"),
+]
+
+
+@pytest.mark.parametrize(("key", "counter", "expected"), CHACHA20)
+def test_chacha20_is_that_of_the_rfc(key, counter, expected):
+    """Word i of block b stands at 64 i + b; blocks from 64 on follow, and no two words' places are the same."""
+    out = np.zeros(words.BLOCK, np.uint32)
+    compiled.chacha20(np.frombuffer(bytes.fromhex(key), "<u4"), out)
+    blocks = out.reshape(-1, 16, 64).swapaxes(1, 2).reshape(-1, 16)
+    assert blocks[counter, :8].astype("<u4").tobytes().hex() == expected
+    assert len(np.unique(blocks, axis=0)) == words.BLOCK // 16 and words.BLOCK % 1024 == 0
+
+
 def test_the_compiled_words_are_the_operating_systems():
-    """Read in blocks by the C library, and never the same: 8192 equal words by chance, 2^-262144."""
+    """Each block from a key that the C library reads, never the same: two equal keys by chance, 2^-256."""
     one, other = (words.Words._make(words.SystemWords()) for _ in range(2))
     for source in (one, other):
         compiled.refill(source)

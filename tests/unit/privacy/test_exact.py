@@ -7,6 +7,7 @@ seeded; with its 20,000 draws the two-sample test refuses a scale 15% off but wi
 """
 
 import ast
+import decimal
 import inspect
 import math
 from collections import Counter
@@ -60,20 +61,39 @@ def test_one_value_needs_no_word():
     assert exact.uniform_below(1, iter([])) == 0
 
 
-def test_the_first_failure_reads_its_factorials():
-    """K > k for the 12!/k! smallest N, k up to 12; N = 0 goes on with single trials."""
-    size = math.factorial(12)
+# --- u < e^{-j/16} ----------------------------------------------------------------------------------------
 
-    def first_failure(N, *more):
-        return exact.first_failure(iter([-(-(N * 2**32 + 2**32 % size) // size), *more]))
 
-    assert size < 2**32 < 13 * size
-    for k in range(2, 13):
-        bound = size // math.factorial(k)
-        assert first_failure(bound) == k
-        assert first_failure(bound - 1, 2**31) == k + 1
-    assert first_failure(0, 2**31) == 13
-    assert first_failure(0, 3, 2**31 + 1) == 14  # 3 gives 0 below 13, the last word gives 7 below 14
+def digits_of(x):
+    """The digits in base 2^32 of a number below 1, by decimal."""
+    for _ in range(40):
+        x *= 2**32
+        yield int(x)
+        x -= int(x)
+
+
+@pytest.mark.parametrize("j", [1, 2, 15, 16, 17, 77, 128])
+def test_the_digits_are_those_of_decimal(j):
+    """Its exp is correctly rounded; 40 digits are 386 decimal ones, more than the compiled table has."""
+    with decimal.localcontext(prec=420):
+        assert list(digits_of((decimal.Decimal(-j) / 16).exp())) == [exact.digit(j, i) for i in range(40)]
+
+
+def test_u_is_below_e_to_minus_nothing():
+    assert exact.below(0, [], iter([2**32 - 1]))
+
+
+@pytest.mark.parametrize("j", [1, 5, 127, 128])
+def test_the_first_digit_that_differs_decides(j):
+    """V ≥ j for words that are digits of e^{-j/16} up to one that is smaller; V < j if that one is larger."""
+    for agreeing in (0, 1, 20):
+        equal, differing = [exact.digit(j, i) for i in range(agreeing)], exact.digit(j, agreeing)
+        smaller, larger = iter([*equal, differing - 1, 2**31]), iter([*equal, differing + 1])
+        assert exact.geometric(smaller) == j + (11 if j == 128 else 0)  # u = ½: e^{-11/16} > ½ > e^{-12/16}
+        assert exact.geometric(larger) == j - 1
+    assert exact.geometric(iter([0, 0, 2**32 - 1])) == 256
+    assert [exact.strip(j - 1, iter([exact.digit(i, 0) - 1])) for i in (j - 1, j)] == [1, 2]
+    assert exact.strip(j - 1, iter([2**32 - 1])) == (1 if j == 1 else 0)
 
 
 # --- the laws, by enumeration -----------------------------------------------------------------------------
@@ -87,8 +107,8 @@ class Again(Exception):
     """A candidate was refused and a new round begins, which is like the first."""
 
 
-def law(monkeypatch, sample, choices, begins=None):
-    """P of each result in the first round, along all paths of probability 1e-6 or more; and what was left out.
+def law(monkeypatch, sample, choices, begins=None, least=1e-6):
+    """P of each result in the first round, along paths of probability `least` or more; and what was left out.
 
     `choices`: functions of exact.py, each replaced by all its outcomes with their probabilities; `begins`: the
     one that begins a round. Given that the first round gives a result, its law is that of the sampler.
@@ -111,7 +131,7 @@ def law(monkeypatch, sample, choices, begins=None):
     found, left, paths = Counter(), 0.0, [((), 1.0)]
     while paths:
         path, probability = paths.pop()
-        if probability < 1e-6:
+        if probability < least:
             left += probability
             continue
         script[:], called[:] = path, []
@@ -128,21 +148,50 @@ def uniform(n):
     return dict.fromkeys(range(n), 1 / n)
 
 
-def first_failure():
-    return {K: 1 / math.factorial(K - 1) - 1 / math.factorial(K) for K in range(2, 14)}
+def geometric():
+    return {v: math.exp(-v / 16) * -math.expm1(-1 / 16) for v in range(400)}
+
+
+def below(j, _u):
+    return bernoulli_exp(j, 16)
+
+
+def strip(j):
+    above, under = math.exp(-j / 16), math.exp(-(j + 1) / 16)
+    return {0: 1.0 - above, 1: above - under, 2: under}
 
 
 def bernoulli_exp(a, b):
-    assert 0 <= a <= b
     return {True: math.exp(-a / b), False: -math.expm1(-a / b)}
 
 
-@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 1), (1, 2), (2, 3), (3, 4), (2, 2)])
+def bernoulli_exp_of_part(part, a, b):
+    """All that fail have part = 0, one in sixteen."""
+    assert 0 <= a <= b
+    fails = -16 * math.expm1(-a / (16 * b)) if part == 0 else 0.0
+    return {True: 1.0 - fails, False: fails}
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 1), (1, 3), (2, 3), (7, 5), (3, 5), (33, 4)])
 def test_bernoulli_exp_by_enumeration(monkeypatch, a, b):
-    choices = {"uniform_below": uniform, "first_failure": first_failure}
-    found, left = law(monkeypatch, lambda: exact.bernoulli_exp(a, b, iter([])), choices)
-    assert left < 1e-3
+    """Also with more than one factor e^{-8}, and with every remainder of sixteenths."""
+    choices = {"uniform_below": uniform, "below": below, "strip": strip}
+    found, left = law(monkeypatch, lambda: exact.bernoulli_exp(a, b, iter([])), choices, least=1e-9)
+    assert left < 1e-4
     assert found[True] - 1e-9 <= math.exp(-a / b) <= found[True] + left + 1e-9
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 1), (2, 3)])
+def test_bernoulli_exp_of_part_by_enumeration(monkeypatch, a, b):
+    for part in (0, 1, 15):
+        found, left = law(
+            monkeypatch,
+            lambda part=part: exact.bernoulli_exp_of_part(part, a, b, iter([])),
+            {"uniform_below": uniform},
+            least=1e-9,
+        )
+        assert found[True] == pytest.approx(bernoulli_exp_of_part(part, a, b)[True], abs=left + 1e-9)
+        assert left < 1e-6
 
 
 def assert_is_law(found, left, pmf, scale):
@@ -159,8 +208,13 @@ def assert_is_law(found, left, pmf, scale):
 
 @pytest.mark.parametrize("t", [Fraction(1), Fraction(3, 2), Fraction(2, 3), Fraction(4)])
 def test_discrete_laplace_by_enumeration(monkeypatch, t):
-    choices = {"uniform_below": uniform, "bernoulli_exp": bernoulli_exp}
-    found, left = law(monkeypatch, lambda: exact.discrete_laplace(t, iter([])), choices, "uniform_below")
+    choices = {
+        "uniform_below": uniform,
+        "bernoulli_exp_of_part": bernoulli_exp_of_part,
+        "geometric": geometric,
+    }
+    draw = exact.discrete_laplace
+    found, left = law(monkeypatch, lambda: draw(t, iter([])), choices, "uniform_below", 1e-8)
     assert_is_law(found, left, laplace_pmf, t)
 
 
@@ -317,7 +371,7 @@ def test_no_float_stands_in_the_reference():
     """Neither a float, nor a true division, nor a function that gives one; `/` is between fractions alone."""
     tree = ast.parse(inspect.getsource(exact))
     samplers = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    assert len(samplers) == 9
+    assert len(samplers) == 14
     for node in (inner for sampler in samplers for inner in ast.walk(sampler)):
         assert not isinstance(node, ast.Div)
         assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
@@ -363,7 +417,7 @@ def test_seeded_words_are_the_generators_bits():
 
 
 def test_system_words_are_the_operating_systems(monkeypatch):
-    """Read in blocks, used once, in order; no generator stands between."""
+    """Read in blocks, used once, in order; no generator stands between in the reference."""
     read = []
 
     def urandom(n):

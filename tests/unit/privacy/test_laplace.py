@@ -188,3 +188,5 @@ def test_a_key_is_that_of_the_settings_and_of_nothing_else(monkeypatch):
     others += [key(privatizer=dp.Central(2.0)), key(privatizer=dp.KaryTree(1.0)), key(postprocess="clip")]
     others += [key(mdp=dp.riverswim(S=3, H=4)), key(zero=1.0)]
     assert len(set(same)) == 1 and len({*same, *others}) == 1 + len(others)
+    exact = [key(privatizer=dp.Central(epsilon, noise="exact"), K=K) for epsilon, K in ((1.0, 9), (2.0, 10))]
+    assert exact[0] == exact[1] == tuple(streams.seed_stream(0, "privacy").generate_state(4))

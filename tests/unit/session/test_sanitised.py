@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strangers import MESSAGES, A, H, S
 
 import dpucbvi as dp
@@ -18,11 +18,13 @@ MDP = dp.TabularMDP(np.full((H, S, A, S), 1.0 / S), np.zeros((H, S, A)), np.arra
 
 @settings(max_examples=300, deadline=None)
 @given(one=MESSAGES, other=MESSAGES, families=st.sampled_from(list(FAMILIES)), G=st.sampled_from([1, H]))
+@example(one=(None, [], None), other=([0, 0], [0], [50]), families="symbols", G=1)
 def test_two_messages_are_no_further_apart_than_the_sensitivity(one, other, families, G):
     chosen = FAMILIES[families]
     a, b = (statistics(sanitised(*sent, H, S, A), G, S, A, chosen) for sent in (one, other))
     n = G * S * A
-    parts = (slice(0, n), slice(n, n + n * S), slice(n + n * S, None))
+    cells = n * (2 * S if chosen.joint else S)  # of symbols, or of next states
+    parts = (slice(0, n), slice(n, n + cells), slice(n + cells, None))
     for replaced, moved in ((False, a), (True, a - b)):
         for part, most, squared in zip(
             parts, l1(chosen, H, replaced), l2_squared(chosen, largest_square(H, G), replaced), strict=True
