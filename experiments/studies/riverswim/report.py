@@ -84,7 +84,7 @@ def arm_of(experiment: StoredExperiment, panel: str, curve: str) -> StoredArm | 
 
 def columns(experiment: StoredExperiment) -> dict[str, Curves]:
     """The settings that can be judged: those with all four curves, of more than one run each."""
-    found = {}
+    found: dict[str, Curves] = {}
     for panel in JUDGED:
         arms = {curve: arm_of(experiment, panel, curve) for curve in CURVES}
         curves = {
@@ -152,7 +152,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         certified(arm),
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
-        *_printed(arm),
+        _printed(arm),
         _interval(found.mean),
         as_regret(found.median),
         as_regret(found.largest),
@@ -161,9 +161,9 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
     )
 
 
-def _printed(arm: StoredArm) -> tuple[str]:
+def _printed(arm: StoredArm) -> str:
     printed = final_regrets(arm.config).get(str(arm.printed))
-    return ("-" if printed is None else as_regret(printed),)
+    return "-" if printed is None else as_regret(printed)
 
 
 def reproduces(arm: StoredArm) -> str:
