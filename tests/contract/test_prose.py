@@ -24,6 +24,7 @@ TYPED = {  # what no generated file has, and where it is from
     "Other privatizers": {
         **dict.fromkeys(("31", "108", "226"), "rounded from the tables"),
         "30270": "of Honaker's tree, which is run no more: a last word",
+        **dict.fromkeys(("8521", "4651"), "of Gaussian batches per step, run no more: a last word"),
     },
     "Printed constants": dict.fromkeys(("0.6", "0.001", "0.05"), "of an episode, in literal_learns.npz"),
     "The factors": {"1004": "the last seed", "90": "the quantile of the rule"},

@@ -65,8 +65,10 @@ def _judged(claim: Claim, told: str) -> Claim:
     """The verdict in the paper's own setting, which comes first; the others stand beside it."""
     if told == NOT_SHIPPED:
         return claim._replace(verdict="not tested", measured=told)
-    first, *_ = (part.rpartition(": ")[2] for part in told.split("; "))
-    return claim._replace(verdict=JUDGED[first], measured=told)
+    own, others, *rest = [*told.split("; "), ""]
+    note = f"{'; '.join(filter(None, rest))}. {claim.note}".removeprefix(". ").strip()
+    measured = "; ".join(filter(None, (own, others)))
+    return claim._replace(verdict=JUDGED[own.rpartition(": ")[2]], measured=measured, note=note)
 
 
 def ledger(claims: list[Claim]) -> str:

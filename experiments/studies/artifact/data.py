@@ -37,7 +37,7 @@ def rows(experiments: Iterable[StoredExperiment]) -> Iterator[dict[str, Any]]:
     """A row for every run of every arm; audits, which have no regret, are in audit.csv."""
     for experiment in experiments:
         for arm in experiment.arms:
-            if arm.config["engine"]["name"] != "audit":
+            if experiment.study != "audit":
                 settings = _settings(arm.config)
                 for run in arm.runs:
                     about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
@@ -69,6 +69,8 @@ def _measured(run: StoredRun) -> tuple[Any, ...]:
 def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Path]:
     """The table, the same bytes from the same results, and its columns."""
     table = list(rows(experiments))
+    if not table:
+        return []
     settings = sorted({name for row in table for name in row} - set(ABOUT) - set(MEASURED))
     text = io.StringIO()
     writer = csv.DictWriter(text, [*ABOUT, *settings, *MEASURED], restval="", lineterminator="\n")
