@@ -358,7 +358,7 @@ TEXTS = ("-", "-0.5", "ε = 1", "a=b", "")
 def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path, label):
     """An apostrophe stands before it; a negative number, and what no spreadsheet computes, stays as it is."""
     run = dp.run(dp.riverswim(H=2, S=2), dp.DPUCBVI(), dp.Central(1.0), K=2, engine="reference")
-    arms = {"a": {"of": "a", "label": label, "point": {}}}
+    arms = {"a": {"of": "a", "label": label, "point": {}, "runs": ["0" * 16]}}
     Results({"arms": arms}, {"a": dp.Runs((0,), (run,))}).to_csv(tmp_path / "a.csv")
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
         cell = next(csv.DictReader(file))["label"]
