@@ -119,14 +119,14 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
     import seaborn  # slow to import
 
     bonuses, confidences = (sorted(set(factors)) for factors in zip(*calibration.objective, strict=True))
-    values = np.array([[calibration.objective[b, c] for c in confidences] for b in bonuses])
+    values = np.array([[calibration.objective.get((b, c), np.nan) for c in confidences] for b in bonuses])
     seaborn.heatmap(
         np.maximum(values, norm.vmin or 1.0),
         norm=norm,
         cmap=COLOURS,
         cbar=False,
         linewidths=0.5,
-        annot=np.vectorize(_short)(values),
+        annot=np.vectorize(_short, otypes=[str])(values),
         fmt="",
         annot_kws={"fontsize": SMALL},
         xticklabels=[thousands(value, None) for value in confidences],
@@ -197,7 +197,9 @@ def _settings(experiment: StoredExperiment, label: str) -> str:
 
 
 def _short(value: float) -> str:
-    """A regret in a cell: 12k, 5.3k, 420, 9.71."""
+    """A regret in a cell: 12k, 5.3k, 420, 9.71; nothing where there was no run."""
+    if np.isnan(value):
+        return ""
     if value < 999.5:
         return f"{value:.3g}"
     return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value / 1000:.1f}k"

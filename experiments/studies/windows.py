@@ -29,7 +29,8 @@ def at_shown(experiment: StoredExperiment) -> dict[str, dict[str, StoredArm]]:
         for panel, arms in panels_of(experiment).items()
         if arms[0].certificate.model == "JDP"
     }
-    return dict(sorted(panels.items(), key=lambda item: depends(next(iter(item[1].values())))))
+    shown = {panel: arms for panel, arms in panels.items() if arms}
+    return dict(sorted(shown.items(), key=lambda item: depends(next(iter(item[1].values())))))
 
 
 def depends(arm: StoredArm) -> bool:
@@ -70,7 +71,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     marks.append(
         Line2D([], [], marker="|", color=QUIET, linestyle="none", markersize=9, label="uniform policy")
     )
-    legend_below(figure, marks, 3)
+    legend_below(figure, marks, 2)
     return figure
 
 

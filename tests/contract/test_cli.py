@@ -343,9 +343,10 @@ def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
     """A real process, two workers, the compiled engine; the config and the results lie beside the script."""
     repository, here = tmp_path / "repository", tmp_path / "here"
     here.mkdir()
-    shutil.copytree(ROOT / "conf", repository / "conf")
-    (repository / "experiments").mkdir()
-    shutil.copy(RUN, repository / "experiments")
+    for folder in ("conf", "dpucbvi", "experiments"):
+        shutil.copytree(ROOT / folder, repository / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (repository / "paper").mkdir()
+    shutil.copy(ROOT / "paper" / "figure1_printed.csv", repository / "paper")
     command = [sys.executable, str(repository / "experiments" / "run.py"), "K=200", "runs=2"]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True)
     assert done.returncode == 0

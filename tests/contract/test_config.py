@@ -270,8 +270,8 @@ def test_riverswim_is_the_papers_figure():
     figure = experiment("+exp=riverswim")
     assert {arm.key for arm in figure.arms} >= {"ucbvi", "jdp_eps1", "jdp_eps2", "ldp_eps2", "puvi_jdp_eps1"}
     for arm in figure.arms:
-        assert arm.setup.problem[:4] == (20, 6, 2, 50_000) and len(figure.seeds) == 5
-        if arm.panel == "a" and arm.printed != "non_private":
+        assert arm.setup.problem[:4] == (20, 6, 2, 50_000) and len(figure.seeds) == 50
+        if arm.panel == "proven" and arm.printed != "non_private":
             model, epsilon = re.fullmatch(r"(jdp|ldp)_eps(\d+)", arm.printed).groups()
             assert arm.setup.certificate[:2] == (model.upper(), pytest.approx(float(epsilon)))
 

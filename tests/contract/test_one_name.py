@@ -72,7 +72,7 @@ def test_a_notebooks_kernel_finds_the_experiments(python, tmp_path):
 
 @pytest.mark.slow  # mypy reads everything afresh
 def test_mypy_has_one_name_for_a_file(python, tmp_path):
-    files = [ROOT / "experiments" / "lab" / "provenance.py", ROOT / "experiments" / "run.py"]
+    files = [ROOT / "experiments" / "lab" / "store.py", ROOT / "experiments" / "run.py"]
     done = ended([python, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files], tmp_path)
     assert done.returncode == 0 and "no issues found in 2 source files" in done.stdout, done.stdout
 

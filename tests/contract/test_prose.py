@@ -27,7 +27,9 @@ TYPED = {  # what no generated file has, and where it is from
         **dict.fromkeys(("8521", "4651"), "of Gaussian batches per step, run no more: a last word"),
     },
     "What the paper's contribution buys": {
-        **dict.fromkeys(("29", "330", "0.05", "0.15", "0.3", "0.01", "0.001", "0.1", "20000"), "looked for by hand"),
+        **dict.fromkeys(
+            ("29", "330", "0.05", "0.15", "0.3", "0.01", "0.001", "0.1", "20000"), "looked for by hand"
+        ),
     },
     "Printed constants": dict.fromkeys(("0.6", "0.001", "0.05"), "of an episode, in literal_learns.npz"),
     "The factors": {"1004": "the last seed", "90": "the quantile of the rule"},

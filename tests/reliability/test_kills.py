@@ -22,7 +22,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
 EACH = [(who, how) for who in ("parent", "worker") for how in SIGNALS]
 KILLS = len(EACH) + 2  # a series
 CODES = {0, 1, *(-s for s in SIGNALS), *(128 + s for s in SIGNALS)}
-SETTINGS = ("K=40000", "runs=2", "runtime.workers=2", "bonus.scale=0.001", "engine.lp_checks=2")
+SETTINGS = ("K=120000", "runs=2", "runtime.workers=2", "bonus.scale=0.001", "engine.lp_checks=2")
 OFTEN = os.pathsep.join([str(Path(__file__).with_name("often")), str(ROOT)])  # checkpoints within so short runs
 
 

@@ -132,7 +132,7 @@ NONSENSE = {
     "certificate None": (SaysNothing(), "SaysNothing says JDP, its certificate does not"),
     "certificate a tuple": (SaysATuple(), "SaysATuple says JDP, its certificate does not"),
     "another model": (SaysAnotherModel(), "SaysAnotherModel says JDP, its certificate does not"),
-    "no such model": (Invented(), "DPUCBVI takes none or JDP or LDP and Invented is perfect"),
+    "no such model": (Invented(), "its model: 'perfect' is not one of JDP, LDP, none"),
 }
 
 
