@@ -119,16 +119,16 @@ def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
 
 @pytest.mark.slow
 def test_other_processes_draw_the_same_files_and_a_mistake_in_one_costs_only_itself(press, tmp_path):
-    # The study `literal` cannot draw it.
+    # The study `privacy_for_free` cannot draw it.
     shipped = {
         "calibrate": calibration("calibrate"),
-        "literal": calibration("literal")._replace(study="literal"),
+        "privacy_for_free": calibration("privacy_for_free")._replace(study="privacy_for_free"),
     }
     drawn = {}
     for workers in (0, 2):
         code, out, err = press(shipped, workers=workers)
-        assert code == 1 and "error: literal: " in err and err.count("error: ") == 1
-        assert "figures/calibrate.png" in out and "literal.png" not in out
+        assert code == 1 and "error: privacy_for_free: " in err and err.count("error: ") == 1
+        assert "figures/calibrate.png" in out and "privacy_for_free.png" not in out
         drawn[workers] = {name: (tmp_path / "paper" / name).read_bytes() for name in files(tmp_path / "paper")}
     assert drawn[0] == drawn[2] and len(drawn[0]) == 4
 
