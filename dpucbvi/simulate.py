@@ -297,7 +297,7 @@ def run_setup(
     if engine == "reference" or (engine is None and (why_not_compiled(setup) or too_short_to_compile(setup))):
         trace = run_reference(setup, seed, watch, progress)
     else:
-        from dpucbvi.engine.fast import run_fast  # compiling is slow: only who asks for it pays
+        from dpucbvi.engine.fast import run_fast  # here, because compiling is slow
 
         trace = run_fast(setup, seed, watch, progress, checkpoint)
     return trace._replace(about=described(setup, seed))

@@ -312,7 +312,7 @@ def _run(setup: Setup, settings: RunSettings, seed: int, checkpoint: Path | None
 
 def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
     """One attack, from settings."""
-    from experiments.lab.audit import run  # compiles code of its own: only who asks for it pays
+    from experiments.lab.audit import run  # here, because it compiles code of its own
 
     assert c.name is not None and c.trials is not None
     return run(setup, seed, c.name, c.broken, c.trials)

@@ -99,7 +99,7 @@ def test_on_the_lattice_the_lowest_bits_give_nobody_away(name, monkeypatch):
     assert len(found) == 2 and all(one.found <= one.declared for one in found) and not audit.notes
 
 
-@pytest.mark.slow  # 8 s; what ships has the same audit, which contract/test_privacy reads
+@pytest.mark.slow  # 8 s; the stored audit has the same, and contract/test_privacy reads it
 def test_a_release_that_is_tried_again_is_caught_by_the_attack():
     """The replay cannot follow it: how many noises are drawn depends on them. ε is 1.27 in place of 1."""
     setup = broken("retried", fitted(dp.DPUCBVI(), dp.Batches(1.0, **PAIRS), Problem(1, 2, 1, 3, 0.05)))
@@ -115,8 +115,8 @@ def test_what_no_noise_hides_is_seen_in_the_releases_too(name):
 
 
 def test_noise_that_no_tape_has_is_attacked():
-    honest, less = (dp.audit(one(1.0), **SMALL, K=3, trials=600) for one in (OwnRelease, OwnTenth))
-    assert honest.notes[0] == less.notes[0] and honest.notes[0].startswith("not replayed: it draws noise")
+    honest, less = (dp.audit(one(1.0), **SMALL, K=3, trials=3_000) for one in (OwnRelease, OwnTenth))
+    assert honest.notes == less.notes and honest.notes[0].startswith("not replayed: it draws noise")
     assert honest.verdict == "below its certificate" and less.verdict.startswith("caught: releases")
     assert 2.0 < by_attack(less)["releases", "replace_one", "ε"].found <= 20.0
 
