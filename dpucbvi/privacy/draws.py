@@ -57,6 +57,13 @@ def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
     return Draws(generator(seed), words, scale, gaussian, lattice())
 
 
+def another(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """The seed of a second source, independent of the first; a tape has the noise of both."""
+    if isinstance(seed, Tape):
+        return seed
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1))
+
+
 def generator(seed: np.random.SeedSequence) -> Words:
     """The four words (a, b, c, counter) of a new SFC64 generator."""
     return np.array(np.random.SFC64(seed).state["state"]["state"], dtype=np.uint64)
