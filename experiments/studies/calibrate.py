@@ -1,8 +1,9 @@
 """The factors on the bonus and on E of an algorithm, chosen on seeds that no figure uses.
 
 +exp=calibrate chooses those of Figure 1, +exp=calibrate_fine looks closer at them, +exp=calibrate_mechanisms,
-+exp=calibrate_table1 and +exp=calibrate_windows those of the studies `mechanisms`, `table1` and `windows`. The figure has the objective at
-every point of the grid, the choice marked, its sensitivity to be read.
++exp=calibrate_table1 and +exp=calibrate_windows choose those of the studies `mechanisms`, `table1` and
+`windows`. The figure has the objective at every point of the grid, the choice marked, its sensitivity to be
+read.
 
 The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 
