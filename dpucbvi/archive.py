@@ -58,7 +58,7 @@ SUM_LENGTH = 64  # hex digits of a SHA-256
 MOST_BYTES = 2**31  # of a file, and of the arrays in it: no experiment comes near
 EPSILONS = ("add_remove", "replace_one")
 ID = re.compile(r"[0-9a-f]{16}")
-FORMULA = re.compile(r"[=+@\t\r]|-[^\d.]")
+FORMULA = re.compile(r"[=+@\t\r]|-(?![\d.,e-]*$)")  # - may begin a number, and what else may follow it
 CSV_EPISODES = 50  # of a run, evenly spaced in its record, with the last
 
 
@@ -114,8 +114,11 @@ class Results(dict[str, Runs]):
 
 
 def as_cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, with an apostrophe before it."""
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it; on one line."""
+    if not isinstance(value, str):
+        return value
+    before = "'" if FORMULA.match(value) else ""
+    return before + value.replace("\r", " ")  # which csv does not quote
 
 
 def _settings(trace: Trace) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from dpucbvi.privacy.certificate import (
     check_one_of,
 )
 from dpucbvi.protocol import Problem
-from dpucbvi.simulate import PRIVATIZER, certificate_of, check_offers
+from dpucbvi.simulate import certificate_of, check_privatizer
 
 PROVEN, DECLARED, AUDITED = "proven", "declared", "audited"  # audited: declared, and dp.audit found nothing
 # By model: what is protected, from whom, and who is trusted.
@@ -156,7 +156,7 @@ def certify(
     >>> private.replace_one.epsilon <= 1, private.noise, private.basis
     (True, 'release', 'proven')
     """
-    check_offers("privatizer", privatizer, PRIVATIZER)
+    check_privatizer(privatizer)
     problem = Problem(whole("H", H, 1), whole("S", S, 1), whole("A", A, 1), whole("K", K, 1), beta=0.05)
     certificate = certificate_of(None, privatizer, problem, 1 if pooled else problem.H)  # type: ignore[arg-type]
     return guarantee(certificate, basis_of(privatizer, audit), per_person=per_person)

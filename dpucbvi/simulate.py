@@ -27,7 +27,7 @@ from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
 from dpucbvi.mdp import TabularMDP, rollout, uniforms_per_episode
 from dpucbvi.planning import optimal_values, policy_values, uniform_loss
-from dpucbvi.privacy.certificate import READ, check_certificate
+from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.noisy_sums import NoisySums
@@ -217,7 +217,7 @@ def set_up(
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
     check_offers("agent", chosen, AGENT)
-    check_offers("privatizer", privatizer, PRIVATIZER)
+    check_privatizer(privatizer)
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
@@ -247,6 +247,7 @@ def set_up(
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
     check_offers("agent", agent, AGENT)
+    check_privatizer(privatizer)
     postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
     G = 1 if agent.pooled else problem.H
@@ -443,6 +444,12 @@ def check_offers(key: str, part: object, wanted: tuple[str, ...]) -> None:
     if isinstance(part, type) or not all(hasattr(part, name) for name in wanted):
         name = part.__name__ if isinstance(part, type) else _name(part)
         raise InputError(f"{key}: {name} is not accepted; it must be an object with {', '.join(wanted)}")
+
+
+def check_privatizer(privatizer: Privatizer) -> None:
+    """Raise InputError unless it has a privatizer's methods and a model of privacy."""
+    check_offers("privatizer", privatizer, PRIVATIZER)
+    check_name("privatizer: its model", privatizer.model, MODELS)
 
 
 def reads_trajectories(agent: Any) -> bool:

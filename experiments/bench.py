@@ -342,7 +342,7 @@ def main() -> None:
         beyond += [what] * (not least <= value <= most)
     page = ROOT / "paper" / "results" / "speed.md"
     when = f"Measured on {date.today()}: {platform.system()}, {platform.machine()}"
-    page.write_text(with_parts(page.read_text(), {"bench": "\n".join([when, "", *rows])}))
+    page.write_text(with_parts(page.read_text("utf-8"), {"bench": "\n".join([when, "", *rows])}), "utf-8")
     print(f"written to {page.relative_to(ROOT)}")
     if beyond:
         sys.exit(f"beyond the bar: {'; '.join(beyond)}")

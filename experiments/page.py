@@ -16,7 +16,7 @@ from PIL import Image
 
 from dpucbvi.errors import InputError
 from experiments.lab.command import ROOT, parser, told
-from experiments.lab.provenance import provenance
+from experiments.lab.store import provenance
 from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.page import page_data
 
@@ -33,13 +33,13 @@ def page(paper: Path) -> str:
         experiment["figure"] = as_url(figure) if figure.is_file() else None
         experiment["caption"] = captions.get(experiment["name"], "")
     parts = {
-        "UPLOT_CSS": (ASSETS / "uPlot.min.css").read_text(),
-        "UPLOT_JS": (ASSETS / "uPlot.iife.min.js").read_text(),
-        "PAGE_JS": (ASSETS / "page.js").read_text(),
+        "UPLOT_CSS": (ASSETS / "uPlot.min.css").read_text("utf-8"),
+        "UPLOT_JS": (ASSETS / "uPlot.iife.min.js").read_text("utf-8"),
+        "PAGE_JS": (ASSETS / "page.js").read_text("utf-8"),
         "COMMIT": commit(),
         "DATA": as_json(data),
     }
-    text = (ASSETS / "index.html").read_text()
+    text = (ASSETS / "index.html").read_text("utf-8")
     for name, part in parts.items():
         text = text.replace(f"/*{name}*/", part)
     return text
@@ -77,7 +77,7 @@ def main() -> None:
             raise InputError(f"the page has {size:,} bytes, more than {MOST_BYTES:,}")
     arguments.output.mkdir(parents=True, exist_ok=True)
     file = arguments.output / "index.html"
-    file.write_text(text)
+    file.write_text(text, "utf-8")
     print(f"{file} ({size / 1000:,.0f} kB)")
 
 

@@ -88,11 +88,11 @@ class Publisher:
         texts = {
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
-            appendix: with_parts(appendix.read_text(), generated),
-            arguments: with_parts(arguments.read_text(), privacy.parts(self.find("audit"))),
+            appendix: with_parts(appendix.read_text("utf-8"), generated),
+            arguments: with_parts(arguments.read_text("utf-8"), privacy.parts(self.find("audit"))),
         }
         for path, text in texts.items():
-            path.write_text(text)
+            path.write_text(text, "utf-8")
         return list(texts)
 
     def write_captions(self) -> list[Path]:

@@ -15,7 +15,7 @@ from experiments.lab.command import parser, told
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
-from experiments.studies.artifact.numbers import Numbers, numbers
+from experiments.studies.artifact.numbers import Numbers, stored_numbers
 from experiments.studies.artifact.report import (
     caption_macros,
     claims_table,
@@ -35,22 +35,22 @@ def write(paper: Path, folder: Path) -> None:
     """report.tex with the figures' folder, and numbers, claims, sentences and captions as .tex beside it."""
     shipped = Shipped(paper / "results")
     names = shipped.experiments()
-    found = numbers(shipped.load_experiment, names)
+    found = stored_numbers(paper)
     claims = read(paper / "claims.yaml", found, names)
     counted: Numbers = {
         f"count.{verdict.replace(' ', '_')}": str(sum(claim.verdict == verdict for claim in claims))
         for verdict in VERDICTS
     }
-    source = (paper / "report" / "report.tex").read_text()
+    source = (paper / "report" / "report.tex").read_text("utf-8")
     missing = missing_numbers(source, {**found, **counted}, names)
     if missing:
         raise InputError(f"report.tex: no such number: {', '.join(missing)}")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "numbers.tex").write_text(macros({**found, **counted}))
-    (folder / "claims.tex").write_text(claims_table(claims))
-    (folder / "sentences.tex").write_text(sentences_table(found))
-    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")))
-    (folder / "report.tex").write_text(source)
+    (folder / "numbers.tex").write_text(macros({**found, **counted}), "utf-8")
+    (folder / "claims.tex").write_text(claims_table(claims), "utf-8")
+    (folder / "sentences.tex").write_text(sentences_table(found), "utf-8")
+    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")), "utf-8")
+    (folder / "report.tex").write_text(source, "utf-8")
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 
 

@@ -148,7 +148,8 @@ def _compare(task: Task) -> Answer:
         return Answer(task.arms, 0, K, 0, DIFFERENT, wrong)
     if settings.audits:
         fresh = audit_run(setup, seed, settings.attack)
-        return Answer(task.arms, K, K, len(stored.checks), *grade_of_checks(stored.checks, fresh.checks))
+        found = leaves(stored.checks)
+        return Answer(task.arms, K, K, len(found), *grade_of_checks(found, leaves(fresh.checks)))
     if settings.engine.name == "reference":
         fresh = run_setup(setup, seed, "reference")
     else:
@@ -173,9 +174,17 @@ def grade_of(stored: Trace, fresh: Trace, episodes: int) -> tuple[str, str]:
         if not close.all():
             i = int(np.argmin(close))
             where = f"{key} after episode {stored.episodes[i]:,}"
-            return DIFFERENT, f"{where}: {ours[i]!r} ships, {theirs[i]!r} computed"
+            return DIFFERENT, f"{where}: {ours[i]} ships, {theirs[i]} computed"
         grade = ROUNDED
     return grade, ""
+
+
+def leaves(tree: Any, at: str = "") -> dict[str, Any]:
+    """What an audit found, number by number, each with its place in it."""
+    if not isinstance(tree, dict | list):
+        return {at: tree}
+    inside = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    return {key: leaf for name, part in inside for key, leaf in leaves(part, f"{at} {name}".strip()).items()}
 
 
 def grade_of_checks(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:

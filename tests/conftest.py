@@ -11,6 +11,9 @@ DISKS = "full disks, unwritable folders, long paths"
 # A test of these is one fault each; a test that tries several counts them itself, with the fixture `faults`.
 KINDS = {
     "contract/test_cli.py::test_bad_input": "malformed command lines",
+    "contract/test_page.py::test_bad_input": "malformed command lines",
+    "contract/test_page.py::test_a_label": "labels that a browser or a spreadsheet would run",
+    "unit/core/test_archive.py::test_a_label": "labels that a browser or a spreadsheet would run",
     "reliability/test_bad_input.py::test_a_bad_setting": "malformed settings",
     "reliability/test_bad_input.py::test_an_environment": "environments that cannot be made",
     "reliability/test_bad_input.py::test_arrays": "environments that cannot be made",

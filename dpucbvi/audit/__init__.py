@@ -8,6 +8,6 @@
     message    the law of a local message, enumerated
     actions    the attack on the policies that the other users are shown
 
-A bound of an attack is too large with probability at most bounds.ALPHA. That it is small proves nothing; that
+A bound of an attack is too large with probability at most attack.ALPHA. That it is small proves nothing; that
 it is above what is certified proves the certificate wrong.
 """

@@ -1,4 +1,4 @@
-"""The Privatizers, one class each in a file of its own: noise scale, E, certificate and release in one place.
+"""The Privatizers, a file for each way to release: noise scale, E, certificate and release in one place.
 
     NonPrivate     the counts as they are
     Central        the Binary Mechanism on every counter, node noise Lap(3ΔL/ε)      [Sec.5.1, Lem.5.1]
@@ -19,17 +19,15 @@ accounting.py.
 """
 
 from dpucbvi.privacy.certificate import Certificate
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import Batches
-from dpucbvi.privatizers.central import Central
-from dpucbvi.privatizers.gaussian_tree import GaussianTree
+from dpucbvi.privatizers.central import Central, GaussianTree
 from dpucbvi.privatizers.kary_tree import KaryTree
-from dpucbvi.privatizers.local import Local
-from dpucbvi.privatizers.local_gaussian import LocalGaussian
+from dpucbvi.privatizers.local import Local, LocalGaussian
 from dpucbvi.privatizers.local_windows import LocalWindows
 from dpucbvi.privatizers.non_private import NonPrivate
 from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.privatizers.one_step import OneStep
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.privatizers.windows import Windows
 from dpucbvi.registry import import_all

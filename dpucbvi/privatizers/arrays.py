@@ -4,7 +4,7 @@
     take(state, t, user, noisy) -> bool      takes user t; True if the counts in `noisy` are new
 
 The reference engine calls `take`, the fast engine compiles it with every function that it calls. A privatizer
-that offers these two has its release from `Arrays`.
+that offers these two has its release from `Arrays`. Each file of a privatizer ends in its entry in PRIVATIZERS.
 """
 
 import math
@@ -15,7 +15,10 @@ import numpy as np
 
 from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
-from dpucbvi.protocol import Floats, Noisy, Problem, Release, Shape, User
+from dpucbvi.protocol import Floats, Noisy, Privatizer, Problem, Release, Shape, User
+from dpucbvi.registry import Registry
+
+PRIVATIZERS: Registry[type[Privatizer]] = Registry("privatizer.name")
 
 Take = Callable[[Any, int, User, Noisy], bool]
 

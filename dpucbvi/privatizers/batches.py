@@ -30,8 +30,8 @@ from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_flag, check_number, whole
 from dpucbvi.privacy.certificate import Scales, check_delta
 from dpucbvi.privacy.draws import fill
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import NoisySums
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
 
 # --- the release ----------------------------------------------------------------------------------------------

@@ -26,12 +26,12 @@ from dpucbvi.elementary import power
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
-from dpucbvi.privacy.certificate import positive
+from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws, Spent
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.privatizers.over_time import OverTime, running_sums
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Noise, Problem, Release, User
 
 
@@ -123,4 +123,27 @@ def order_central(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
+@dataclass(frozen=True)
+class GaussianTree(BinaryTrees):
+    """The paper's tree with Gaussian noise in its nodes, for (ε, δ)-JDP under the given sensitivity [D29].
+
+    An item lies in L = ⌈log2 (T+1)⌉ nodes, so its column has ℓ2 norm √L, and a release has at most L noises.
+
+    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
+    """
+
+    epsilon: float
+    delta: float = 1e-6
+    sensitivity: str = "replace_one"
+    families: str = "tuned"
+    every: int = 1
+    clip: int | None = None
+    confidence_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_delta(self.delta)
+
+
 PRIVATIZERS.add("central", Central)
+PRIVATIZERS.add("gaussian_tree", GaussianTree)

@@ -21,12 +21,12 @@ from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, statistics
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms.binary import Stream
-from dpucbvi.privacy.certificate import positive
+from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.draws import fill, lattice, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import NoisySums, by_counter
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape, User
 
 # --- as arrays ------------------------------------------------------------------------------------------------
@@ -167,4 +167,33 @@ def order_local(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * math.sqrt(problem.K * log_hsat(problem))
 
 
+@dataclass(frozen=True)
+class LocalGaussian(EveryUser):
+    """Gaussian noise on a user's own statistics, for (ε, δ)-LDP under the given sensitivity [D29].
+
+        σ_f = Δ_f/(μ √share_f),   μ the largest with δ(ε; μ) ≤ δ
+
+    E bounds all partial sums of K-1 users' noise at once: a sum of symmetric variables passes x on the way with
+    at most twice the probability that it ends beyond x (Lévy), so the union is over the counters only.
+
+    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
+    """
+
+    epsilon: float
+    delta: float = 1e-6
+    sensitivity: str = "replace_one"
+    families: str = "tuned"
+    clip: int | None = None
+    confidence_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_delta(self.delta)
+
+    def events(self, problem: Problem) -> int:
+        """Twice the last partial sum (Lévy)."""
+        return 2
+
+
 PRIVATIZERS.add("local", Local)
+PRIVATIZERS.add("local_gaussian", LocalGaussian)

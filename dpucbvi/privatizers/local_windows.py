@@ -31,9 +31,8 @@ from dpucbvi.privacy.certificate import Certificate, check_budget, nothing_relea
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privatizers.answers import check_simulated
-from dpucbvi.privatizers.arrays import Arrays
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.windows import (
     Levels,
     Rule,

@@ -8,8 +8,7 @@ import numpy as np
 
 from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.privacy.certificate import Certificate
-from dpucbvi.privatizers.arrays import Arrays
-from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
 
 

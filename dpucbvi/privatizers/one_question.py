@@ -41,8 +41,8 @@ from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import show
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
 

@@ -34,7 +34,7 @@ from dpucbvi.privacy.draws import generator, next_words, unit
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
-from dpucbvi.privatizers.register import PRIVATIZERS
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.protocol import Noise, Noisy, Problem, User
 

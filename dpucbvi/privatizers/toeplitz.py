@@ -16,9 +16,8 @@ from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
 from dpucbvi.privacy.law import ExactNoise, Spent
-from dpucbvi.privatizers.arrays import Take
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Take
 from dpucbvi.privatizers.over_time import OverTime, estimated_sums, running_sums
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.privatizers.release_mode import in_integers
 from dpucbvi.protocol import Noise, Problem
 

@@ -46,9 +46,8 @@ from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
 from dpucbvi.privacy.draws import Draws, another, fill, seeded
 from dpucbvi.privacy.law import ONCE, Gaussian, Laplace, Law, reach
-from dpucbvi.privatizers.arrays import Arrays
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended, show
-from dpucbvi.privatizers.register import PRIVATIZERS
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon

@@ -33,8 +33,7 @@ from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.answers import released as estimated
 from dpucbvi.privatizers.batches import Batches, show
-from dpucbvi.privatizers.central import Central
-from dpucbvi.privatizers.gaussian_tree import GaussianTree
+from dpucbvi.privatizers.central import Central, GaussianTree
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
 from dpucbvi.privatizers.release_mode import SHARES, to_grid

@@ -198,7 +198,8 @@ def is_bad_input(error: Exception) -> bool:
 def one_line(error: Exception) -> str:
     """The message of a bad input, without line breaks."""
     if isinstance(error, OverrideParseException):
-        return f"{error.override!r} is not of the form key=value ({error.message.strip().splitlines()[0]})"
+        why = error.message.strip().splitlines()[0]
+        return f"{error.override!r} is not of the form key=value, or needs quotes, \"key='value'\" ({why})"
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, name = error.missing_cfg_file.rpartition("/")
         return f"{group}: no option {name!r}; {nearest(name, list(error.options))}"

@@ -26,12 +26,19 @@ from dpucbvi.simulate import run_setup
 from dpucbvi.sources import code
 from dpucbvi.trace import NOTHING_LEARNT, Trace, none_learnt
 from experiments.lab.assemble import assemble
-from experiments.lab.claims import claim, is_claimed
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped, few, note
-from experiments.lab.provenance import provenance
 from experiments.lab.settings import AttackSettings, RunSettings
-from experiments.lab.store import Store, StoredExperiment, identity, run_id, serves
+from experiments.lab.store import (
+    Store,
+    StoredExperiment,
+    claim,
+    identity,
+    is_claimed,
+    provenance,
+    run_id,
+    serves,
+)
 from experiments.lab.workers import Job, WorkerKilled, dask, here, processes, progress
 
 # What came of a task; the last two are the work of others.

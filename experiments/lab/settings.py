@@ -390,10 +390,10 @@ def to_dict(settings: RunSettings) -> dict[str, Any]:
     return tree
 
 
-def imports(tree: dict[str, Any]) -> bool:
-    """Whether these stored settings name something that would have to be imported."""
+def imports(tree: dict[str, Any], known: tuple[str, ...] = ()) -> bool:
+    """Whether these stored settings name something that would have to be imported, and is not known."""
     names = [tree[group]["name"] for group in PARTS if group in tree]
-    return any(":" in name for name in [*names, tree.get("env", {}).get("id", "")])
+    return any(":" in name and name not in known for name in [*names, tree.get("env", {}).get("id", "")])
 
 
 def from_stored(tree: dict[str, Any]) -> RunSettings:

@@ -35,7 +35,7 @@ class Shipped(Store):
 
     def manifest(self) -> dict[str, Any]:
         """What is known of every file, by the experiment's name; empty if nothing has shipped."""
-        return json.loads(self.manifest_file.read_text()) if self.manifest_file.is_file() else {}
+        return json.loads(self.manifest_file.read_text("utf-8")) if self.manifest_file.is_file() else {}
 
     def ship(self, experiment: StoredExperiment, points: int, state: bool) -> Path:
         """Write the experiment's file and its entry."""

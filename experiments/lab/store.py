@@ -13,32 +13,40 @@ then replaced. True counts are private data, so only their owner can read these 
 wanted, a run that has them is replaced by one without.
 """
 
+import fcntl
 import hashlib
 import json
 import math
 import os
-from collections.abc import Sequence
+import platform
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import dpucbvi
 from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
-from dpucbvi.files import clear_leftovers
+from dpucbvi.files import PRIVATE, clear_leftovers
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
+from dpucbvi.sources import PACKAGE, code, hash_of
 from dpucbvi.stats import summarise
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.assemble import assemble, without_checksum
-from experiments.lab.claims import is_claimed
 from experiments.lab.process import few
 from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, imports, part, to_dict
 
+ROOT, LAB = PACKAGE.parent, Path(__file__).resolve().parent
+PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")  # whose versions a run is stored with
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
 # Settings that are younger than the first stored results, with the value that every run had before them. At
@@ -51,6 +59,8 @@ YOUNGER: dict[str, dict[str, Any]] = {
     },
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
 }
+# Parts that a study of this artifact brings along: a stored file may name them, and no other ones.
+EARLIER = tuple(f"experiments.studies.explain.earlier_code:{name}" for name in ("Redrawn", "Shared"))
 YOUNGER_HERE = {"one_question": {"families": "tuned"}}  # where one part had another value
 
 
@@ -164,7 +174,7 @@ def settings_of(identity: dict[str, Any]) -> RunSettings:
     What was in an MDP from elsewhere is no setting.
     """
     tree = {key: value for key, value in identity.items() if key != "seed"}
-    if imports(tree):
+    if imports(tree, EARLIER):
         raise InputError("a part of one's own, which a stored file names, is not imported")
     tree["env"] = without_checksum(tree["env"])
     taken = arguments(part("privatizer", tree["privatizer"]["name"]))
@@ -380,3 +390,84 @@ def serves(run: StoredRun, true_counts: bool) -> bool:
 def canonical_json(tree: Any) -> bytes:
     """The same bytes for the same data."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+# --- who computes a run: a lock that ends with its process, however that ends -------------------------------
+
+
+@contextmanager
+def claim(path: Path) -> Iterator[bool]:
+    """Whether the work is this process's, while the block lasts.
+
+    On a file system without locks everybody's claim is granted: work may then be done twice, and the results
+    are the same.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _lock(path)
+    except BlockingIOError:
+        yield False
+        return
+    except PermissionError:  # it is another user's: he and we would replace each other's runs
+        raise
+    except OSError:
+        yield True
+        return
+    try:
+        yield True
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def is_claimed(path: Path) -> bool:
+    """Whether another process has it now."""
+    if not path.exists():
+        return False
+    with claim(path) as granted:
+        return not granted
+
+
+def _lock(path: Path) -> int:
+    """An open file with its lock; BlockingIOError if another process has it."""
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.lexists(path) and os.path.samestat(os.fstat(lock), os.stat(path)):
+                return lock
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)  # the last owner removed the file between our two steps
+
+
+# --- where a run comes from: the code, the packages and the machine that made it ----------------------------
+
+
+def provenance() -> dict[str, Any]:
+    """Commit and dirty flag of a checkout (null elsewhere), hashes of library and lab, versions, machine."""
+    versions = {"python": platform.python_version(), "dpucbvi": dpucbvi.__version__}  # it need not be installed
+    return {
+        **_commit(),
+        "code": code(),
+        "lab": hash_of(LAB),
+        "versions": versions | {name: version(name) for name in PACKAGES},
+        "platform": {"system": platform.platform(), "machine": platform.machine()},
+    }
+
+
+def _commit() -> dict[str, Any]:
+    top = _git("rev-parse", "--show-toplevel")
+    if top is None or Path(top) != ROOT:  # no checkout, or one that merely contains the installed package
+        return {"commit": None, "dirty": None}
+    changes = _git("status", "--porcelain")
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changes is None else changes != ""}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed
+from joblib.externals.loky.backend.resource_tracker import ResourceTracker
 
 from dpucbvi.errors import InputError
 from experiments.lab.process import GO_ON, Stopped, note
@@ -27,6 +28,26 @@ LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 10
 SILENT_SECONDS = 30
 LINE_SECONDS = 30.0  # between two lines, where there is no terminal
+
+
+def _unheard(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Start a tracker of resources that prints nothing: who follows a killed one knows none of its names."""
+
+    def unheard(tracker: Any) -> None:
+        heard, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        try:
+            start(tracker)
+        finally:
+            os.dup2(heard, 2)
+            os.close(heard)
+            os.close(nowhere)
+
+    return unheard
+
+
+_STARTS = "_launch" if hasattr(ResourceTracker, "_launch") else "ensure_running"  # before joblib 1.6
+setattr(ResourceTracker, _STARTS, _unheard(getattr(ResourceTracker, _STARTS)))  # in the workers too
 
 
 class WorkerKilled(RuntimeError):
@@ -67,14 +88,16 @@ def dask(jobs: list[Job], address: str) -> Iterator[Any]:
 
     The scheduler itself gives the job of a killed worker to another one.
     """
-    from distributed import CancelledError, Client, KilledWorker, as_completed
+    from distributed import CancelledError, Client, KilledWorker, Security, as_completed
     from distributed.comm.core import CommClosedError
 
     logging.disable(logging.CRITICAL)  # it has loggers of its own, each with its level
     with ExitStack() as open_:
         try:
+            if address.startswith("tls:") and not Security().get_connection_args("client")["ssl_context"]:
+                raise ValueError("tls:// needs certificates: docs/SCALING.md")
             client = open_.enter_context(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
-        except (OSError, ValueError, TypeError) as error:  # the last for tls:// without certificates
+        except (OSError, ValueError) as error:
             raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
         ended = threading.Event()
         open_.callback(ended.set)

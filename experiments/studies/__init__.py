@@ -34,7 +34,7 @@ Stored = Callable[[str], StoredExperiment | None]  # another experiment by its n
 
 def sections(file: Path) -> dict[str, str]:
     """The text under every `## name` of a file; none if it is not there."""
-    parts = file.read_text().split("\n## ")[1:] if file.is_file() else []
+    parts = file.read_text("utf-8").split("\n## ")[1:] if file.is_file() else []
     return {name: " ".join(words.split()) for name, _, words in (part.partition("\n") for part in parts)}
 
 
@@ -112,7 +112,7 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
             _save(figure, folder / f"{experiment.name}.png", {"Software": None}),
             _save(figure, folder / f"{experiment.name}.pdf", {"CreationDate": None}),
         ]
-    (folder / f"{experiment.name}.md").write_text(f"{caption(experiment)}\n")
+    (folder / f"{experiment.name}.md").write_text(f"{caption(experiment)}\n", "utf-8")
     return written
 
 

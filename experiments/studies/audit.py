@@ -206,7 +206,7 @@ def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[
     """audit.md for readers, audit.csv for programs."""
     made = rows(experiment)
     text = folder / "audit.md"
-    text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n")
+    text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n", "utf-8")
     return [text, write_csv(folder / "audit.csv", (line for row in made for line in _records(row)))]
 
 

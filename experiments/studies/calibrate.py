@@ -1,9 +1,8 @@
 """The factors on the bonus and on E of an algorithm, chosen on seeds that no figure uses.
 
-+exp=calibrate chooses those of Figure 1, +exp=calibrate_fine looks closer at them, +exp=calibrate_mechanisms,
-+exp=calibrate_table1 and +exp=calibrate_windows choose those of the studies `mechanisms`, `table1` and
-`windows`. The figure has the objective at every point of the grid, the choice marked, its sensitivity to be
-read.
++exp=calibrate chooses those of Figure 1; +exp=calibrate_mechanisms, +exp=calibrate_table1 and
++exp=calibrate_windows choose those of the studies `mechanisms`, `table1` and `windows`. The figure has the
+objective at every point of the grid, the choice marked, its sensitivity to be read.
 
 The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 
@@ -39,7 +38,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
 from experiments.studies.shared.tables import as_regret, write_csv
 

@@ -8,8 +8,7 @@ from dpucbvi.plot import caption as caption_of, with_learnt
 from experiments.lab.assemble import stored_environment
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.labels import environment_name, names
+from experiments.studies.shared.arms import check_same_grid, environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
 PRINTED = "printed in the paper's Figure 1"

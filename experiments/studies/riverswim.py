@@ -252,7 +252,7 @@ def _cell(experiment: StoredExperiment, panel: str, variant: Variant, curve: str
 
 def _matching(path: Path) -> str:
     """From the written file: the same numbers that the config of the panel `matched` quotes."""
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         rows = [[NAMES[row["curve"]], row["algorithm"], *_matched(row)] for row in csv.DictReader(file)]
     header = ("printed curve", "algorithm", "matched at, a user added or removed", "the same, a user replaced")
     return markdown(header, rows)

@@ -49,7 +49,6 @@ def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]
     "file",
     [
         "results/calibrate",
-        "results/calibrate_fine",
         "results/calibrate_mechanisms",
         "results/calibrate_table1",
         "results/calibrate_windows",

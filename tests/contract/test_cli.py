@@ -56,6 +56,7 @@ BAD = {
     f"privatizer.epsilon={'9' * 400}": "privatizer.epsilon: 9999",
     f"privatizer.every={'9' * 400}": "privatizer.every: 9999",
     "runtime.results='~nobody_here/x'": "runtime.results: '~nobody_here/x' is no folder",
+    "runtime.results=~/x": "is not of the form key=value, or needs quotes, \"key='value'\"",
     "runtime=dask": "runtime.address: None is not accepted; it must be tls://HOST:PORT of a Dask scheduler",
     "runtime=dask runtime.address=tcp://10.0.0.1:8786": "'tcp://10.0.0.1:8786' is not accepted; it must",
     "runtime=dask runtime.address=127.0.0.1": "it must be tls://HOST:PORT of a Dask scheduler, or tcp://127.0",

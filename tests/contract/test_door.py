@@ -143,16 +143,6 @@ def test_every_episode_is_watched_in_order_on_both_engines():
             np.testing.assert_array_equal(one, two)
 
 
-def test_the_engine_is_the_fast_one_where_it_can_be():
-    """It alone checks LPs by cvxpy; what it has no twin of runs on the reference."""
-    still = dp.planner(
-        lambda counts: dp.Plan(np.zeros((4, 3), dtype=int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
-    )
-    assert dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=9).checks["lp_checked"] > 0
-    assert dp.run(RIVER, still, CENTRAL, K=9).checks == {}
-    assert dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=3, postprocess="cvxpy").checks == {}
-
-
 # --- bad input -----------------------------------------------------------------------------------------------
 
 
@@ -205,18 +195,6 @@ BAD_RUNS = {
         "agent": dp.DPUCBVI(pooled=True),
     },
     "engine: 'gpu' is not one of reference, fast": {"engine": "gpu"},
-    "engine: fast has no compiled twin of the post-processing by cvxpy; it takes engine=reference": {
-        "engine": "fast",
-        "postprocess": "cvxpy",
-    },
-    "engine: fast has no compiled twin of a post-processing of your own": {
-        "engine": "fast",
-        "postprocess": lambda N_sa, N_sas, E: None,
-    },
-    "engine: fast has no compiled twin of the agent <lambda>": {
-        "engine": "fast",
-        "agent": lambda problem, private: None,
-    },
 }
 NO_POLICY = {
     "nothing": None,
@@ -346,14 +324,16 @@ def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing
     np.testing.assert_array_equal(one.regret, other.regret)
 
 
-def test_hostile_bonuses_and_agents_that_end_are_one_line():
+@pytest.mark.parametrize("engine", ["reference", pytest.param("fast", marks=pytest.mark.slow)])
+def test_hostile_bonuses_are_one_line(engine):
     def bonus(N, P, V_next, gap_next, c):
         return np.nan
 
-    for engine in ("reference", "fast"):
-        with pytest.raises(dp.InputError, match=r"^bonus: it is not finite$"):
-            run(agent=dp.DPUCBVI(bonus=bonus), privatizer=dp.NonPrivate(), engine=engine)
+    with pytest.raises(dp.InputError, match=r"^bonus: it is not finite$"):
+        run(agent=dp.DPUCBVI(bonus=bonus), privatizer=dp.NonPrivate(), engine=engine)
 
+
+def test_hostile_agents_that_end_are_one_line():
     def short(problem, private):
         yield dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
 

@@ -517,14 +517,17 @@ OWN = {
         CENTRAL,
         "the agent undecided: in Python (its policies are random)",
     ),
-    "bonus": (dp.DPUCBVI(0.003, bonus=same_bonus), CENTRAL, "the bonus same_bonus: compiled"),
+    "bonus and take": (
+        dp.DPUCBVI(0.003, bonus=same_bonus),
+        Fewer(200.0),
+        "the bonus same_bonus: compiled; the privatizer Fewer: compiled",
+    ),
     "bonus, not compiled": (
         dp.DPUCBVI(0.003, bonus=careful),
         CENTRAL,
         "the bonus careful: in Python (it does not",
     ),
     "privatizer": (dp.DPUCBVI(0.003), Twice(200.0), "the privatizer Twice: in Python (its release is)"),
-    "take": (dp.DPUCBVI(0.003), Fewer(200.0), "the privatizer Fewer: compiled"),
     "take, not compiled": (dp.DPUCBVI(0.003), Careful(200.0), "the privatizer Careful: in Python (it does not"),
     "both": (
         dp.planner(undecided),
@@ -604,13 +607,6 @@ def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
         assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
 
 
-@pytest.mark.parametrize("engine", [None, "reference", "fast"])
-def test_a_watcher_is_no_part_of_the_run_and_any_engine_takes_it(engine: str | None) -> None:
-    seen: list[int] = []
-    dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=7, engine=engine, watch=lambda k, plan, counts: seen.append(k))
-    assert seen == [1, 2, 3, 4, 5, 6, 7]
-
-
 @pytest.mark.parametrize("privatizer", [CENTRAL, LOCAL, dp.NonPrivate()], ids=["central", "local", "none"])
 def test_the_papers_bonus_handed_in_as_a_function_is_the_papers_bonus(privatizer: Any) -> None:
     """Bit for bit, against both engines; the built-in function itself is known again, and compiled."""
@@ -649,8 +645,3 @@ def test_a_privatizer_of_ones_own_brings_its_noise_and_its_certificate() -> None
     assert run.certificate.model == "LDP"
     assert (run.certificate.add_remove, run.certificate.replace_one) == pytest.approx((200.0, 400.0))
     assert run.noise_scale == dp.Local(100.0).scales(dp.Problem(6, 4, 2, 12, 0.05)).M
-
-
-def test_an_engine_that_is_not_there_is_refused() -> None:
-    with pytest.raises(dp.InputError, match=r"^engine: 'gpu' is not one of reference, fast$"):
-        dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=5, engine="gpu")

@@ -92,6 +92,19 @@ def data(text) -> dict:
     )
 
 
+@pytest.mark.parametrize("label", ["<!--<script>", "</script><script>alert(1)</script>", "<b>", "a < b"])
+def test_a_label_neither_ends_nor_begins_a_script(label):
+    assert (
+        "<" not in page.as_json({"label": label})
+        and json.loads(page.as_json({"label": label}))["label"] == label
+    )
+
+
+def test_bad_input_is_one_line(cli):
+    code, out, err = cli("--paper", "/nonexistent", script="page")
+    assert (code, out, err) == (2, "", "error: --paper: /nonexistent has no results\n")
+
+
 def test_it_is_small_and_nothing_in_it_can_load_anything(text):
     assert len(text.encode()) < page.MOST_BYTES
     assert "default-src 'none'; img-src data:" in text  # the browser itself refuses every request

@@ -44,7 +44,7 @@ def go_together(agent: str, name: str) -> bool:
 
 
 def privatizer(name: str) -> dp.protocol.Privatizer:
-    noisy = {} if name == "non_private" else {"epsilon": 1000.0, "confidence_scale": 1e-3}
+    noisy = {} if name == "non_private" else {"epsilon": 30.0, "confidence_scale": 1e-3}
     return PRIVATIZERS[name](
         **noisy, **({"first": 5, "growth": 1.2} if "batch" in name or "one_" in name else {})
     )

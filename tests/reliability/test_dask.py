@@ -24,6 +24,8 @@ SETTINGS = ("engine=reference", "env.H=3", "env.S=3", "K=2000", "runs=4")
 
 
 ROOT = Path(__file__).resolve().parents[2]
+FILES = {"ca-file": "pem", "cert": "pem", "key": "key"}  # options of dask, and which file each is
+VARIABLES = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
 
 
 def launch(folder: Path, command: str, *options: str) -> subprocess.Popen:
@@ -39,6 +41,7 @@ def launch(folder: Path, command: str, *options: str) -> subprocess.Popen:
 
 def test_the_document_says_how_they_find_the_code():
     text = (ROOT / "docs" / "SCALING.md").read_text()
+    assert "from dask_jobqueue import SLURMCluster" in text and "submitit" not in text
     assert re.search(r"^export PYTHONPATH=\$PWD .*\ndask scheduler .*\ndask worker ", text, re.MULTILINE)
 
 
@@ -94,6 +97,37 @@ def test_a_cluster_gives_the_same_results_and_a_killed_worker_costs_none(cluster
     assert (job.returncode, err) == (0, "")
     assert re.search(r"4 runs computed", out)
     assert content(results) == content(tmp_path / "alone")
+
+
+@pytest.mark.slow  # a scheduler, a worker and a job
+def test_a_cluster_with_certificates_works_as_documented_and_without_is_one_line(tmp_path, faults):
+    """Made for one name, and signed by themselves."""
+    faults({"no certificate": 1})
+    made = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=me -keyout me.key -out me.pem"
+    subprocess.run(made.split(), cwd=tmp_path, check=True, capture_output=True)
+    tls = [f"--tls-{key}={tmp_path}/me.{end}" for key, end in FILES.items()]
+    file, local = tmp_path / "scheduler.json", ("--host=127.0.0.1", "--port=0", "--no-dashboard")
+    processes = [launch(tmp_path, "scheduler", *local, "--protocol=tls", *tls, f"--scheduler-file={file}")]
+    try:
+        while not file.exists() and processes[0].poll() is None:
+            time.sleep(0.2)
+        address = json.loads(file.read_text())["address"]
+        processes.append(
+            launch(tmp_path, "worker", address, "--nthreads=1", "--no-dashboard", "--no-nanny", *tls)
+        )
+        job = (*SETTINGS[:-2], "K=8", "runs=2", "runtime=dask", f"runtime.address={address}")
+        assert address.startswith("tls://127.0.0.1:")
+        shown = {key: str(tmp_path / f"me.{end}") for key, end in zip(VARIABLES, FILES.values(), strict=True)}
+        out, err = start(tmp_path / "results", *job, **shown).communicate(timeout=300)
+        assert ("2 runs computed" in out, err) == (True, "")
+        stranger = start(tmp_path / "none", *job)
+        _, err = stranger.communicate(timeout=300)
+        why = "tls:// needs certificates: docs/SCALING.md"
+        assert err == f"error: runtime.address: no Dask scheduler at {address} ({why})\n"
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 SLEEPS = """

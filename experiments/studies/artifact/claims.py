@@ -42,7 +42,7 @@ class Claim(NamedTuple):
 def read(path: Path, numbers: Numbers, shipped: list[str]) -> list[Claim]:
     """All claims, in the paper's order; InputError names what is wrong with one."""
     made = []
-    for section, items in yaml.safe_load(path.read_text()).items():
+    for section, items in yaml.safe_load(path.read_text("utf-8")).items():
         for item in items:
             try:
                 made.append(_claim(section, item, numbers, shipped))
@@ -91,7 +91,7 @@ def _is_fitted(setting: str) -> bool:
 
 def ledger(claims: list[Claim]) -> str:
     """CLAIMS.md."""
-    parts = [f"{WRITTEN}\n{(TEXTS / 'claims.md').read_text()}"]
+    parts = [f"{WRITTEN}\n{(TEXTS / 'claims.md').read_text('utf-8')}"]
     for section in dict.fromkeys(claim.section for claim in claims):
         rows = [_row(claim) for claim in claims if claim.section == section]
         parts += [

@@ -28,7 +28,7 @@ class Stated(NamedTuple):
 
 def stated(name: str) -> Stated:
     """InputError if the file states something less."""
-    found = PATTERN.search((CONF / "exp" / f"{name}.yaml").read_text())
+    found = PATTERN.search((CONF / "exp" / f"{name}.yaml").read_text("utf-8"))
     if found is None:
         raise InputError(
             f"{name}: conf/exp/{name}.yaml must state its command, its minutes and what it asks, as in "

@@ -39,5 +39,5 @@ def write_captions(folder: Path, captions: dict[str, str]) -> Path:
     every = {**read_captions(folder), **captions}
     folder.mkdir(parents=True, exist_ok=True)
     parts = [f"## {name}\n\n{every[name]}\n" for name in sorted(every)]
-    (folder / CAPTIONS).write_text("\n".join([HEAD, *parts]))
+    (folder / CAPTIONS).write_text("\n".join([HEAD, *parts]), "utf-8")
     return folder / CAPTIONS

@@ -22,8 +22,10 @@
 What is not there was not shipped; a name that a shipped experiment does not have is a mistake.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -35,8 +37,7 @@ from experiments.studies.epsilon import Match, printed_matches
 from experiments.studies.explain.findings import findings, summary
 from experiments.studies.headline.report import columns, numbers as of_arm
 from experiments.studies.headline.verdicts import SENTENCES, judge
-from experiments.studies.shared.arms import panels_of
-from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS, panels_of
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.tables import as_regret
 from experiments.studies.table1.measurements import tabulate
@@ -56,6 +57,15 @@ def numbers(shipped: Stored, names: list[str]) -> Numbers:
             found |= dict(_finals(experiment))
             found |= dict(MAKERS[name](experiment)) if name in MAKERS else {}
     return dict(sorted(found.items()))
+
+
+def stored_numbers(paper: Path) -> Numbers:
+    """Those that experiments/paper.py has written."""
+    file = paper / "results" / "numbers.json"
+    if not file.is_file():
+        raise InputError(f"{file}: not there; experiments/paper.py writes it")
+    found: Numbers = json.loads(file.read_text())
+    return found
 
 
 def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:

@@ -33,13 +33,13 @@ def page_data(paper: Path) -> dict[str, Any]:
     found = numbers(loaded.get, names)
     claims = read(paper / "claims.yaml", found, names)
     return {
-        "summary": verdict((CONF.parent / "README.md").read_text()),
+        "summary": verdict((CONF.parent / "README.md").read_text("utf-8")),
         "claims": [{**claim._asdict(), "main": claim.main} for claim in claims],
         "experiments": [experiment_data(name, loaded.get(name)) for name in in_order()],
         "table1": rows_of(paper / "tables" / "table1.csv"),
         "deviations": [
             {"id": id, "title": title, "text": " ".join(body.split())}
-            for id, title, body in DEVIATION.findall((paper / "DEVIATIONS.md").read_text())
+            for id, title, body in DEVIATION.findall((paper / "DEVIATIONS.md").read_text("utf-8"))
         ],
         "provenance": [
             {
@@ -116,7 +116,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """A CSV file as it lies there; none if it is not there."""
     if not path.is_file():
         return []
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

@@ -1,12 +1,103 @@
-"""What figures and tables say of arms in words, and the check that a mean over runs means something."""
+"""What arms and environments are called, so that no two arms have the same name; what is said of them in words;
+and the check that a mean over runs means something."""
 
+from collections import defaultdict
+from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from dpucbvi.planning import uniform_loss
+from dpucbvi.plot import as_written, certified
 from dpucbvi.privacy.certificate import RELEASE
 from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
 from experiments.lab.store import StoredArm, StoredExperiment
+
+# As in the papers; an arm without a label is called by the name of its agent.
+AGENTS = {
+    "dp_ucbvi": "DP-UCBVI",
+    "ucbvi_bf": "UCBVI",
+    "ucbvi_refined": "UCBVI, refined",
+    "ucbvi_ch": "UCBVI-CH",
+    "private_ucb_vi": "Private-UCB-VI",
+    "private_ucb_po": "Private-UCB-PO",
+    "pucb": "PUCB",
+    "ldp_obi": "LDP-OBI",
+}
+ENVIRONMENTS = {
+    "riverswim": "RiverSwim",
+    "flipping_river": "the flipping river",
+    "alternating_river": "the alternating river",
+    "drifting_river": "the drifting river",
+    "hidden_shortcut": "the hidden shortcut",
+    "chain": "the chain",
+    "six_arms": "SixArms",
+    "grid_world": "a grid world",
+    "random": "a random MDP",
+    "garnet": "a Garnet MDP",
+    "hard_tree": "the lower bound's tree",
+}
+SHORT_ENVIRONMENTS = {  # in tables
+    **ENVIRONMENTS,
+    "chain": "chain",
+    "random": "random MDP",
+    "hard_tree": "hard instance",
+}
+FACTORS = {"bonus.scale": "bonus", "confidence.scale": "$E$"}
+
+
+def environment_name(env: dict[str, Any]) -> str:
+    """What the title calls an environment of the config."""
+    if env["name"] == "gymnasium":
+        return str(env["id"])
+    if env["name"] == "file":
+        return Path(env["path"]).stem
+    return ENVIRONMENTS.get(env["name"], env["name"].replace("_", " "))
+
+
+def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
+    """Name and second line of every arm: its label, its ε, and what else differs between arms of one name."""
+    named = [certified(AGENTS.get(arm.label, arm.label), arm.certificate) for arm in arms]
+    alike: dict[str, list[int]] = defaultdict(list)
+    for i, (name, _) in enumerate(named):
+        alike[name].append(i)
+    for group in alike.values():
+        if len(group) > 1:
+            for i, told in zip(group, _differences([arms[i] for i in group]), strict=True):
+                named[i] = (", ".join([named[i][0], *told]), named[i][1])
+    return named
+
+
+def _differences(arms: list[StoredArm]) -> list[list[str]]:
+    """For every arm the settings in which they differ: those of the grid if these are enough."""
+    for settings in ([arm.point for arm in arms], [_flat(arm.config) for arm in arms]):
+        keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
+        values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
+        if len(set(values)) == len(arms):
+            break
+    return [[_told(key, s.get(key)) for key in keys] for s in settings]
+
+
+def _varies(settings: list[dict[str, Any]], key: str) -> bool:
+    return len({repr(s.get(key)) for s in settings}) > 1
+
+
+def _told(key: str, value: Any) -> str:
+    if key == "agent.pooled":
+        return "pooled" if value else "per step"
+    text = as_written(value) if isinstance(value, int | float) and not isinstance(value, bool) else f"{value}"
+    return f"{FACTORS[key]} × {text}" if key in FACTORS else f"{key.rpartition('.')[2]} = {text}"
+
+
+def _flat(tree: dict[str, Any], at: str = "") -> dict[str, Any]:
+    """{"bonus": {"scale": 1}} as {"bonus.scale": 1}, without the seed."""
+    found: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{at}{key}.")
+        elif key != "seed" or at:
+            found[f"{at}{key}"] = value
+    return found
 
 
 def check_same_grid(experiment: StoredExperiment) -> None:

@@ -28,7 +28,7 @@ class PrintedCurve(NamedTuple):
 @cache
 def printed_curves() -> dict[str, PrintedCurve]:
     """All printed curves by the name of their column."""
-    lines = [line for line in PRINTED_CSV.read_text().splitlines() if not line.startswith("#")]
+    lines = [line for line in PRINTED_CSV.read_text("utf-8").splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
     episodes = np.array([float(row.pop("episode")) for row in rows])
     return {name: PrintedCurve(episodes, np.array([float(row[name]) for row in rows])) for name in rows[0]}

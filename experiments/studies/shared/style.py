@@ -34,7 +34,6 @@ from dpucbvi.drawing.style import (
     PALETTE as PALETTE,
     QUIET as QUIET,
     RC as RC,
-    SEABORN as SEABORN,
     SMALL as SMALL,
     VERMILLION as VERMILLION,
     Line as Line,

@@ -14,7 +14,7 @@ from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.labels import as_written
+from experiments.studies.shared.arms import as_written
 
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
@@ -89,7 +89,7 @@ def bootstrapped(values: Floats) -> tuple[float, float, float]:
 def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
     """A file for programs: a line for each record, whose keys are the header."""
     rows = list(records)
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
         writer.writeheader()
         writer.writerows({key: as_cell(value) for key, value in row.items()} for row in rows)
@@ -99,7 +99,8 @@ def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
 def write_page(folder: Path, name: str, **parts: object) -> Path:
     """Fill the {parts} of texts/<name>.md into a page for readers."""
     path = folder / f"{name}.md"
-    path.write_text(f"{WRITTEN}\n{(TEXTS / f'{name}.md').read_text().format(**parts)}")
+    text = (TEXTS / f"{name}.md").read_text("utf-8")
+    path.write_text(f"{WRITTEN}\n{text.format(**parts)}", "utf-8")
     return path
 
 

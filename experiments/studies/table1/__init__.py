@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, Study
-from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
 from experiments.studies.shared.tables import latex, markdown, write_csv, write_page
 from experiments.studies.table1 import cells
@@ -103,7 +103,7 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         factors=markdown(["System", "Model", *names], factors),
     )
     tex = folder / "table1.tex"
-    tex.write_text(latex(*bounds))
+    tex.write_text(latex(*bounds), "utf-8")
     return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 

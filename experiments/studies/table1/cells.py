@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import log10
 
 from dpucbvi.calibrate import Calibration
-from experiments.studies.shared.labels import SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
 from experiments.studies.table1.measurements import (
     MODELS,

@@ -74,15 +74,6 @@ def test_pooled_counts_serve_every_step(name):
     assert zero_counts(1, 2, 2).N_sa.shape == (1, 2, 2)
 
 
-@pytest.mark.parametrize("name", list(AGENTS))
-@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_bonus_cannot_be_scaled_by_what_is_no_positive_number(name, scale):
-    with pytest.raises(
-        dp.InputError, match=rf"^bonus_scale: {scale} is not accepted; it must be a number > 0$"
-    ):
-        AGENTS[name](bonus_scale=scale)
-
-
 def test_proven_widths_are_a_quarter_of_e():
     central, local = dp.Central(1.0, confidence_scale=0.1), dp.Local(1.0, confidence_scale=0.1)
     made = set_up(RIVER, dp.PUCB(), central, 1000)
@@ -148,43 +139,6 @@ def test_an_agent_takes_the_models_of_privacy_it_is_defined_for_and_no_other(nam
     else:
         with pytest.raises(dp.InputError, match=f"^privatizer: {TAKES[name]}"):
             set_up(RIVER, AGENTS[name](), privatizer, 10)
-
-
-RAW = [("private_ucb_vi", CENTRAL), ("private_ucb_po", LOCAL), ("pucb", CENTRAL), ("ldp_obi", LOCAL)]
-
-
-@pytest.mark.parametrize(("name", "privatizer"), RAW, ids=[name for name, _ in RAW])
-@pytest.mark.parametrize("postprocess", ["closed_form", "cvxpy"])
-def test_an_agent_of_raw_counts_takes_no_post_processing(name, privatizer, postprocess):
-    with pytest.raises(dp.InputError, match=r"^postprocess: \w+ uses the noisy counts; it takes none$"):
-        set_up(RIVER, AGENTS[name](), privatizer, 10, postprocess=postprocess)
-    assert set_up(RIVER, AGENTS[name](), privatizer, 10).postprocess == "none"
-
-
-def test_an_agent_of_post_processed_counts_refuses_noisy_ones():
-    with pytest.raises(
-        dp.InputError, match=r"^postprocess: \w+ takes closed_form, clip or cvxpy when counts are noisy$"
-    ):
-        set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10, postprocess="none")
-    assert set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10).postprocess == "closed_form"
-    assert set_up(RIVER, dp.DPUCBVI(), NON_PRIVATE, 10).postprocess == "none"
-
-
-def test_a_post_processing_that_is_not_there_is_refused():
-    with pytest.raises(
-        dp.InputError, match=r"^postprocess: 'magic' is not one of none, closed_form, clip, cvxpy$"
-    ):
-        set_up(RIVER, dp.DPUCBVI(), CENTRAL, 10, postprocess="magic")
-
-
-@pytest.mark.parametrize("name", list(AGENTS))
-def test_pooling_needs_an_mdp_that_does_not_depend_on_the_step(name):
-    with pytest.raises(
-        dp.InputError, match=r"^pooled: true needs an environment whose P and r do not depend on h$"
-    ):
-        set_up(dp.random_mdp(), AGENTS[name](pooled=True), NON_PRIVATE, 10)
-    assert set_up(RIVER, AGENTS[name](pooled=True), NON_PRIVATE, 10).G == 1
-    assert set_up(RIVER, AGENTS[name](), NON_PRIVATE, 10).G == 20
 
 
 def test_dp_ucbvi_pools_anyway_if_it_is_told_to():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from dpucbvi.audit.bounds import ALPHA, at_least, at_most, epsilon_bound, mu_bound
+from dpucbvi.audit.attack import ALPHA, at_least, at_most, epsilon_bound, mu_bound
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-9])

@@ -1,5 +1,6 @@
 """Runs in a file: exact, complete or absent, and one line for what is not what was written."""
 
+import csv
 import io
 import json
 import os
@@ -347,3 +348,18 @@ def test_an_interrupted_save_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         trace().save(tmp_path / "run.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+FORMULAS = ("=1+1", "+1", "@SUM(A1)", "-x", "-2+3+cmd|' /C calc'!A0", "\t=1", "\r=1")
+TEXTS = ("-", "-0.5", "ε = 1", "a=b", "")
+
+
+@pytest.mark.parametrize("label", [*FORMULAS, *TEXTS])
+def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path, label):
+    """An apostrophe stands before it; a negative number, and what no spreadsheet computes, stays as it is."""
+    run = dp.run(dp.riverswim(H=2, S=2), dp.DPUCBVI(), dp.Central(1.0), K=2, engine="reference")
+    arms = {"a": {"of": "a", "label": label, "point": {}}}
+    Results({"arms": arms}, {"a": dp.Runs((0,), (run,))}).to_csv(tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+        cell = next(csv.DictReader(file))["label"]
+    assert cell == (f"'{label}" if label in FORMULAS else label).replace("\r", " ")

@@ -4,8 +4,8 @@ import subprocess
 
 import dpucbvi
 from dpucbvi.sources import code, hash_of
-from experiments.lab import provenance as module
-from experiments.lab.provenance import ROOT, provenance
+from experiments.lab import store as module
+from experiments.lab.store import ROOT, provenance
 
 
 def test_provenance_says_code_packages_and_machine():

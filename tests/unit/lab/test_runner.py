@@ -17,7 +17,6 @@ from dpucbvi.archive import encode, read_run
 from dpucbvi.errors import InputError
 from dpucbvi.files import HERE
 from experiments.lab import runner, workers
-from experiments.lab.claims import claim, is_claimed
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped
 from experiments.lab.runner import Tally
@@ -29,7 +28,7 @@ from experiments.lab.settings import (
     RuntimeSettings,
     canonical,
 )
-from experiments.lab.store import Store
+from experiments.lab.store import Store, claim, is_claimed
 from experiments.lab.workers import WorkerKilled, progress
 
 ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
@@ -297,7 +296,7 @@ def test_a_claim_whose_process_was_killed_is_taken_over(tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from experiments.lab.claims import claim
+from experiments.lab.store import claim
 with claim(Path(sys.argv[1])) as granted:
     print("held" if granted else "taken", flush=True)
     time.sleep(60)

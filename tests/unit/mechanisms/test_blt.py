@@ -1,14 +1,12 @@
 """Buffered linear Toeplitz noise: A = B C, the norms of B and C, and noise with covariance σ² B Bᵀ."""
 
 import math
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from noises import blt_noise
 from scipy.linalg import toeplitz
-from scipy.stats import chi2
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.blt import MARGIN, TABLE, Blt, error, inverse, parameters, sensitivity
@@ -217,75 +215,3 @@ def test_noise_is_b_times_what_is_drawn():
     released = np.array([noise.next() for _ in range(T)])
     assert abs(released - lower(b_of(blt, T)) @ np.array(stream.drawn) * scale).max() < 1e-11
     assert len(stream.drawn) == T and all(len(z) == size for z in stream.drawn)
-
-
-def test_noise_to_the_bit():
-    """Every product is rounded before it is added, in the order of the buffers."""
-    blt, stream, scale, size = parameters(50_000), Normals(1), 3.7, 4
-    noise, y = blt_noise(size, blt, scale, stream), [[0.0] * size for _ in blt.x]
-    for t in range(40):
-        released = noise.next()
-        for cell in range(size):
-            z, total = scale * stream.drawn[t][cell], 0.0
-            for i in range(len(blt.x)):
-                y[i][cell] = blt.x[i] * y[i][cell] + z
-                total += blt.w[i] * y[i][cell]
-            assert released[cell] == total
-
-
-def looks_like(samples, covariance):
-    """Whether n rows may be N(0, covariance), by two tests; a right sampler is refused with probability 2e-6.
-
-    The Mahalanobis norms of the rows sum to χ² of n·T (both tails, 1e-6 in all), and no entry of the empirical
-    covariance is more than 6 of its standard errors off (1e-6 in all for up to 500 entries).
-    """
-    n, T = samples.shape
-    whitened = np.linalg.solve(np.linalg.cholesky(covariance), samples.T)
-    tail = chi2.cdf((whitened**2).sum(), n * T)
-    spread = np.sqrt((np.outer(np.diag(covariance), np.diag(covariance)) + covariance**2) / n)
-    worst = (abs(samples.T @ samples / n - covariance) / spread).max()
-    return min(tail, 1 - tail) > 5e-7 and worst < 6.0
-
-
-def test_the_covariance_is_b_bt():
-    """Refused: a scale 2% too small, fresh noise at every release, and noise that has forgotten a buffer."""
-    T, n, sigma, blt = 8, 20_000, 2.0, parameters(8)
-
-    def sampled(blt):
-        noise = blt_noise(n, blt, sigma, Normals(5))
-        return np.array([noise.next() for _ in range(T)]).T
-
-    B = lower(b_of(blt, T))
-    right = sigma**2 * B @ B.T
-    assert looks_like(sampled(blt), right)
-    assert not looks_like(0.98 * sampled(blt), right)
-    assert not looks_like(sigma * np.linalg.norm(B, axis=1) * Normals(6).draw(n * T).reshape(n, T), right)
-    assert not looks_like(sampled(Blt(blt.x[1:], blt.w[1:])), right)
-
-
-def test_memory_is_flat():
-    """Between releases 100 and 3,000 nothing grows; the buffers are d vectors."""
-
-    class Constant:
-        def draw(self, n):
-            return np.ones(n)
-
-    noise = blt_noise(10, parameters(10**5), 1.0, Constant())
-    assert noise.state.y.shape == (5, 10)
-    for _ in range(100):
-        noise.next()
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(2900):
-        noise.next()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 4000
-
-
-def test_no_more_releases_than_the_noise_is_calibrated_for():
-    noise = blt_noise(2, parameters(5), 1.0, Normals(), T=5)
-    for _ in range(5):
-        noise.next()
-    with pytest.raises(OverflowError, match="not for more"):
-        noise.next()

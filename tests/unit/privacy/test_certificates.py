@@ -154,16 +154,3 @@ def test_the_gaussian_certificate_is_dp_accountings(name, G, relation, google):
     privacy.compose(google.GaussianDpEvent(sigma))
     assert privacy.get_epsilon(1e-6) == pytest.approx(made.epsilon(relation), rel=1e-2)
     assert privacy.get_epsilon(1e-6) >= made.epsilon(relation) * (1 - 1e-6)
-
-
-def test_the_tree_is_l_gaussian_releases(google):
-    """L nodes hold a user: L compositions of the node's noise are the certificate's μ."""
-    privatizer = dp.GaussianTree(1.0, families="paper")
-    L, scales = privatizer.spent(1000).C ** 2, privatizer.scales(PROBLEM, 7)
-    assert L == pytest.approx(10)
-    node = math.sqrt(
-        sum(float(d2) / s**2 for d2, s in zip(l2_squared(FAMILIES["paper"], 7, True), scales, strict=True))
-    )
-    privacy = google.pld.PLDAccountant()
-    privacy.compose(google.SelfComposedDpEvent(google.GaussianDpEvent(1.0 / node), 10))
-    assert privacy.get_epsilon(1e-6) == pytest.approx(1.0, rel=1e-2)

@@ -20,7 +20,7 @@ from dpucbvi.counts import CENTRE, FAMILIES
 from dpucbvi.engine import fast
 from dpucbvi.engine.state import EPISODE
 from dpucbvi.mdp import Trajectory
-from dpucbvi.mechanisms.blt import error, parameters
+from dpucbvi.mechanisms.blt import parameters
 from dpucbvi.mechanisms.kary import digits
 from dpucbvi.simulate import set_up
 
@@ -162,33 +162,6 @@ def test_the_largest_sd_is_attained(name):
     most = max(stream.variance(t) for t in range(1, T + 1))
     assert setup.privatizer.terms(setup.privatizer.releases(setup.problem)) == pytest.approx(most, rel=1e-9)
     assert setup.noise.sd == pytest.approx(scales(setup).M * math.sqrt(stream.unit * most), rel=1e-9)
-
-
-def test_what_the_other_trees_and_the_toeplitz_noise_gain():
-    """At the figure's size, tuned, ε = 1, replace-one: the table of standard deviations (δ = 1e-6 if
-    Gaussian)."""
-    figure = dp.Problem(20, 6, 2, 50_000, 0.05)
-    central = dp.Central(1.0, families="tuned", sensitivity="replace_one")
-    sds = {
-        name: privatizer.noise_of(figure, 20).sd
-        for name, privatizer in {
-            "central": central,
-            "kary": dp.KaryTree(1.0),
-            "gaussian tree": dp.GaussianTree(1.0),
-            "toeplitz": dp.Toeplitz(1.0),
-        }.items()
-    }
-    assert sds["central"] > sds["kary"] > sds["gaussian tree"] > sds["toeplitz"]
-    blt, scale = parameters(49_999), dp.Toeplitz(1.0).scales(figure, 20).M
-    mean_square = np.mean([error(blt, t) ** 2 for t in range(1, 50_000, 97)])
-    assert scale * math.sqrt(mean_square) == pytest.approx(
-        134, rel=0.01
-    )  # over time; the largest is at the end
-    assert sds["toeplitz"] == pytest.approx(scale * error(blt, 49_999), rel=1e-12)
-    pooled = dp.Toeplitz(1.0).noise_of(figure, 1).sd
-    assert pooled == pytest.approx(math.sqrt(20) * sds["toeplitz"], rel=1e-9)
-    assert dp.Toeplitz(1.0, clip=4).noise_of(figure, 1).sd == pytest.approx(2 * sds["toeplitz"], rel=1e-9)
-    assert dp.KaryTree(1.0).noise_of(figure, 1).sd == sds["kary"]
 
 
 def test_a_release_counts_the_first_visits_only_if_clipped():

@@ -1,7 +1,6 @@
 """A small clinic for tests: sessions, their users, and a process that serves them until it is killed."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +46,11 @@ def serve(ses, folder, until):
         ses.record(visit.ticket, *message(ses, visit, visit.place, folder))
 
 
-def serve_and_tell(folder, K):
+def serve_and_tell(folder, K, begun):
     """Serve, and write down every ticket that was issued and every one whose record returned."""
     ses = dp.Session.open(folder)
     with open(f"{folder}.told", "a", buffering=1) as told:
-        print("begun", flush=True)
+        begun.send("begun")
         while ses.places < K:
             visit = ses.issue()
             told.write(json.dumps(["issued", visit.place]) + "\n")
@@ -59,7 +58,3 @@ def serve_and_tell(folder, K):
             ses.record(visit.ticket, [at] * (H + 1), visit.policy[:, at].tolist(), [1.0] * H)
             told.write(json.dumps(["recorded", visit.place]) + "\n")
     ses.close()
-
-
-if __name__ == "__main__":
-    serve_and_tell(sys.argv[1], int(sys.argv[2]))

@@ -1,5 +1,7 @@
 """The constants as printed: every cell is what the runs have learned, every range what the bonus needs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from drawn import across, cells, is_log, lines, said, texts_at, ticks
@@ -80,6 +82,11 @@ def test_dark_is_much_and_the_first_arm_is_on_top(figure):
     assert (bottom, top) == (3.5, -0.5) and axes.get_xlim() == (0.5, H + 0.5)
 
 
+@cache
+def needed(pooled: bool, model: str, epsilon: float, level: float) -> int | None:
+    return episodes_needed(literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon), level)
+
+
 def test_every_range_is_what_the_bonus_needs(figure):
     axes = figure.axes[1]
     assert is_log(axes)[0]
@@ -91,10 +98,9 @@ def test_every_range_is_what_the_bonus_needs(figure):
     assert len(marks) == 7 * 2 * 2
     for row, (model, epsilon) in enumerate(rows):
         for pooled, shift in ((False, -0.17), (True, 0.17)):
-            setup = literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon)
             for marker, level in (("o", H), ("D", H / 10)):
                 mark = marks[round(row + shift, 3), marker]
-                assert mark.x[0] == episodes_needed(setup, level)
+                assert mark.x[0] == needed(pooled, model, epsilon, level)
                 assert mark.filled != pooled
                 assert (
                     mark.colour

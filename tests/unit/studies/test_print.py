@@ -7,9 +7,7 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 
-import matplotlib
 import pytest
-import seaborn
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -26,12 +24,9 @@ from experiments.studies.shared.style import (
     PRIVACY,
     PRIVATIZERS,
     QUIET,
-    RC,
-    SEABORN,
     SECOND,
     WIDTH,
     house_style,
-    new_figure,
 )
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
@@ -167,24 +162,3 @@ def test_the_checks_find_what_is_wrong():
         _check("LDP ε = 2", PRIVACY["JDP"])
     made = Figure()
     assert _touching([made.text(0.5, 0.5, "one word"), made.text(0.51, 0.5, "another")]) != []
-
-
-def test_ticks_and_lines_are_seaborns():
-    """Its style "ticks" in the context "paper", but for what the house has otherwise."""
-    theirs = {**seaborn.axes_style("ticks"), **seaborn.plotting_context("paper")}
-    with house_style():
-        ours = dict(matplotlib.rcParams)
-    own = {key for key in RC if key not in SEABORN} | {"image.cmap"}  # every image names its colours
-    given = {key: value for key, value in theirs.items() if key not in own}
-    assert len(given) > 30 and {key: value for key, value in SEABORN.items() if key not in theirs} == {}
-    for key, value in given.items():
-        assert ours[key] == (pytest.approx(value) if isinstance(value, float) else value), key
-
-
-def test_the_spines_are_those_that_seaborn_leaves():
-    _, axes = new_figure(2.0, 1.0)
-    theirs = Figure().add_subplot()
-    seaborn.despine(ax=theirs)
-    assert {side: spine.get_visible() for side, spine in axes.spines.items()} == {
-        side: spine.get_visible() for side, spine in theirs.spines.items()
-    }

@@ -10,8 +10,7 @@ from dpucbvi.drawing.end_labels import spread
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
 from experiments.studies.regret import STUDY, caption, setting
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.labels import as_written, environment_name, names
+from experiments.studies.shared.arms import as_written, check_same_grid, environment_name, names
 from experiments.studies.shared.printed import printed_beside, printed_curves
 from experiments.studies.shared.style import thousands
 from experiments.studies.shared.tables import aligned

@@ -73,11 +73,11 @@ def test_the_closing_lines_count_every_grade():
 
 
 def test_the_table_is_100_columns_wide():
-    long = f"calibrate_fine/{'x' * 90} (and 3 more)"
+    long = f"calibrate_table1/{'x' * 90} (and 3 more)"
     for name in ("arm", long):
         line = verify.row(name, "100,000,000", "100,000,000", "6,000", "equal to rounding", "2,376")
         assert len(line) == 100 and line.endswith("2,376")
-    assert line.startswith("calibrate_fine/xxx") and "(and 3 more) " in line
+    assert line.startswith("calibrate_table1/xxx") and "(and 3 more) " in line
 
 
 def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
@@ -156,6 +156,7 @@ def test_the_numbers_of_audits_are_graded_too():
     assert verify.grade_of_checks(stored, {**stored, "bound": 0.1001})[0] == "different"
     assert verify.grade_of_checks(stored, {**stored, "hits": 4})[0] == "different"
     assert verify.grade_of_checks(stored, {"hits": 3})[0] == "different"
+    assert verify.leaves({"found": [{"bound": 0.5, "hits": 3}]}) == {"found 0 bound": 0.5, "found 0 hits": 3}
 
 
 def test_a_compiled_run_is_computed_to_its_part_without_its_lps():
