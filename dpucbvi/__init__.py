@@ -60,6 +60,7 @@ from dpucbvi.privatizers import (
     KaryTree as KaryTree,
     Local as Local,
     LocalGaussian as LocalGaussian,
+    LocalWindows as LocalWindows,
     NonPrivate as NonPrivate,
     OneQuestion as OneQuestion,
     OneStep as OneStep,

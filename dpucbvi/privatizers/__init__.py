@@ -11,6 +11,7 @@ The others are not in the paper [D29]. They certify an ε for a user who is repl
     Batches                  growing batches of users, each released once, with either noise
     Windows                  batches, pooled over the steps as far as private tests allow
     OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
+    LocalWindows             or about a pair within a window of steps  pure ε-LDP
     LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
 
 How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and
@@ -23,6 +24,7 @@ from dpucbvi.privatizers.batches import Batches
 from dpucbvi.privatizers.central import Central, GaussianTree
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.local import Local, LocalGaussian
+from dpucbvi.privatizers.local_windows import LocalWindows
 from dpucbvi.privatizers.non_private import NonPrivate
 from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.privatizers.one_step import OneStep
@@ -41,6 +43,7 @@ __all__ = [
     "KaryTree",
     "Local",
     "LocalGaussian",
+    "LocalWindows",
     "NonPrivate",
     "OneQuestion",
     "OneStep",

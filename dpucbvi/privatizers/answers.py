@@ -61,6 +61,15 @@ def released(tallies: Tallies, cells: int, t: int, noisy: Noisy) -> bool:
     return True
 
 
+def check_simulated(epsilon: float) -> None:
+    """Raise InputError for a budget that simulated coins do not have."""
+    if not 1.0 / LARGEST <= epsilon <= MOST_SIMULATED:
+        raise InputError(
+            f"epsilon: {epsilon:g} is not accepted; simulated answers take 2^-30 to {MOST_SIMULATED:g}, "
+            "above which their coins are certain (exact ones are not)"
+        )
+
+
 class Answers(Arrays, ExactAnswers):
     """A privatizer whose users answer one question each, pure ε-LDP.
 
@@ -81,11 +90,8 @@ class Answers(Arrays, ExactAnswers):
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
-        if not self.exact and not 1.0 / LARGEST <= self.epsilon <= MOST_SIMULATED:
-            raise InputError(
-                f"epsilon: {self.epsilon:g} is not accepted; simulated answers take 2^-30 to "
-                f"{MOST_SIMULATED:g}, above which their coins are certain (exact ones are not)"
-            )
+        if not self.exact:
+            check_simulated(self.epsilon)
         check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
         whole("first", self.first, 1)
         check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")

@@ -1,16 +1,19 @@
 """Windows: pool over the steps, then test privately where that is wrong (JDP); nothing is assumed of the MDP.
 
-Users come in growing batches, each released once with fresh noise (batches.py), as symbols (counts.py). There
-are two kinds of batch, and which comes when is public:
+Users come in growing batches, each released once with fresh noise (batches.py), as symbols (counts.py). The
+horizon is cut into 1, 2, 4 and H windows w, which nest: four levels. A batch is released at one of them:
 
     the first `pooled` users    Y(s,a,s',b) of all steps together, Lap(2H/ε)
-    all others                  Y_h(s,a,s',b), Lap(2H/ε) for a pure ε, N(0, 2H/μ²) for (ε, δ)
+    all others, (ε, δ)          Y_h(s,a,s',b) of every step, N(0, 2H/μ²)
+    all others, a pure ε        Y_w(s,a,s',b) of every window of a level, Lap(2H/ε)
 
-Everything else is post-processing. The horizon is cut into 1, 2, 4 and H windows, which nest. A window's count
-of a pair is the sum of its steps' (and, for the whole horizon, of the pooled batches): with Gaussian noise that
-is as good as if it had been released directly, with Laplace noise the standard deviation is √(steps) larger. Of
-a batch a pair keeps, window by window, what holds more than noise: a total of at least `keep` √(D v), v the
-noise of a cell, that raises n²/(v + n/4).
+The ℓ1 norm of a user's counts is H at every level. The level of a batch is one of those below the present one,
+in turn; present is the first level that is not split for all pairs, known from earlier batches.
+
+Everything else is post-processing. A window has the sum of the windows within it that were released: with
+Gaussian noise that is as good as if it had been released itself, with Laplace noise the standard deviation is
+√(windows) larger. Of a batch a pair keeps, window by window, what holds more than noise: a total of at least
+`keep` √(D v), v the noise of a cell, that raises n²/(v + n/4).
 
 A window (n₁, v₁, Y) is tested against the one around it (n₀, v₀, distribution p) if n₁ ≥ power √v₁; they
 differ if
@@ -22,10 +25,10 @@ noise. A window is split for a pair if it has a part that differs, and for all p
 `theta` of the tests below it do. A row (h,s,a) of what is handed on holds the counts of the largest window
 around h that is not split, and their noise: an agent reads its rows as ever.
 
-Privacy. Batch ends and kinds are fixed beforehand; policy and noised rows of a user's batch are functions of
+Privacy. Batch ends are fixed beforehand; level, policy and noised rows of a user's batch are functions of
 earlier releases, whose law does not depend on her. Given these, her batch moves by at most its sensitivity, and
-what follows is post-processing and other users' data. So the certificate is the worst over the two kinds, not
-their sum (paper/PRIVACY.md).
+what follows is post-processing and other users' data. So the certificate is the worst over the kinds of noise,
+not their sum (paper/PRIVACY.md).
 
 No E of Assumption 3.1, for the reasons of batches.py. `noise_of` gives a bound on the noise of what is
 released.
@@ -50,7 +53,7 @@ from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
 LITTLE_KNOWN = 20.0  # tests that are thought of as passed before there are any
-KEEP_SUMS = {True: 1.0, False: 3.0}  # for sums over steps of Gaussian and of Laplace noise
+KEEP_SUMS = {True: 1.0, False: 1.5}  # for sums over steps of Gaussian and of Laplace noise
 
 # --- the windows ----------------------------------------------------------------------------------------------
 
@@ -62,6 +65,7 @@ class Tree(NamedTuple):
     last: Ints  # the step after
     parent: Ints
     level: Ints
+    start: Ints  # of a level: the number of its first window
 
 
 def windows(H: int) -> Tree:
@@ -73,7 +77,8 @@ def windows(H: int) -> Tree:
         max((j for j in range(i) if level[j] < level[i] and first[j] <= first[i] < last[j]), default=0)
         for i in range(len(ends))
     ]
-    return Tree(first.copy(), last.copy(), np.array(parent, dtype=np.int64), level.copy())
+    start = np.searchsorted(level, range(len(cuts) + 1))
+    return Tree(first.copy(), last.copy(), np.array(parent, dtype=np.int64), level.copy(), start)
 
 
 # --- the release ----------------------------------------------------------------------------------------------
@@ -91,16 +96,25 @@ class Rule(NamedTuple):
     theta: float
 
 
+class Levels(NamedTuple):
+    """What every window has kept of every pair."""
+
+    Y: Floats  # [window, cell, pair]
+    variance: Floats  # [window, pair], of a cell
+    tree: Tree
+    rule: Rule
+
+
 class WindowCounts(NamedTuple):
-    """The batch that fills, step by step, and what every window has kept."""
+    """The batch that fills, step by step, and what is known so far."""
 
     batch: Floats
     shown: Ints  # [h, pair]: 1 where a policy of this batch may go
-    Y: Floats  # [window, cell, pair]
-    variance: Floats  # [window, pair], of a cell
+    levels: Levels
+    present: Ints  # present[0]: the first level that is not split for all pairs
     closed: Ints
     ends: Ints
-    pooled: int  # batches of the first kind
+    pooled: int  # batches that are released for all steps together, before all others
     coarse: Draws
     fine: Draws
     coarse_noise: Floats  # scratch
@@ -108,8 +122,7 @@ class WindowCounts(NamedTuple):
     coarse_variance: float
     fine_variance: float
     counting: Counting
-    tree: Tree
-    rule: Rule
+    gaussian: bool  # the noise of all levels but 0
 
     def seek(self, users: int) -> None:
         """Set the index as it is after so many users: no file is trusted with it."""
@@ -121,65 +134,82 @@ def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
     show(user.pi, state.counting.G, state.counting.A, state.shown)
     if not ended(t, state.ends, state.closed):
         return False
-    if state.closed[0] <= state.pooled:
-        release_pooled(state)
-    else:
-        release_steps(state)
-    state.batch[:] = 0
-    state.shown[:] = 0
-    hand_on(state, split_windows(state), noisy)
+    release(state, level_of(state))
+    state.present[0] = hand_on(state.levels, noisy)
     return True
 
 
-def release_pooled(state: WindowCounts) -> None:
-    """The counts of all steps together with noise of their own, for every pair that was shown."""
-    H, pairs, D = state.counting.G, state.counting.pairs, state.counting.D
-    fill(state.coarse, state.coarse_noise)
-    row = np.zeros(D)
-    for pair in range(pairs):
-        seen = 0
-        for h in range(H):
-            seen += state.shown[h * pairs + pair]
-        for d in range(D):
-            row[d] = state.coarse_noise[d * pairs + pair]
-            for h in range(H):
-                row[d] += state.batch[(1 + d) * H * pairs + h * pairs + pair]
-        if seen > 0:
-            keep_row(state, 0, pair, row, state.coarse_variance, 1.0)
+def level_of(state: WindowCounts) -> int:
+    """At which level the batch that has ended is released: known when it begins."""
+    after, tree = state.closed[0] - 1 - state.pooled, state.levels.tree
+    if after < 0:
+        return 0
+    return tree.level[-1] if state.gaussian else finer_level(tree, state.present[0], after)
 
 
-def release_steps(state: WindowCounts) -> None:
-    """The counts of every step with noise; windows add up the steps in which the pair was shown."""
-    H, pairs, D = state.counting.G, state.counting.pairs, state.counting.D
-    fill(state.fine, state.fine_noise)
-    released = state.batch[state.counting.first : state.counting.end]
-    for c in range(released.size):
-        released[c] += state.fine_noise[c]
-    row = np.zeros(D)
-    for window in range(state.tree.first.size):
-        for pair in range(pairs):
+def finer_level(tree: Tree, present: int, i: int) -> int:
+    """One of the levels below the present one, in turn; the finest has none below it."""
+    below = tree.level[-1] - present
+    return present + 1 + i % below if below > 0 else present
+
+
+def release(state: WindowCounts, level: int) -> None:
+    """The windows of a level with new noise."""
+    if level == 0:
+        fill(state.coarse, state.coarse_noise)
+        add_level(state, level, state.coarse_noise, state.coarse_variance)
+    else:
+        fill(state.fine, state.fine_noise)
+        add_level(state, level, state.fine_noise, state.fine_variance)
+    state.batch[:] = 0
+    state.shown[:] = 0
+
+
+def add_level(state: WindowCounts, level: int, noise: Floats, v: float) -> None:
+    """Every window gets its noisy counts; those around add up the ones where the pair was shown."""
+    tree, row = state.levels.tree, np.zeros(state.counting.D)
+    begin, end = tree.start[level], tree.start[level + 1]
+    for window in range(end):
+        for pair in range(state.counting.pairs):
             row[:] = 0.0
-            seen = 0
-            for h in range(state.tree.first[window], state.tree.last[window]):
-                if state.shown[h * pairs + pair]:
-                    seen += 1
-                    for d in range(D):
-                        row[d] += state.batch[(1 + d) * H * pairs + h * pairs + pair]
-            if seen > 0:
-                keep = state.rule.keep_sums if seen > 1 else 1.0
-                keep_row(state, window, pair, row, seen * state.fine_variance, keep)
+            parts = 0
+            for part in range(begin, end):
+                if tree.first[window] <= tree.first[part] < tree.last[window] and is_shown(state, part, pair):
+                    parts += 1
+                    add_noisy(state, part, pair, noise, row)
+            if parts > 0:
+                keep = state.levels.rule.keep_sums if parts > 1 else 1.0
+                keep_row(state.levels, window, pair, row, parts * v, keep)
 
 
-def keep_row(state: WindowCounts, window: int, pair: int, row: Floats, v: float, keep: float) -> None:
+def is_shown(state: WindowCounts, window: int, pair: int) -> bool:
+    """Whether a policy of this batch may visit the pair within the window."""
+    for h in range(state.levels.tree.first[window], state.levels.tree.last[window]):
+        if state.shown[h * state.counting.pairs + pair]:
+            return True
+    return False
+
+
+def add_noisy(state: WindowCounts, window: int, pair: int, noise: Floats, row: Floats) -> None:
+    """Add the batch's counts of a pair within a window, with their noise."""
+    H, pairs, tree = state.counting.G, state.counting.pairs, state.levels.tree
+    begin, end = tree.start[tree.level[window]], tree.start[tree.level[window] + 1]
+    for d in range(row.size):
+        row[d] += noise[(d * (end - begin) + window - begin) * pairs + pair]
+        for h in range(tree.first[window], tree.last[window]):
+            row[d] += state.batch[(1 + d) * H * pairs + h * pairs + pair]
+
+
+def keep_row(levels: Levels, window: int, pair: int, row: Floats, v: float, keep: float) -> None:
     """Add a batch's row to what the window has of the pair, if it holds more than noise."""
-    total, n, v_before = in_order(row), in_order(state.Y[window, :, pair]), state.variance[window, pair]
+    total, n, v_before = in_order(row), in_order(levels.Y[window, :, pair]), levels.variance[window, pair]
     if total < keep * math.sqrt(row.size * v):
         return
     if information(n + total, v_before + v) <= information(n, v_before):
         return
     for d in range(row.size):
-        state.Y[window, d, pair] += row[d]
-    state.variance[window, pair] += v
+        levels.Y[window, d, pair] += row[d]
+    levels.variance[window, pair] += v
 
 
 def in_order(x: Floats) -> float:
@@ -198,44 +228,44 @@ def information(n: float, v: float) -> float:
 # --- which windows are split ----------------------------------------------------------------------------------
 
 
-def split_windows(state: WindowCounts) -> Ints:
+def split_windows(levels: Levels) -> Ints:
     """[window, pair]: 1 where the counts of the window are not handed on."""
-    tree, pairs = state.tree, state.counting.pairs
-    levels = tree.level[-1] + 1
-    tested, different = np.zeros(levels), np.zeros(levels)
+    tree, pairs = levels.tree, levels.Y.shape[2]
+    n = tree.level[-1] + 1
+    tested, different = np.zeros(n), np.zeros(n)
     split = np.zeros((tree.first.size, pairs), np.int64)
     for window in range(tree.first.size - 1, 0, -1):
         for pair in range(pairs):
             parent = tree.parent[window]
-            z = distance(state, window, parent, pair)
+            z = distance(levels, window, parent, pair)
             if z >= 0.0:
                 tested[tree.level[parent]] += 1.0
-            if z > state.rule.z:
+            if z > levels.rule.z:
                 different[tree.level[parent]] += 1.0
                 split[parent, pair] = 1
             split[parent, pair] |= split[window, pair]
     share = 0.0
-    for level in range(levels - 2, -1, -1):
+    for level in range(n - 2, -1, -1):
         share = max(share, different[level] / (tested[level] + LITTLE_KNOWN))
-        if share > state.rule.theta:
+        if share > levels.rule.theta:
             for window in range(tree.first.size):
                 if tree.level[window] == level:
                     split[window, :] = 1
     return split
 
 
-def distance(state: WindowCounts, window: int, parent: int, pair: int) -> float:
+def distance(levels: Levels, window: int, parent: int, pair: int) -> float:
     """By how many standard deviations a window differs from the one around it; -1 if it is not tested."""
-    rule, D = state.rule, state.counting.D
-    v0, v1 = state.variance[parent, pair], state.variance[window, pair]
-    n1, n0, largest = in_order(state.Y[window, :, pair]), 0.0, 0.0
+    rule, D = levels.rule, levels.Y.shape[1]
+    v0, v1 = levels.variance[parent, pair], levels.variance[window, pair]
+    n1, n0, largest = in_order(levels.Y[window, :, pair]), 0.0, 0.0
     for d in range(D):
-        n0 += kept(state, parent, d, pair)
+        n0 += kept(levels, parent, d, pair)
     if n0 <= 0.0 or n1 <= 0.0 or n1 < rule.power * math.sqrt(v1):
         return -1.0
     for d in range(D):
-        p = kept(state, parent, d, pair) / n0
-        apart = abs(state.Y[window, d, pair] - n1 * p) - rule.tolerance * n1
+        p = kept(levels, parent, d, pair) / n0
+        apart = abs(levels.Y[window, d, pair] - n1 * p) - rule.tolerance * n1
         spread, noise = p * (1.0 - p), (1.0 - p) ** 2 + (D - 1) * p**2  # of Y_d - n₁ p_d: n₁ is noisy too
         variance = rule.heavy * v1 * noise + n1 * spread + 1.0 + n1 * n1 * (v0 + n0 * spread) / (n0 * n0)
         if apart > 0.0:
@@ -243,26 +273,37 @@ def distance(state: WindowCounts, window: int, parent: int, pair: int) -> float:
     return largest
 
 
-def kept(state: WindowCounts, window: int, d: int, pair: int) -> float:
+def kept(levels: Levels, window: int, d: int, pair: int) -> float:
     """A cell, or 0 if it is small for its noise."""
-    y = state.Y[window, d, pair]
-    return y if y >= state.rule.zero * math.sqrt(state.variance[window, pair]) else 0.0
+    y = levels.Y[window, d, pair]
+    return y if y >= levels.rule.zero * math.sqrt(levels.variance[window, pair]) else 0.0
 
 
-def hand_on(state: WindowCounts, split: Ints, noisy: Noisy) -> None:
-    """Every row (h,s,a) gets the counts of the largest window around h that is not split."""
-    H, pairs, D = state.counting.G, state.counting.pairs, state.counting.D
+def first_unsplit(tree: Tree, split: Ints) -> int:
+    """The first level that has a window that is not split for all pairs."""
+    for window in range(tree.first.size):
+        for pair in range(split.shape[1]):
+            if split[window, pair] == 0:
+                return tree.level[window]
+    return tree.level[-1]
+
+
+def hand_on(levels: Levels, noisy: Noisy) -> int:
+    """Every row (h,s,a) gets the counts of the largest window around h that is not split; the present level."""
+    split = split_windows(levels)
+    H, D, pairs = levels.tree.last[0], levels.Y.shape[1], levels.Y.shape[2]
     for h in range(H):
         for pair in range(pairs):
             chosen = -1
-            for window in range(state.tree.first.size):
-                inside = state.tree.first[window] <= h < state.tree.last[window]
+            for window in range(levels.tree.first.size):
+                inside = levels.tree.first[window] <= h < levels.tree.last[window]
                 if chosen < 0 and inside and split[window, pair] == 0:
                     chosen = window
             row = h * pairs + pair
             for d in range(D):
-                noisy.counts[(1 + d) * H * pairs + row] = state.Y[chosen, d, pair]
-            noisy.sd[row] = math.sqrt(state.variance[chosen, pair])
+                noisy.counts[(1 + d) * H * pairs + row] = levels.Y[chosen, d, pair]
+            noisy.sd[row] = math.sqrt(levels.variance[chosen, pair])
+    return first_unsplit(levels.tree, split)
 
 
 # --- the privatizer -------------------------------------------------------------------------------------------
@@ -279,7 +320,7 @@ class Windows(Arrays):
     first, growth
         A batch has at least ⌈first/ε⌉ users, and all users so far are `growth` times those before it.
     pooled
-        The counts of the first ⌈pooled/ε⌉ users are released for all steps together; 0: of nobody.
+        The batches of the first ⌈pooled/ε⌉ users are released for all steps together; 0: none.
     zero, power, z, tolerance, theta
         The rule by which windows are split, above.
     confidence_scale
@@ -294,7 +335,7 @@ class Windows(Arrays):
     pooled: int = 2500
     zero: float = 3.0
     power: float = 5.0
-    z: float = 5.0
+    z: float = 4.0
     tolerance: float = 0.15
     theta: float = 0.1
     confidence_scale: float = 1.0
@@ -306,18 +347,14 @@ class Windows(Arrays):
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
         check_delta(self.delta, pure=True)
-        whole("first", self.first, 1)
-        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
-        whole("pooled", self.pooled, 0)
-        for key in ("zero", "power", "z", "tolerance", "theta"):
-            check_number(key, getattr(self, key), lambda value: value >= 0.0, "a number >= 0")
+        check_rule(self)
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, math.ceil(self.first / self.epsilon), self.growth)
 
     def kinds(self, problem: Problem) -> tuple[int, int]:
-        """How many batches are released pooled, and how many per step."""
+        """How many batches are released pooled, and how many at other levels."""
         ends = self.ends(problem)
         pooled = int((ends <= math.ceil(self.pooled / self.epsilon)).sum())
         return pooled, len(ends) - pooled
@@ -376,8 +413,13 @@ class Windows(Arrays):
         return WindowCounts(
             batch=np.zeros(counters(H, S, A, D)),
             shown=np.zeros(H * pairs, np.int64),
-            Y=np.zeros((tree.first.size, D, pairs)),
-            variance=np.zeros((tree.first.size, pairs)),
+            levels=Levels(
+                np.zeros((tree.first.size, D, pairs)),
+                np.zeros((tree.first.size, pairs)),
+                tree,
+                Rule(KEEP_SUMS[gaussian], 1.0 if gaussian else HEAVY, *rule),
+            ),
+            present=np.zeros(1, np.int64),
             closed=np.zeros(1, np.int64),
             ends=self.ends(problem),
             pooled=self.kinds(problem)[0],
@@ -388,9 +430,17 @@ class Windows(Arrays):
             coarse_variance=laws[0].variance * self.scale(problem, 0) ** 2,
             fine_variance=laws[1].variance * self.scale(problem, 1) ** 2,
             counting=tally,
-            tree=tree,
-            rule=Rule(KEEP_SUMS[gaussian], 1.0 if gaussian else HEAVY, *rule),
+            gaussian=gaussian,
         )
+
+
+def check_rule(privatizer: Any) -> None:
+    """The settings that windows have in both models."""
+    whole("first", privatizer.first, 1)
+    check_number("growth", privatizer.growth, lambda growth: growth >= 1.0, "a number >= 1")
+    whole("pooled", privatizer.pooled, 0)
+    for key in ("zero", "power", "z", "tolerance", "theta"):
+        check_number(key, getattr(privatizer, key), lambda value: value >= 0.0, "a number >= 0")
 
 
 def check_steps(problem: Problem, G: int) -> None:

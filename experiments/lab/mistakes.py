@@ -15,11 +15,12 @@ from dpucbvi.counts import FAMILIES, add_user
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import levels
 from dpucbvi.privacy.draws import fill
-from dpucbvi.privatizers import Batches, Central, Certificate, GaussianTree, Local
+from dpucbvi.privatizers import Batches, Central, Certificate, GaussianTree, Local, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
 from dpucbvi.privatizers.batches import close, ended, show
 from dpucbvi.privatizers.local import SentSums
 from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.windows import add_level, hand_on
 from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
 
 Factor = Callable[[Any, Problem, int], Any]  # of the noise: a number, or one for every counter
@@ -192,6 +193,41 @@ def retried(take: Take) -> Take:
     return broken
 
 
+def chosen_by_its_data(take: Take) -> Take:
+    """A batch is released for all steps together if there are many visits of the first pair in it."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        visits, rows = 0.0, state.counting.G * state.counting.pairs
+        for d in range(state.counting.D):
+            visits += state.batch[(1 + d) * rows]
+        return take(state._replace(pooled=state.ends.size if visits > 0.0 else 0), t, user, noisy)
+
+    return broken
+
+
+def noise_of_a_pair(_take: Take) -> Take:
+    """Counts per step with the noise of pooled counts: one for all steps of a pair."""
+
+    def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
+        H, pairs = state.counting.G, state.counting.pairs
+        add_user(state.counting, state.batch, user)
+        show(user.pi, H, state.counting.A, state.shown)
+        if not ended(t, state.ends, state.closed):
+            return False
+        fill(state.coarse, state.coarse_noise)
+        for d in range(state.counting.D):
+            for h in range(H):
+                of_pair = state.coarse_noise[d * pairs : (d + 1) * pairs]
+                state.fine_noise[(d * H + h) * pairs : (d * H + h + 1) * pairs] = of_pair
+        add_level(state, state.levels.tree.level[-1], state.fine_noise, state.coarse_variance)
+        state.batch[:] = 0
+        state.shown[:] = 0
+        hand_on(state.levels, noisy)
+        return True
+
+    return broken
+
+
 BROKEN = {
     "ten_percent": Mistake("noise 10% too small", Central, times(0.9)),
     "three_percent": Mistake("noise 3% too small", Batches, times(0.97)),
@@ -223,6 +259,9 @@ BROKEN = {
     "two_batches": Mistake("a user in two batches", Batches, take=two_batches),
     "released_again": Mistake("a batch released again after a restore", Batches, take=released_again),
     "retried": Mistake("a release tried again when planning fails", Batches, take=retried),
+    "two_windows": Mistake("a user in two batches of windows", Windows, take=two_batches),
+    "chosen_by_its_data": Mistake("a level that a batch's own data choose", Windows, take=chosen_by_its_data),
+    "noise_of_a_pair": Mistake("pooled noise on counts per step", Windows, take=noise_of_a_pair),
 }
 
 

@@ -1,8 +1,8 @@
 """The factors on the bonus and on E of an algorithm, chosen on seeds that no figure uses.
 
-+exp=calibrate chooses those of Figure 1, +exp=calibrate_mechanisms and +exp=calibrate_table1 those of the
-studies `mechanisms` and `table1`. The figure has the objective at every point of the grid, the choice marked,
-its sensitivity to be read.
++exp=calibrate chooses those of Figure 1; +exp=calibrate_mechanisms, +exp=calibrate_table1 and
++exp=calibrate_windows choose those of the studies `mechanisms`, `table1` and `windows`. The figure has the
+objective at every point of the grid, the choice marked, its sensitivity to be read.
 
 The rule by which the two factors of an algorithm are chosen, and how much hangs on the choice.
 
@@ -20,7 +20,7 @@ Valleys are flat: the points within 10% of the least objective cannot be told ap
 the middle of them, the one nearest to all the others in decades (dpucbvi/calibrate.py).
 
 An algorithm is told by the label of its arms, their panel and, where there are several, their environment: what
-differs otherwise is a setting.
+differs otherwise is a setting. In a panel of `all environments` the environment is a setting too.
 """
 
 from collections import defaultdict
@@ -43,11 +43,14 @@ from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, m
 from experiments.studies.shared.tables import as_regret, write_csv
 
 KEYS = ("bonus.scale", "confidence.scale")
+TOGETHER = "all environments"
 Key = TypeVar("Key")
 
 
 def algorithm(label: str, panel: str | None, env: str, environments: set[str]) -> str:
     """`batches, pooled`, or `RiverSwim: PUCB, JDP` if there are several environments."""
+    if panel == TOGETHER:
+        return label
     name = label if panel is None else f"{label}, {panel}"
     return name if len(environments) == 1 else f"{SHORT_ENVIRONMENTS[env]}: {name}"
 

@@ -35,7 +35,7 @@ def at_shown(experiment: StoredExperiment) -> dict[str, dict[str, StoredArm]]:
 
 def depends(arm: StoredArm) -> bool:
     """Whether the environment depends on the step."""
-    return str(arm.config["env"]["name"]) not in ("riverswim", "garnet")
+    return str(arm.config["env"]["name"]) not in ("riverswim", "garnet", "gymnasium")
 
 
 def draw(experiment: StoredExperiment) -> Figure:

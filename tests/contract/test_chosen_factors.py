@@ -46,7 +46,13 @@ def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]
 
 
 @pytest.mark.parametrize(
-    "file", ["results/calibrate", "results/calibrate_mechanisms", "results/calibrate_table1"]
+    "file",
+    [
+        "results/calibrate",
+        "results/calibrate_mechanisms",
+        "results/calibrate_table1",
+        "results/calibrate_windows",
+    ],
 )
 def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(file):
     """The points within 10% of the least objective; 0.1 for the rounding of the file."""
@@ -232,6 +238,21 @@ def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(n
     assert factors(arm) == chosen(FILES[name])
     for group in ("label", "agent", "privatizer", "postprocess"):
         assert arm[group] == calibrated[group]
+
+
+WAYS = ("pooled", "step", "windows", "pure", "local")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_count_has_the_factors_chosen_for_it_on_all_environments(way):
+    calibrated_arm, points = (
+        exp("calibrate_windows").arms[f"river_{way}"],
+        calibrated("results/calibrate_windows"),
+    )
+    run = [arm for arm in exp("windows").arms.values() if arm.label == calibrated_arm.label]
+    (at,) = [found for found, (_, is_chosen) in points[calibrated_arm.label].items() if is_chosen == "1"]
+    assert len(run) >= 2 and {factors(arm) for arm in run} == {at}
+    assert all(arm.privatizer == calibrated_arm.privatizer for arm in run)
 
 
 @pytest.mark.parametrize("name", ["mechanisms", "riverswim"])

@@ -97,6 +97,10 @@ VARIANTS = {
         private={**WINDOWS.private, "delta": 1e-6, "zero": 2.0, **dict.fromkeys(("power", "z"), 3.0)}
         | {"tolerance": 0.05, "theta": 0.2}
     ),
+    "local_windows": WINDOWS._replace(
+        pair=("dp_ucbvi", "local_windows", "closed_form"),
+        private={**BATCHED, "pooled": 30, "want": 3, "power": 1.0, "z": 1.0, "tolerance": 0.0},
+    ),
     "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
     "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
     "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
@@ -158,7 +162,7 @@ def setup_of(
 ) -> Setup:
     """A run that learns within a few dozen episodes: large ε, small bonus, narrow band."""
     agent, privatizer, postprocess = variant.pair
-    epsilon = min(epsilon, MOST_SIMULATED) if privatizer in ("one_question", "one_step") else epsilon
+    epsilon = min(epsilon, MOST_SIMULATED) if PRIVATIZERS[privatizer].model == "LDP" else epsilon
     private = {} if privatizer == "non_private" else {"epsilon": epsilon, "confidence_scale": width}
     options = {"postprocess": postprocess, "lp_checks": 20, "zero": variant.zero, **changes}
     options["known_rewards"] = variant.known_rewards

@@ -12,7 +12,7 @@ from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
 from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
 from dpucbvi.privacy.certificate import worst
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privatizers.windows import distance, release_steps, split_windows, take, windows
+from dpucbvi.privatizers.windows import distance, finer_level, release, split_windows, take, windows
 from dpucbvi.protocol import Noisy
 from dpucbvi.simulate import set_up
 
@@ -65,6 +65,16 @@ def test_levels_cut_the_horizon_and_nest(horizon):
         assert tree.first[around] <= tree.first[i] and tree.last[i] <= tree.last[around]
 
 
+def test_the_levels_below_the_present_one_come_in_turn():
+    tree = windows(8)
+    assert [[finer_level(tree, present, i) for i in range(4)] for present in range(4)] == [
+        [1, 2, 3, 1],
+        [2, 3, 2, 3],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+    ]
+
+
 # --- privacy --------------------------------------------------------------------------------------------------
 
 
@@ -78,7 +88,7 @@ def test_a_user_is_in_one_batch_of_a_kind_that_is_fixed_beforehand(j):
         other = dp.User(*another, user.pi, another.s[1:] + S) if t == j else user
         for state, one in zip(states, (user, other), strict=True):
             take(state, t, one, room())
-        apart = states[0].Y[0] - states[1].Y[0]  # of the whole horizon
+        apart = states[0].levels.Y[0] - states[1].levels.Y[0]  # of the whole horizon
         seen.append(np.abs(apart).sum())
     batch = -(-j // 10) * 10
     assert not any(seen[: batch - 1]) and seen[batch - 1] > 0
@@ -102,7 +112,7 @@ def test_a_user_who_is_counted_in_two_batches_is_noticed():
         other = user._replace(place=(user.place + 1) % (2 * S)) if t == 10 else user
         for state, one in zip(states, (user, other), strict=True):
             counted_twice(state, t, one, room())
-        seen.append(np.abs(states[0].Y[0] - states[1].Y[0]).sum())
+        seen.append(np.abs(states[0].levels.Y[0] - states[1].levels.Y[0]).sum())
     assert seen[19] == 2 * seen[9] > 0
 
 
@@ -177,22 +187,23 @@ def test_pooled_agents_are_refused():
 def test_windows_are_sums_of_steps():
     """Without noise, with one policy: a window has the symbols of its steps, the horizon those of all users."""
     state, noisy = quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))), room()
-    steps = np.zeros((2, H, 2 * S, S * A))
+    steps = np.zeros((6, H, 2 * S, S * A))  # of every batch
     for t, user in enumerate(users(K - 1), start=1):
         for h in range(H):
-            steps[int(t > 20), h, user.place[h], user.s[h] * A + user.a[h]] += 1
+            steps[(t - 1) // 10, h, user.place[h], user.s[h] * A + user.a[h]] += 1
         take(state, t, user, noisy)
-    assert np.array_equal(state.Y[0], steps.sum(axis=(0, 1)))
-    for i in range(1, state.tree.first.size):
-        assert np.array_equal(state.Y[i], steps[1, state.tree.first[i] : state.tree.last[i]].sum(axis=0))
+    Y, tree, released_at = state.levels.Y, state.levels.tree, np.array([0, 0, 1, 2, 3, 1])
+    for i in range(tree.first.size):
+        fine_enough = steps[released_at >= tree.level[i]].sum(axis=0)
+        assert np.array_equal(Y[i], fine_enough[tree.first[i] : tree.last[i]].sum(axis=0))
     rows = noisy.counts[H * S * A : -H * S * A].reshape(2 * S, H, S * A)
-    assert np.array_equal(rows, np.repeat(state.Y[0][:, None], H, axis=1))  # users do not depend on h: pooled
+    assert np.array_equal(rows, np.repeat(Y[0][:, None], H, axis=1))  # users do not depend on h: pooled
     assert noisy.sd.max() < 1e-3
 
 
 def final_state(mdp, K=4000, **rule):
     """What a release with next to no noise has found out at the end of a run."""
-    setup = set_up(mdp, GREEDY, dp.Windows(1e4, first=10**6, pooled=0, **rule), K)
+    setup = set_up(mdp, GREEDY, dp.Windows(1e4, delta=0.1, first=10**6, pooled=0, **rule), K)
     release = setup.privatizer.release(setup.problem, mdp.H, seed_stream(0, "privacy"))
     rng = np.random.default_rng(1)
     pi = rng.integers(2, size=(mdp.H, mdp.S))
@@ -202,7 +213,7 @@ def final_state(mdp, K=4000, **rule):
         path = rollout(mdp, pi, rng.random(uniforms_per_episode(mdp.H)))
         place = path.s[1:] + mdp.S * path.r.astype(np.int64)
         release.release(dp.User(path.s, path.a, path.r, pi, place))
-    return release.state
+    return release.state.levels
 
 
 def test_a_river_that_flips_is_split_where_it_flips_and_no_other():
@@ -222,16 +233,16 @@ def test_noise_alone_splits_nothing():
     hold nothing would differ.
     """
     state = dp.Windows(1.0, delta=1e-6, power=6.0).start(PROBLEM, H, seed_stream(3, "privacy"))
-    state.Y[0, 0] = 1e9  # one certain symbol
+    levels = state.levels
+    levels.Y[0, 0] = 1e9  # one certain symbol
     different = tested = without = 0
     for _ in range(400):
-        state.Y[1:], state.variance[1:], state.shown[:] = 0.0, 0.0, 1
-        release_steps(state)
-        state.batch[:] = 0.0
-        for i in range(1, state.tree.first.size):
-            if state.tree.parent[i] == 0:
+        levels.Y[1:], levels.variance[1:], state.shown[:] = 0.0, 0.0, 1
+        release(state, 3)
+        for i in range(1, levels.tree.first.size):
+            if levels.tree.parent[i] == 0:
                 for pair in range(S * A):
-                    z = distance(state, i, 0, pair)
+                    z = distance(levels, i, 0, pair)
                     tested, different = tested + (z >= 0), different + (z > 5.0)
                     without += z * math.sqrt(2 * S - 1) > 5.0
     assert tested > 20 and different == 0 and without > 10

@@ -26,7 +26,7 @@ def every_privatizer():
 @pytest.mark.parametrize("privatizer", [*every_privatizer(), *EXACT.values()], ids=repr)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_the_numbers_are_the_privatizers_own(privatizer, pooled):
-    if pooled and isinstance(privatizer, dp.Windows):
+    if pooled and isinstance(privatizer, dp.Windows | dp.LocalWindows):
         with pytest.raises(dp.InputError, match="pooled"):
             dp.certify(privatizer, **SIZES, pooled=True)
         return
