@@ -31,7 +31,7 @@ import numpy as np
 
 from dpucbvi.errors import InputError, finite, whole
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy.draws import generator, lattice, next_words, snapped, unit
+from dpucbvi.privacy.draws import LATTICE, generator, next_words, snapped, unit
 from dpucbvi.privacy.laplace import Words, seed_stream
 from dpucbvi.protocol import Counts, Floats, Ints, Postprocess, Problem, Release, Shape, User
 from dpucbvi.support import Support
@@ -203,7 +203,7 @@ def statistics(
             counts.N_sa[g, s, a] += 1
         counts.N_sas[g, s, a, place[h]] += 1
         if not families.joint:
-            counts.R[g, s, a] += snapped(r - CENTRE if families.centred else r, lattice())
+            counts.R[g, s, a] += snapped(r - CENTRE if families.centred else r)
     return flat
 
 
@@ -224,7 +224,7 @@ class Counting(NamedTuple):
     end: int  # and that after the last
     one: float  # what a visit adds to N(s,a): 0 if that has no counter
     centre: float  # what is taken off a reward
-    lattice: float  # to which it is then rounded (privacy/draws.py)
+    lattice: float  # LATTICE, by which it is then rounded (privacy/draws.py); 0 in integers
     joint: bool  # the reward is in the cell
     clip: int  # 0: none
     sigma: np.ndarray  # her statistics, all zero between users
@@ -237,7 +237,7 @@ def counting(shape: Shape, H: int, families: str, clip: int | None = None, grid:
     (G, S, A, D), chosen, n = shape, FAMILIES[families], counters(*shape)
     sigma: np.ndarray = np.zeros(n, np.float64 if grid is None else np.int64)
     centre: float = 0.0 if grid is None else 0
-    rounded: float = lattice() if grid is None else 0
+    rounded: float = LATTICE if grid is None else 0
     if chosen.centred:
         centre = CENTRE if grid is None else grid // 2
     one = 0 if chosen.summed else 1
@@ -258,7 +258,7 @@ def add_user(c: Counting, total: np.ndarray, user: User) -> None:
             c.sigma[places[0]] += c.one
             c.sigma[places[1]] += 1
             if not c.joint:
-                c.sigma[places[2]] += snapped(user.r[h] - c.centre, c.lattice)
+                c.sigma[places[2]] += (user.r[h] - c.centre + c.lattice) - c.lattice
     for i in range(3 * user.a.size):
         cell = c.cells[i]
         total[cell] += c.sigma[cell]

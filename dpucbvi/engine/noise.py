@@ -153,12 +153,12 @@ def fill_gaussian(state: Words, words: Words, out: Floats) -> None:
 
 @jit
 def fill_seeded(source: Draws, out: Floats) -> None:
-    """Fill `out` with scale × the next variates, on the lattice if there is one."""
+    """Fill `out` with scale × the next variates, on the lattice."""
     if source.gaussian:
         fill_gaussian(source.generator, source.words, out)
         for c in range(out.size):
-            out[c] = snapped(source.scale[c] * out[c], source.lattice)
+            out[c] = snapped(source.scale[c] * out[c])
     else:
         next_words(source.generator, source.words)
         for c in range(out.size):
-            out[c] = snapped(source.scale[c] * laplace_from_word(source.words[c]), source.lattice)
+            out[c] = snapped(source.scale[c] * laplace_from_word(source.words[c]))

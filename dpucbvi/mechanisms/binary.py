@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dpucbvi.mechanisms import TOO_MANY, add
-from dpucbvi.privacy.draws import fill, lattice, snapped
+from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.protocol import Floats, Ints
 
 
@@ -64,7 +64,7 @@ class BinaryMechanism:
             raise OverflowError(f"a tree of {self.L} levels holds {(1 << self.L) - 1} items, not more")
         closed = (self.t & -self.t).bit_length() - 1
         self.noise[:closed] = 0
-        self.noise[closed] = snapped(self.scale * self._stream.draw(len(self.sum)), lattice())
+        self.noise[closed] = snapped(self.scale * self._stream.draw(len(self.sum)))
         total = np.zeros_like(self.sum)
         for i in reversed(range(closed, self.L)):  # largest block first: the order of the arrays below
             if self.t >> i & 1:

@@ -59,7 +59,7 @@ import numpy as np
 from dpucbvi.elementary import expm1, log1p
 from dpucbvi.errors import InputError, whole
 from dpucbvi.mechanisms import TOO_MANY
-from dpucbvi.privacy.draws import fill, lattice, snapped
+from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.protocol import Floats, Ints
 
 MARGIN = 1e-10  # by which a sensitivity is rounded up, relative; its own rounding is below 1e-12
@@ -225,7 +225,6 @@ class Buffers(NamedTuple):
     new: Floats  # scratch
     total: Floats
     T: int  # releases that the sensitivity was for
-    lattice: float
 
     def seek(self, releases: int) -> None:
         """Set the index as it is after so many releases: no file is trusted with it."""
@@ -237,7 +236,7 @@ def start(size: int, blt: Blt, T: int) -> Buffers:
     d = len(_gaps(blt))
     y, new, total = np.zeros((d, size)), np.zeros(size), np.zeros(size)
     x, w = np.array(blt.x), np.array(blt.w)
-    return Buffers(np.zeros(1, np.int64), y, np.ones(d), np.zeros(1), x, w, new, total, T, lattice())
+    return Buffers(np.zeros(1, np.int64), y, np.ones(d), np.zeros(1), x, w, new, total, T)
 
 
 def next_noise(buffers: Buffers, source: Any) -> tuple[Floats, float]:
@@ -256,6 +255,6 @@ def next_noise(buffers: Buffers, source: Any) -> tuple[Floats, float]:
         b += w * buffers.powers[i]
         buffers.powers[i] *= x
     for c in range(total.size):
-        total[c] = snapped(total[c], buffers.lattice)
+        total[c] = snapped(total[c])
     buffers.variance[0] += b * b
     return total, buffers.variance[0]

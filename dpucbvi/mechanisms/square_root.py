@@ -39,7 +39,7 @@ import numpy as np
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import TOO_MANY, add_multiple
-from dpucbvi.privacy.draws import fill, lattice, snapped
+from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.protocol import Floats, Ints
 
 MOST_BYTES = 2 * 10**9  # of what is kept for all releases
@@ -87,7 +87,7 @@ def noise_table(size: int, T: int, source: Any) -> Floats:
     if T:
         correlate(z)
     for row in z:
-        row[:] = snapped(row, lattice())
+        row[:] = snapped(row)
     return z
 
 

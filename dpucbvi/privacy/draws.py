@@ -4,7 +4,7 @@ The generator is numpy's SFC64, kept as its four words so that a state is made o
 bits of a word (`next_words`, `fill`) has a compiled version of its own in engine/noise.py, which gives the same
 bits; everything else here is compiled as it stands.
 
-Lattice. With SNAPPED noise and rewards are rounded to multiples of 2^-20, whose sums are exact below 2^33. Then
+Lattice. Noise and rewards are rounded to multiples of 2^-20, whose sums are exact below 2^33. Then
 N + snapped(noise) is N + noise, rounded to the lattice whatever N is: its low bits do not tell N. x + 1.5·2^32
 lies between 2^32 and 2^33, where floats are 2^-20 apart, for |x| < 2^31.
 """
@@ -19,17 +19,12 @@ from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import Words, laplace_from_words
 from dpucbvi.protocol import Floats
 
-SNAPPED = False  # whether simulated noise and rewards are on the lattice; those of stored results are not
+LATTICE = 1.5 * 2.0**32  # its addition rounds to multiples of 2^-20
 
 
-def lattice() -> float:
-    """The number whose addition rounds to the lattice; 0 if nothing is rounded."""
-    return 1.5 * 2.0**32 if SNAPPED else 0.0
-
-
-def snapped(x: Any, lattice: float) -> Any:
+def snapped(x: Any) -> Any:
     """The lattice point nearest to x."""
-    return (x + lattice) - lattice
+    return (x + LATTICE) - LATTICE
 
 
 class Draws(NamedTuple):
@@ -39,13 +34,12 @@ class Draws(NamedTuple):
     words: Words  # scratch
     scale: Floats  # of every coordinate
     gaussian: bool
-    lattice: float
 
     def draw(self, n: int) -> Floats:
         """The next n noises, one for each coordinate."""
         next_words(self.generator, self.words)
         standard = gaussian_from_words(self.words) if self.gaussian else laplace_from_words(self.words)
-        return snapped(self.scale * standard[:n], self.lattice)
+        return snapped(self.scale * standard[:n])
 
 
 def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
@@ -54,7 +48,7 @@ def seeded(seed: np.random.SeedSequence, scale: Floats, gaussian: bool) -> Any:
         return Recorded(seed, scale, gaussian)
     n = scale.size
     words = np.zeros(2 * ((n + 1) // 2) if gaussian else n, dtype=np.uint64)
-    return Draws(generator(seed), words, scale, gaussian, lattice())
+    return Draws(generator(seed), words, scale, gaussian)
 
 
 def another(seed: np.random.SeedSequence) -> np.random.SeedSequence:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 Words = NDArray[np.uint64]
 
-KEYED = False  # whether noise belongs to a run's settings as well; that of stored results does not
 STREAMS = ("environment", "privacy", "audit", "rewards")
 
 LN2 = 0.6931471805599453
@@ -58,11 +57,11 @@ def seed_stream(seed: int, stream: str) -> np.random.SeedSequence:
 def privacy_stream(setup: "Setup", seed: int) -> np.random.SeedSequence:
     """The privacy stream of a run.
 
-    With KEYED it belongs to all that the run is made of, so that two arms with one seed have noises of their
+    It belongs to all that the run is made of, so that two arms with one seed have noises of their
     own: from a shared one, 2 N̂ of ε = 2 minus N̂ of ε = 1 are the true counts. Exact noise is from the system;
     where a test seeds it, a session, which knows no MDP, has that of the run that simulates it.
     """
-    if not KEYED or getattr(setup.privatizer, "exact", False):
+    if getattr(setup.privatizer, "exact", False):
         return seed_stream(seed, "privacy")
     digest = hashlib.sha256(repr(_content(setup)).encode()).digest()
     key = np.frombuffer(digest, np.uint32).tolist()

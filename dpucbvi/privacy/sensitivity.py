@@ -35,7 +35,6 @@ from typing import NamedTuple
 from dpucbvi.counts import Families
 from dpucbvi.errors import InputError
 
-TOGETHER = False  # whether scales and certificates count on it; stored results do not
 SENSITIVITY_FACTOR = {"paper": 1, "replace_one": 2}  # the paper calibrates for a user who is added or removed
 
 
@@ -69,7 +68,7 @@ def _of_released(families: Families, count: Fraction, reward: Fraction) -> ByFam
 def reached_together(families: Families, sensitivity: str, H: int, G: int, clip: int | None) -> Fraction:
     """The largest Σ_f share_f ‖change of f‖²/Δ_f² that one user who is replaced can reach."""
     known = families.summed and families.centred and SENSITIVITY_FACTOR[sensitivity] == 2 and clip is None
-    if not (TOGETHER and known):
+    if not known:
         return Fraction(1)
     return Fraction(7, 8) + (Fraction((H + 1) // 2, 8 * H) if G > 1 or H == 1 else 0)
 

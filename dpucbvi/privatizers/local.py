@@ -22,7 +22,7 @@ from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, sta
 from dpucbvi.errors import check_number
 from dpucbvi.mechanisms.binary import Stream
 from dpucbvi.privacy.certificate import check_delta, positive
-from dpucbvi.privacy.draws import fill, lattice, snapped
+from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
@@ -126,7 +126,7 @@ class LocalRandomizer:
 
     def perturb(self, sigma: Floats) -> Floats:
         """σ̃ = σ + Lap(3Δ/ε) in every coordinate [Sec.5.2 (1), (3)]."""
-        return sigma + snapped(self.scale * self._stream.draw(len(sigma)), lattice())
+        return sigma + snapped(self.scale * self._stream.draw(len(sigma)))
 
 
 class LocalServer:

@@ -14,7 +14,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, as_counts, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy import sensitivity
+from dpucbvi.privacy import law, sensitivity
 from dpucbvi.privacy.sensitivity import check_clip, l1, l2_squared, largest_square
 
 HALF = (0.0, 0.5, 1.0)
@@ -166,9 +166,8 @@ LARGER = [pytest.param(*size, marks=pytest.mark.slow) for size in ((4, 2, 2), (5
 
 @pytest.mark.parametrize(("H", "S", "A"), [*TOGETHER, *LARGER])
 @pytest.mark.parametrize("pooled", [False, True])
-def test_two_families_are_never_at_their_worst_together(monkeypatch, H, S, A, pooled):
+def test_two_families_are_never_at_their_worst_together(H, S, A, pooled):
     """All pairs of users: the share that is claimed is reached, and no more."""
-    monkeypatch.setattr(sensitivity, "TOGETHER", True)
     claimed = sensitivity.reached_together(FAMILIES["tuned"], "replace_one", H, 1 if pooled else H, None)
     assert reached(H, S, A, pooled) == pytest.approx(float(claimed), rel=1e-12)
     assert claimed == (
@@ -176,11 +175,9 @@ def test_two_families_are_never_at_their_worst_together(monkeypatch, H, S, A, po
     )
 
 
-def test_with_a_clip_they_may_be(monkeypatch):
-    """So that nothing is claimed there, nor of other families and relations, nor before the switch is on."""
+def test_with_a_clip_they_may_be():
+    """So that nothing is claimed there, nor of other families and relations."""
     assert reached(2, 2, 1, True, clip=1) == pytest.approx(1.0)
-    assert sensitivity.reached_together(FAMILIES["tuned"], "replace_one", 4, 4, None) == 1
-    monkeypatch.setattr(sensitivity, "TOGETHER", True)
     assert sensitivity.reached_together(FAMILIES["tuned"], "replace_one", 4, 4, None) == Fraction(15, 16)
     others = [("tuned", "replace_one", 2), ("tuned", "paper", None), ("paper", "replace_one", None)]
     for families, relation, clip in [*others, ("symbols", "replace_one", None)]:
@@ -192,9 +189,9 @@ def test_with_a_clip_they_may_be(monkeypatch):
 def test_the_noise_is_smaller_for_the_same_certificate(monkeypatch, kind, G, share):
     """σ² falls by the share; μ of a user who is replaced stays, and that of one who is added grows."""
     problem = dp.Problem(20, 6, 2, 1000, 0.05)
-    before, made = kind(1.0).scales(problem, G), kind(1.0).certificate(problem, G)
-    monkeypatch.setattr(sensitivity, "TOGETHER", True)
     after, now = kind(1.0).scales(problem, G), kind(1.0).certificate(problem, G)
+    monkeypatch.setattr(law, "reached_together", lambda *_: Fraction(1))
+    before, made = kind(1.0).scales(problem, G), kind(1.0).certificate(problem, G)
     assert after.M**2 == pytest.approx(share * before.M**2) and after.R**2 == pytest.approx(share * before.R**2)
     assert now.mu_replace_one == pytest.approx(made.mu_replace_one) and now.replace_one <= 1.0 + 1e-9
     assert now.mu_add_remove**2 * share == pytest.approx(made.mu_add_remove**2)
