@@ -37,7 +37,10 @@ NO_RUNS = {"audit"}  # attacks on releases, without episodes: tests/unit/audit r
 EXPERIMENTS = sorted({path.stem for path in (CONF / "exp").glob("*.yaml")} - NO_RUNS)
 COLUMNS = ["experiment", "arm", "seed", "K", "visits", "regret", "E", "Q"]
 MOST_EPISODES, IF_RELEASED_LATE = 60, 600
-FIRST_POINTS = ("calibrate_mechanisms", "calibrate_table1", "calibrate_windows", "explain_fit", "table1_private")
+FIRST_POINTS = (  # of large grids
+    *("calibrate_mechanisms", "calibrate_table1", "calibrate_windows"),
+    *("explain_fit", "table1_private"),
+)
 
 
 def digests(name: str) -> Iterator[dict[str, str]]:

@@ -15,7 +15,7 @@ from dpucbvi.protocol import Problem
 from dpucbvi.simulate import fitted
 from experiments.lab.audit import replayed_defect
 from experiments.lab.compose import privatizers
-from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times, two_batches
+from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times
 
 SETTINGS = {"sensitivity": "replace_one", "families": "tuned", "first": 1, "growth": 1.5}
 GAUSSIAN = (
