@@ -101,7 +101,7 @@ def run_fast(
     checkpoint: Path | None = None,
 ) -> Trace:
     """One run from its first episode, or from its checkpoint if there is one."""
-    begun, run = time.monotonic(), start(setup, seed)
+    begun, run = time.thread_time(), start(setup, seed)
     loop = Loop(run)
     if watch is not None:
         for k, plan, counts, _, _ in episodes(run, seed, loop):
@@ -119,7 +119,7 @@ def run_fast(
     for done in run_chunks(run, seed, loop=loop):
         progress(done)
         if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-            run.seconds[0] = earlier + time.monotonic() - begun
+            run.seconds[0] = earlier + time.thread_time() - begun
             save_checkpoint(run, checkpoint, origin)
             saved = time.monotonic()
     return trace(run, loop.report)._replace(earlier_seconds=earlier)

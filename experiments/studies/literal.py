@@ -31,6 +31,7 @@ from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, new_panels
 
 EXACT = "exact"  # the panel of the arms that must agree
+DRAWN = None  # the panel of the arms at the size of Figure 1
 LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 EPSILONS = (1.0, 10.0, 100.0)
@@ -43,7 +44,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
-    arms = [arm for arm in experiment.arms if arm.panel != EXACT]
+    arms = [arm for arm in experiment.arms if arm.panel is DRAWN]
     figure, (upper, lower) = new_panels([2.4, 2.5])
     _draw_learned(upper, arms)
     _draw_needed(lower, arms[0])
