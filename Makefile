@@ -15,7 +15,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help riverswim paper reproduce figures smoke verify ship page report bench notebooks quick test test-all lint types format lock clean
+.PHONY: help riverswim paper reproduce figures smoke verify ship page docs report bench notebooks quick test test-all test-browser lint types format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +45,11 @@ ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of
 page: $(VENV) ## the results as one HTML file, results/page/index.html
 	$(BIN)/python experiments/page.py
 
+docs: .venv/.docs ## the site, results/site/index.html, without a warning or a broken link: about a minute
+	rm -rf docs/api results/site
+	$(BIN)/python -m sphinx -q -W -n -c docs . results/site -d .venv/doctrees
+	$(BIN)/python docs/check_links.py results/site
+
 report: $(VENV) ## the report as a PDF, results/report/report.pdf (needs latexmk or tectonic)
 	$(BIN)/python experiments/report.py
 
@@ -69,6 +74,9 @@ test: lint types ## lint, types and all tests but the slow ones
 test-all: lint types ## lint, types and every test, slow ones too
 	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
 
+test-browser: $(VENV) ## work the page in Chromium, which must be on PATH
+	$(BIN)/python -m pytest tests/contract/test_page.py -m slow --browser
+
 lint: $(VENV) ## style and formatting, nothing rewritten
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -88,6 +96,9 @@ lock: ## resolve requirements.lock again from pyproject.toml (needs uv)
 	echo setuptools | uv pip compile --quiet --universal --fork-strategy fewest \
 	  --python-version $(lastword $(PYTHONS)) --extra dev --generate-hashes \
 	  --no-header --no-annotate -o requirements.lock pyproject.toml -
+	uv pip compile --quiet --universal --fork-strategy fewest \
+	  --python-version $(lastword $(PYTHONS)) --extra docs --constraint requirements.lock --generate-hashes \
+	  --no-header --no-annotate -o docs/requirements.lock pyproject.toml
 
 clean: ## remove caches and .venv, keep results/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info build
@@ -107,4 +118,9 @@ $(VENV): requirements.lock pyproject.toml
 	else pip="$(BIN)/python -m pip install --quiet --disable-pip-version-check"; fi; \
 	set -ex; $$pip --require-hashes -r requirements.lock; \
 	$$pip --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Only the site needs these: the tests do not wait for them.
+.venv/.docs: $(VENV) docs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
 	@touch $@

@@ -155,8 +155,47 @@ def calibrate(
     """Run the agent at every pair of factors and choose the middle of the best ones after K episodes.
 
     It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
-    noise and so no E. Report nothing on these seeds. `settings` are those of dp.run. A `ledger` is told of the
-    choice: it is public, unless `data` names the users whose data the MDP was made of, and these must be in it.
+    noise and so no E. Report nothing on these seeds.
+
+    Parameters
+    ----------
+    mdp : TabularMDP
+        The problem.
+    agent : object
+        The algorithm, whose bonus is multiplied.
+    privatizer : object
+        What releases the counts, whose E is multiplied.
+    K : int
+        Episodes of a run.
+    seed : int or sequence of int
+        The seeds of the runs.
+    bonus : sequence of float
+        The factors on the bonus.
+    confidence : sequence of float
+        The factors on E.
+    ledger : Ledger, optional
+        Is told of the choice: it is public, unless `data` is given.
+    data : str, optional
+        The users whose data the MDP was made of; they must be in the ledger.
+    **settings
+        Those of `dp.run`.
+
+    Returns
+    -------
+    Calibrated
+        The agent and the privatizer with the chosen factors; `print` says how sensitive the choice is.
+
+    Raises
+    ------
+    InputError
+        If a factor or a setting is not accepted.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> found = dp.calibrate(dp.riverswim(S=3, H=4), dp.UCBVI(), K=30, seed=[0, 1], bonus=[0.01, 0.1, 1.0])
+    >>> found.runs
+    6
     """
     check_paid(ledger, data)
     for key, part, parameter in (

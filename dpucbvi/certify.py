@@ -63,7 +63,7 @@ class Measures(NamedTuple):
 class Guarantee:
     """A certificate in full.
 
-    Attributes
+    Parameters
     ----------
     model
         "JDP", "LDP", "DP" (all that is released, as by `dp.fit`) or "none".
@@ -80,6 +80,12 @@ class Guarantee:
         of these and found nothing.
     assumptions
         What must hold besides.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.certify(dp.Central(epsilon=1), H=20, S=6, A=2, K=50_000).basis
+    'proven'
     """
 
     model: str
@@ -124,7 +130,7 @@ def certify(
     per_person: int = 1,
     audit: Any = None,
 ) -> Guarantee:
-    """What a privatizer guarantees for K users, whatever the MDP and the agent are.
+    """Work out what a privatizer guarantees for K users, whatever the MDP and the agent are.
 
     Parameters
     ----------

@@ -25,17 +25,28 @@ def compare(a: Runs | Mapping[str, Runs], b: Runs | None = None) -> "Paired | Da
 
     Parameters
     ----------
-    a, b : runs over the same seeds as dp.run gives them, or `a` alone: a mapping of two or more of them.
+    a, b
+        Runs over the same seeds as dp.run gives them, or `a` alone: a mapping of two or more of them.
 
     Returns
     -------
-    Paired, for two: the mean difference with its 95% interval, the probability that a run of the first has less
-    regret, and the p-value of a permutation test. A pandas.DataFrame, for a mapping: a row per pair, its last
-    column being Holm's p-values.
+    Paired or pandas.DataFrame
+        For two: the mean difference with its 95% interval, the probability that a run of the first has less
+        regret, and the p-value of a permutation test. For a mapping: a row per pair, its last column being
+        Holm's p-values.
 
     Raises
     ------
-    InputError : for seeds or numbers of episodes that differ, and for a mapping if pandas is not installed.
+    InputError
+        For seeds or numbers of episodes that differ, and for a mapping if pandas is not installed.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> river = dp.riverswim(S=3, H=4)
+    >>> one, two = (dp.run(river, dp.UCBVI(bonus_scale=c), K=50, seed=range(5)) for c in (0.01, 1.0))
+    >>> dp.compare(one, two).difference < 0
+    True
     """
     if isinstance(a, Runs) and isinstance(b, Runs):
         return _paired(a, b)

@@ -52,7 +52,36 @@ RIVERSWIM = {
 def riverswim(
     S: int = 6, H: int = 20, variant: str = "chowdhury_zhou", rewards: str = "deterministic"
 ) -> TabularMDP:
-    """RiverSwim with S states (at least 2, and enough for the variant's start) and horizon H."""
+    """RiverSwim: a chain on which only a policy that swims right through many failures finds the reward 1.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2, and enough for the start of the variant.
+    H : int
+        Steps of an episode, at least 1.
+    variant : str
+        `chowdhury_zhou`, the river of the paper's Section 7, or `strehl_littman`, the original.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If S or H is out of range, the MDP does not fit into this machine, or a name is unknown.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.riverswim(S=6, H=20)
+    >>> mdp.S, mdp.A, mdp.H, mdp.stationary
+    (6, 2, 20, True)
+    """
     check_name("variant", variant, RIVERSWIM)
     current = RIVERSWIM[variant]
     least = max(2, 1 + max(current.start))
@@ -77,13 +106,71 @@ def riverswim(
 
 
 def flipping_river(S: int = 6, H: int = 20, at: int = 10, rewards: str = "deterministic") -> TabularMDP:
-    """RiverSwim whose two actions change roles for good after `at` steps."""
+    """RiverSwim whose two actions change roles for good after `at` steps.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2.
+    H : int
+        Steps of an episode, at least 1.
+    at : int
+        After how many steps they change roles.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.flipping_river(S=3, H=6, at=2)
+    >>> mdp.stationary, bool((mdp.P[0, :, 0] == mdp.P[2, :, 1]).all())
+    (False, True)
+    """
     whole("at", at, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) >= at, rewards, f"flipping-river-{at}")
 
 
 def alternating_river(S: int = 6, H: int = 20, every: int = 5, rewards: str = "deterministic") -> TabularMDP:
-    """RiverSwim whose two actions change roles after every `every` steps."""
+    """RiverSwim whose two actions change roles after every `every` steps.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2.
+    H : int
+        Steps of an episode, at least 1.
+    every : int
+        Steps between two changes.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.alternating_river(S=3, H=6, every=2)
+    >>> bool((mdp.P[0] == mdp.P[4]).all()), bool((mdp.P[0] == mdp.P[2]).all())
+    (True, False)
+    """
     whole("every", every, 1, whole("H", H, 2) - 1)
     return _swapped(S, H, np.arange(H) // every % 2 == 1, rewards, f"alternating-river-{every}")
 
@@ -100,6 +187,34 @@ def drifting_river(S: int = 6, H: int = 20, drift: float = 0.2, rewards: str = "
     """RiverSwim whose current grows: from step to step, inside the river, `right` moves up less and down more.
 
     The probability `drift` goes from up to down in equal parts over the H steps.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2.
+    H : int
+        Steps of an episode, at least 1.
+    drift : float
+        How much probability goes from up to down, in all.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.drifting_river(S=4, H=5, drift=0.2)
+    >>> bool(mdp.P[0, 1, 1, 2] > mdp.P[4, 1, 1, 2])
+    True
     """
     whole("H", H, 2)
     most = RIVERSWIM["chowdhury_zhou"].inside[2]
@@ -116,6 +231,34 @@ def hidden_shortcut(S: int = 6, H: int = 20, at: int = 8, rewards: str = "determ
     """RiverSwim with one surprise: after `at` steps, and only then, `left` in s=1 leads to the last state.
 
     A swimmer has passed s=1 by then, and at every other step `left` in s=1 leads to s=0.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2.
+    H : int
+        Steps of an episode, at least 1.
+    at : int
+        The step of the surprise.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.hidden_shortcut(S=4, H=6, at=3)
+    >>> float(mdp.P[3, 1, 0, 3]), float(mdp.P[2, 1, 0, 3])
+    (1.0, 0.0)
     """
     _check_least(3, S=S)
     whole("at", at, 1, whole("H", H, 2) - 1)
@@ -133,6 +276,33 @@ def chain(S: int = 5, H: int = 20, slip: float = 0.2, rewards: str = "determinis
 
     Action 0 goes on, and pays 10 where it stays, in the last state; action 1 goes back to s=0 and pays 2. With
     probability `slip` the other one happens, and pays; r(s,a) is the mean.
+
+    Parameters
+    ----------
+    S : int
+        States, at least 2.
+    H : int
+        Steps of an episode, at least 1.
+    slip : float
+        The probability that the other action happens.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.chain(S=5, H=20, slip=0.2).r[0, 4].round(2).tolist()
+    [0.84, 0.36]
     """
     _check_least(2, S=S)
     _check_room(H, S, 2)
@@ -150,6 +320,30 @@ def six_arms(H: int = 20, rewards: str = "deterministic") -> TabularMDP:
     From s=0 action i leads to s=i+1 with probability 1, 0.15, 0.1, 0.05, 0.03 or 0.01, else nowhere. There it
     is pulled again by the same action, s=1 by any but the fifth, for 50, 133, 300, 800, 1660 or 6000; every
     other action leads back to s=0.
+
+    Parameters
+    ----------
+    H : int
+        Steps of an episode, at least 1.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.six_arms(H=10)
+    >>> mdp.S, mdp.A
+    (7, 6)
     """
     P, r = np.zeros((7, 6, 7)), np.zeros((7, 6))
     P[1:, :, 0] = 1.0
@@ -168,6 +362,36 @@ def grid_world(
 
     Actions 0 to 3 go up, right, down and left; with probability slip/2 each the agent goes to one of the two
     sides instead, and against a wall it stays (Russell & Norvig, Artificial Intelligence, Section 17.1).
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the grid.
+    columns : int
+        Columns of the grid.
+    H : int
+        Steps of an episode, at least 1.
+    slip : float
+        The probability of going to a side.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.grid_world(rows=2, columns=3, H=5)
+    >>> mdp.S, mdp.A
+    (6, 4)
     """
     _check_least(1, rows=rows)
     _check_least(2, columns=columns)
@@ -186,7 +410,37 @@ def grid_world(
 
 
 def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str = "bernoulli") -> TabularMDP:
-    """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0."""
+    """P_h(.|s,a) uniform on the simplex, r_h(s,a) uniform on [0,1], a new draw for every step; s_1 = 0.
+
+    Parameters
+    ----------
+    S : int
+        States.
+    A : int
+        Actions.
+    H : int
+        Steps of an episode, at least 1.
+    seed : int
+        Of the draw.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.random_mdp(S=3, A=2, H=4, seed=1).stationary
+    False
+    """
     _check_least(1, S=S, A=A)
     _check_room(H, S, A, once=False)
     _check_least(0, seed=seed)
@@ -205,6 +459,38 @@ def garnet(
 
     Every pair leads to `branching` states, drawn without replacement, with probabilities cut by uniform points;
     r(s,a) is uniform on [0,1].
+
+    Parameters
+    ----------
+    S : int
+        States.
+    A : int
+        Actions.
+    H : int
+        Steps of an episode, at least 1.
+    branching : int
+        Next states of a pair, at most S.
+    seed : int
+        Of the draw.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.garnet(S=8, A=2, H=5, branching=3)
+    >>> int((mdp.P[0, 0, 0] > 0).sum())
+    3
     """
     _check_least(1, S=S, A=A)
     _check_room(H, S, A)
@@ -227,6 +513,35 @@ def hard_tree(
     good state, paying 1 at every step of the last part, or to a bad one, each with probability 1/2; but for one
     leaf, one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any
     other, and there are (H/3)·A^(depth+1) to try.
+
+    Parameters
+    ----------
+    depth : int
+        Of the tree.
+    A : int
+        Actions.
+    H : int
+        Steps of an episode, at least 1.
+    gap : float
+        By how much the one triple is better.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the MDP does not fit into this machine.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.hard_tree(depth=1, A=2, H=20).S
+    6
     """
     check_number("gap", gap, lambda gap: 0.0 < gap <= 0.5, "a number in (0, 0.5]")
     _check_least(2, A=A)
@@ -256,7 +571,35 @@ def hard_tree(
 
 
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:
-    """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,)."""
+    """The user's own MDP: an .npz file with arrays P (H,S,A,S), r (H,S,A) and initial (S,).
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem.
+
+    Raises
+    ------
+    InputError
+        If the file is not there, or its arrays are no MDP; the message names the first entry that is wrong.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> import tempfile, pathlib, numpy as np
+    >>> mdp = dp.riverswim(S=3, H=4)
+    >>> path = str(pathlib.Path(tempfile.mkdtemp()) / "river.npz")
+    >>> np.savez(path, P=mdp.P, r=mdp.r, initial=mdp.initial)
+    >>> dp.from_file(path).sha256 == mdp.sha256
+    True
+    """
     if not isinstance(path, str | os.PathLike):
         raise refused("path", path, "the name of an .npz")
     if not Path(path).is_file():

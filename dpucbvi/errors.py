@@ -13,7 +13,15 @@ LONGEST = 80  # characters of a value that a message repeats
 
 
 class InputError(ValueError):
-    """A value the user gave is not accepted; the message names the key and what is accepted."""
+    """A value that you gave is not accepted; the message, one line, names the key and what is accepted.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.Central(epsilon=-1)
+    Traceback (most recent call last):
+    dpucbvi.errors.InputError: epsilon: -1 is not accepted; it must be a number >= 1e-100
+    """
 
 
 class LpError(ArithmeticError):

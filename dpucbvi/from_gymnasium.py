@@ -17,9 +17,39 @@ from dpucbvi.mdp import TabularMDP
 
 
 def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMDP:
-    """The table of an environment of gymnasium, given by its id (FrozenLake-v1) or itself, for H steps.
+    """Read the table of an environment of gymnasium as an MDP with H steps.
 
-    r(s,a) is the mean over s' of the mapped reward. InputError if it has no table.
+    r(s,a) is the mean over s' of the reward, mapped to [0, 1]; states in which episodes end become absorbing.
+
+    Parameters
+    ----------
+    id : str or gymnasium.Env
+        Its id, such as FrozenLake-v1, or the environment itself.
+    H : int
+        Steps of an episode, at least 1.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+
+    Returns
+    -------
+    TabularMDP
+        The problem; its `reward_range` says what the rewards 0 and 1 stand for.
+
+    Raises
+    ------
+    InputError
+        If gymnasium is not installed, there is no such environment, or it has no table or pays nothing.
+
+    See Also
+    --------
+    to_gymnasium : The way back.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.from_gymnasium("FrozenLake-v1", H=30)
+    >>> mdp.S, mdp.A, mdp.reward_range
+    (16, 4, (0.0, 1.0))
     """
     env: Any = _made(id) if isinstance(id, str) else id
     if not hasattr(env, "unwrapped"):

@@ -68,7 +68,25 @@ class Description(NamedTuple):
 
 
 def describe(mdp: TabularMDP) -> Description:
-    """The size of an MDP and its hardness: how it depends on the step, span of V*, diameter, gaps."""
+    """Work out the size of an MDP and its hardness: dependence on the step, span of V*, diameter, gaps.
+
+    Parameters
+    ----------
+    mdp : TabularMDP
+        The problem.
+
+    Returns
+    -------
+    Description
+        The numbers by name; `print` shows them as a table.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> found = dp.describe(dp.riverswim(S=3, H=4))
+    >>> found.stationary, found.next_states
+    (True, 3)
+    """
     V, Q = optimal_values(mdp)
     reached = reachable(mdp)
     gaps = (V[:-1, :, None] - Q)[reached]

@@ -34,13 +34,42 @@ class Trajectory(NamedTuple):
 
 @dataclass(frozen=True)
 class TabularMDP:
-    """A finite-horizon MDP: P[h,s,a,s'], r[h,s,a], initial[s]; its arrays are read-only.
+    """A finite-horizon MDP; its arrays are read-only.
 
     A P that is the same at every step is kept once: `P` is then a view that repeats it.
 
-    Requires: P[h,s,a,:] and `initial` are distributions, r is in [0,1]; anything else raises
-    InputError with the first offending index. `reward_range` is what the rewards 0 and 1 stand for, where they
-    were mapped from others; nothing but reports reads it.
+    Parameters
+    ----------
+    P : array (H, S, A, S)
+        P[h, s, a, s'] is the probability of s'. Every P[h, s, a] must be a distribution.
+    r : array (H, S, A)
+        Mean rewards, in [0, 1].
+    initial : array (S,)
+        The distribution of the first state.
+    rewards : str
+        `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
+    name : str
+        What messages and figures call it.
+    reward_range : tuple of float
+        What the rewards 0 and 1 stand for, where they were mapped from others; only reports read it.
+
+    Raises
+    ------
+    InputError
+        If a shape, a distribution or a reward is wrong; the message has the first index that is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpucbvi as dp
+    >>> P = np.zeros((6, 2, 2, 2))  # H, S, A, S
+    >>> P[:, :, 0, 0] = P[:, :, 1, 1] = 1.0  # action a leads to state a
+    >>> mdp = dp.TabularMDP(P, r=np.full((6, 2, 2), 0.5), initial=[1.0, 0.0])
+    >>> mdp.H, mdp.S, mdp.A
+    (6, 2, 2)
+    >>> dp.TabularMDP(P, r=np.full((6, 2, 2), 2.0), initial=[1.0, 0.0])
+    Traceback (most recent call last):
+    dpucbvi.errors.InputError: r[0, 0, 0] = 2.0: every entry must be in [0, 1]
     """
 
     P: Floats

@@ -31,18 +31,32 @@ def plot(
 
     Parameters
     ----------
-    runs : runs over several seeds as dp.run gives them, by name, or alone.
-    mdp : their MDP; with it, the regret of the uniform policy is drawn beside them.
-    path : where the figure is also written, in the format of its suffix.
-    x, y : `log` or `linear`.
+    runs
+        Runs over several seeds as dp.run gives them, by name, or alone.
+    mdp
+        Their MDP; with it, the regret of the uniform policy is drawn beside them.
+    path
+        Where the figure is also written, in the format of its suffix.
+    x, y
+        `log` or `linear`.
 
     Returns
     -------
     matplotlib.figure.Figure
+        The figure.
 
     Raises
     ------
-    InputError : for other runs or scales, and if matplotlib is not installed.
+    InputError
+        For other runs or scales, and if matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp = dp.riverswim(S=3, H=4)
+    >>> figure = dp.plot({"UCBVI": dp.run(mdp, dp.UCBVI(), K=50, seed=range(3))}, mdp)
+    >>> len(figure.axes) > 0
+    True
     """
     for key, value in (("x", x), ("y", y)):
         if value not in ("log", "linear"):

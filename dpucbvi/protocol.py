@@ -27,7 +27,29 @@ Ints = NDArray[np.int64]
 
 
 class Problem(NamedTuple):
-    """The sizes every bound depends on; T = KH. `D` next states of a pair are counted; None: all S."""
+    """The sizes that every bound depends on; T = KH.
+
+    Parameters
+    ----------
+    H : int
+        Steps of an episode.
+    S : int
+        States.
+    A : int
+        Actions.
+    K : int
+        Episodes.
+    beta : float
+        The failure probability of the bounds.
+    D : int, optional
+        How many next states of a pair are counted; None: all S.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.Problem(H=20, S=6, A=2, K=50_000, beta=0.05).T
+    1000000
+    """
 
     H: int
     S: int
@@ -53,7 +75,24 @@ Shape = tuple[int, int, int, int]  # G, S, A, and how many next states of a pair
 
 
 class Counts(NamedTuple):
-    """N(s,a), N(s,a,s') and R(s,a), each with the leading step axis of length G."""
+    """The counts that an agent plans on, each with a leading step axis of length G: H, or 1 if pooled.
+
+    Parameters
+    ----------
+    N_sa : array (G, S, A)
+        N(s,a).
+    N_sas : array (G, S, A, S)
+        N(s,a,s').
+    R : array (G, S, A)
+        R(s,a), the sum of the rewards.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> import numpy as np
+    >>> dp.Counts(np.zeros((4, 3, 2)), np.zeros((4, 3, 2, 3)), np.zeros((4, 3, 2))).G
+    4
+    """
 
     N_sa: Floats
     N_sas: Floats
@@ -67,7 +106,22 @@ class Counts(NamedTuple):
 class Plan(NamedTuple):
     """What an algorithm has decided before an episode: its policy and the values behind it.
 
-    `pi[h, s]` is an action, or `pi[h, s, a]` a probability.
+    Parameters
+    ----------
+    pi : array
+        `pi[h, s]` is an action, or `pi[h, s, a]` a probability.
+    Q : array (H, S, A)
+        The values of pairs.
+    V : array (H+1, S)
+        The values of states.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> import numpy as np
+    >>> plan = dp.Plan(pi=np.zeros((4, 3), dtype=int), Q=np.zeros((4, 3, 2)), V=np.zeros((5, 3)))
+    >>> plan.pi.shape
+    (4, 3)
     """
 
     pi: np.ndarray
@@ -91,13 +145,34 @@ class Episode(NamedTuple):
 class Noise(NamedTuple):
     """How large a privatizer's noise is.
 
-    `E` is the E_{ε,β} of Assumption 3.1, times `factor`. A released counter has at most `terms` noises of the
-    given scale; with these two, algorithms on raw counts work out the widths that their own papers print, times
-    `printed`; None means that they take E times `raw` instead, a bound on the noise of all that they read; it
-    is set_up's to fill in (confidence.bound_to_E). `cell` bounds the noise of every released N(s,a,s') at once,
-    with probability 1 - β/3, and `sd` is the largest standard deviation that the noise of a released N(s,a,s')
-    has. `proven`: at factor 1, Assumption 3.1 holds in every episode after the first release, with probability
-    1 - β/3 for all; otherwise E bounds the noise of what was released and no more.
+    Parameters
+    ----------
+    scale : float
+        Of one noise that is drawn.
+    E : float
+        The E_{ε,β} of Assumption 3.1, times `factor`.
+    terms : int
+        A released counter has at most so many noises of this scale; with these two, algorithms on raw counts
+        work out the widths that their own papers print.
+    printed : float, optional
+        Multiplies these widths; None: the algorithms take E times `raw` instead.
+    factor : float
+        What E was multiplied by.
+    cell : float
+        Bounds the noise of every released N(s,a,s') at once, with probability 1 - β/3.
+    sd : float
+        The largest standard deviation that the noise of a released N(s,a,s') has.
+    proven : bool
+        At factor 1, Assumption 3.1 holds in every episode after the first release, with probability 1 - β/3 for
+        all; otherwise E bounds the noise of what was released and no more.
+    raw : float
+        E times this bounds the noise of all that is read of raw counts (`confidence.bound_to_E`).
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.Noise(scale=2.0, E=30.0).proven
+    True
     """
 
     scale: float
@@ -124,8 +199,28 @@ class Noise(NamedTuple):
 class User(NamedTuple):
     """One user as a privatizer meets her: what she did, and the policy she was shown.
 
-    `place[h]` is the counter of the pair (s_h, a_h) to which her next state belongs: the state itself where all
-    S have one.
+    Parameters
+    ----------
+    s : array (H+1,)
+        Her states.
+    a : array (H,)
+        Her actions.
+    r : array (H,)
+        Her rewards.
+    pi : array
+        The policy.
+    place : array (H,)
+        `place[h]` is the counter of the pair (s_h, a_h) to which her next state belongs: the state itself where
+        all S have one.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> import numpy as np
+    >>> s, a = np.array([0, 1, 1]), np.array([1, 0])
+    >>> her = dp.User(s, a, r=np.array([0.0, 1.0]), pi=np.ones((2, 2), dtype=int), place=s[1:])
+    >>> her.r.sum()
+    np.float64(1.0)
     """
 
     s: Ints

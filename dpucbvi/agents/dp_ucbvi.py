@@ -137,13 +137,38 @@ def one_row(P: Floats, after: Ints, g: int, row: int, p: Floats) -> None:
 
 @dataclass(frozen=True)
 class DPUCBVI(Optimistic):
-    """Algorithm 1.
+    """Algorithm 1 of the paper, DP-UCBVI.
 
-    `bonus` takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like bonus.bernstein_bonus,
-    called where Ñ = N > 0; `c` are the constants of line 7. `cap` is what a Q is before anything is known, and
-    so what it never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at step h [D31]. `minimum=False` takes
-    the minimum of line 9 without the Q of the last episode [D32]. `anyway` lets it pool its counts also where
-    P or r depend on h, to see what that costs.
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+    bonus : callable
+        Takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like `bonus.bernstein_bonus`,
+        called where Ñ = N > 0; `c` has the constants of line 7.
+    cap : str
+        What a Q is before anything is known, and never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at
+        step h [D31].
+    minimum : bool
+        False takes the minimum of line 9 without the Q of the last episode [D32].
+    anyway : bool
+        Pool the counts also where P or r depends on h, to see what that costs.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, a name is unknown, or `bonus` is no function.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.DPUCBVI(bonus_scale=0.01), dp.Central(epsilon=10), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
     """
 
     bonus: Bonus = bernstein_bonus

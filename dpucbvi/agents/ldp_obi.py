@@ -118,7 +118,29 @@ def plan_ldp_obi(c: LdpObiConstants, counts: Counted, values: Values, k: int) ->
 
 @dataclass(frozen=True)
 class LDPOBI(Optimistic):
-    """LDP-OBI of Garcelon et al. (2021); LDP only."""
+    """LDP-OBI of Garcelon et al. (2021); LDP only.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.LDPOBI(bonus_scale=0.01), dp.Local(epsilon=10), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     raw = True
     models = LDP

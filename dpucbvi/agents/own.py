@@ -40,9 +40,33 @@ class OwnAgent:
 
 
 def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = False) -> OwnAgent:
-    """The agent that plans every episode by `plan`, a function from the private counts to a Plan.
+    """Make an agent of a function from the private counts to a plan.
 
     The function has no memory; an algorithm with one is a generator function, started anew in every run.
+
+    Parameters
+    ----------
+    plan : callable
+        Takes `Counts` and returns a `Plan`, in every episode.
+    raw : bool
+        Hand it the noisy counts as they were released, without post-processing.
+    pooled : bool
+        Hand it counts of all steps together, for an MDP whose P and r do not depend on h.
+
+    Returns
+    -------
+    OwnAgent
+        An agent for `dp.run`, `dp.Session` and `dp.fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpucbvi as dp
+    >>> def least_tried(counts):
+    ...     return dp.Plan(pi=counts.N_sa.argmin(axis=-1), Q=np.zeros((4, 3, 2)), V=np.zeros((5, 3)))
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.planner(least_tried), dp.Central(epsilon=10), K=50)
+    >>> int(run.episodes[-1])
+    50
     """
 
     def algorithm(problem: Problem, private: PrivateCounts) -> Algorithm:

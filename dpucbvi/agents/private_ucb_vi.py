@@ -124,7 +124,30 @@ def plan_private_ucb_vi(c: PrivateUcbViConstants, counts: Counted, values: Value
 
 @dataclass(frozen=True)
 class PrivateUCBVI(Optimistic):
-    """Private-UCB-VI of Chowdhury and Zhou (2022)."""
+    """Private-UCB-VI of Chowdhury and Zhou (2022); JDP or LDP.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> mdp, private = dp.riverswim(S=3, H=4), dp.Central(epsilon=10)
+    >>> run = dp.run(mdp, dp.PrivateUCBVI(bonus_scale=0.01), private, K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     raw = True
     models = ANY

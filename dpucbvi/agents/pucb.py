@@ -91,7 +91,29 @@ def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None
 
 @dataclass(frozen=True)
 class PUCB(Optimistic):
-    """PUCB of Vietri et al. (2020); JDP only."""
+    """PUCB of Vietri et al. (2020); JDP only.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.PUCB(bonus_scale=0.01), dp.Central(epsilon=10), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     raw = True
     models = JDP

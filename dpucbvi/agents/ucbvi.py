@@ -210,7 +210,29 @@ def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k
 
 @dataclass(frozen=True)
 class UCBVI(Optimistic):
-    """UCBVI-BF of Azar et al. (2017), with bonus 2 (Bernstein-Freedman); not private."""
+    """UCBVI-BF of Azar et al. (2017), with bonus 2 (Bernstein-Freedman); not private.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.UCBVI(bonus_scale=0.01), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     raw = False
     models = NONE
@@ -224,7 +246,29 @@ class UCBVI(Optimistic):
 
 @dataclass(frozen=True)
 class UCBVICH(Optimistic):
-    """UCBVI-CH of Azar et al. (2017), with bonus 1 (Chernoff-Hoeffding); not private."""
+    """UCBVI-CH of Azar et al. (2017), with bonus 1 (Chernoff-Hoeffding); not private.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.UCBVICH(bonus_scale=0.01), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     raw = False
     models = NONE
@@ -237,7 +281,29 @@ class UCBVICH(Optimistic):
 
 @dataclass(frozen=True)
 class UCBVIRefined(UCBVI):
-    """UCBVI-BF with the constants of Drago, Mussi & Metelli (2025); not private."""
+    """UCBVI-BF with the constants of Drago, Mussi & Metelli (2025); not private.
+
+    Parameters
+    ----------
+    bonus_scale : float
+        Multiplies the bonus; 1 in the algorithm's paper.
+    pooled : bool
+        Counts of all steps together, for an MDP whose P and r do not depend on h.
+    bonus_without : str, optional
+        A term of the bonus to leave out, to see what it is there for [D32].
+
+    Raises
+    ------
+    InputError
+        If `bonus_scale` is not above 0, or there is no such term.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> run = dp.run(dp.riverswim(S=3, H=4), dp.UCBVIRefined(bonus_scale=0.01), K=50, seed=0)
+    >>> run.regret.shape, bool(run.regret[-1] >= 0)
+    ((50,), True)
+    """
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
         return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, REFINED)

@@ -49,7 +49,26 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit has tried and found. `certificate` is what the privatizer declares at this size."""
+    """What an audit has tried and found; `print` shows it.
+
+    Parameters
+    ----------
+    privatizer : str
+        Its name.
+    certificate : Certificate
+        What it declares at this size.
+    findings : tuple
+        One entry for each attack and relation, with `declared`, `found` and `caught`.
+    notes : tuple of str
+        What else a reader should know.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> found = dp.audit(dp.Batches(1.0, first=2, growth=1.0), trials=0)
+    >>> isinstance(found, dp.Audit), found.caught
+    (True, False)
+    """
 
     privatizer: str
     certificate: Certificate

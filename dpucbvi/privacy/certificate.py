@@ -46,8 +46,36 @@ class Certificate(NamedTuple):
     """The ε that the released counters have at this δ, by neighbour relation.
 
     δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say;
-    where it is discrete Gaussian, ε comes from the two ρ. `noise` tells a simulation (seeded floating point)
-    from a release (exact integers, unpredictable words).
+    where it is discrete Gaussian, ε comes from the two ρ.
+
+    Parameters
+    ----------
+    model : str
+        `JDP`, `LDP` or `none`.
+    add_remove : float
+        ε if a user is added or removed.
+    replace_one : float
+        ε if her trajectory is replaced.
+    delta : float
+        Of both.
+    mu_add_remove : float, optional
+        μ of Gaussian differential privacy.
+    mu_replace_one : float, optional
+        The same measure, if she is replaced.
+    noise : str
+        `simulation` (seeded floating point) or `release` (exact integers, unpredictable words).
+    rho_add_remove : float, optional
+        ρ of zero-concentrated differential privacy.
+    rho_replace_one : float, optional
+        The same measure, if she is replaced.
+    declared : bool
+        By a file, and not worked out again from its settings.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> print(dp.Certificate("JDP", add_remove=1.0, replace_one=2.0).epsilon("replace_one"))
+    2.0
     """
 
     model: str  # "JDP", "LDP" or "none"

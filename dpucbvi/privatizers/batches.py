@@ -128,12 +128,50 @@ def show(pi: np.ndarray, G: int, A: int, shown: Ints) -> None:
 
 @dataclass(frozen=True)
 class Batches(NoisySums):
-    """Laplace noise for a pure ε (`delta` = 0), or Gaussian noise for (ε, δ), under the given sensitivity.
+    """Noise once per batch of users: Laplace for a pure ε (`delta` = 0), or Gaussian for (ε, δ); for JDP.
 
-    `first` and `growth`: the least batch, and by which factor the users so far grow. With `per_epsilon`,
-    `first` is meant at ε = 1, and the least batch has ⌈first/ε⌉ users: its noise is then the same share of it
-    at every ε. `policy_cells` and `drop_empty` switch the two public readings on. The other settings are those
-    of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    delta : float
+        0 for Laplace noise and a pure ε; above 0 for Gaussian noise.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    families : str
+        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
+    first : int
+        Users of the least batch.
+    growth : float
+        By which factor all users so far grow from batch to batch.
+    per_epsilon : bool
+        `first` is meant at ε = 1, and the least batch has ⌈first/ε⌉ users: its noise is then the same share of
+        it at every ε.
+    policy_cells : bool
+        Noise goes only to the pairs (s, π_h(s)) of the policies shown; no user can visit others.
+    drop_empty : bool
+        Leave a pair's batch out if its noisy total is small.
+    clip : int, optional
+        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
+        then.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.Batches(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.replace_one.epsilon <= 1, private.delta
+    (True, 0.0)
     """
 
     epsilon: float

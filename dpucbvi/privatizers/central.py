@@ -57,11 +57,38 @@ class BinaryTrees(OverTime):
 
 @dataclass(frozen=True)
 class Central(BinaryTrees):
-    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
+    """The Central Privatizer of Section 5.1, for JDP: a binary tree with Laplace noise on every counter.
 
-    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
-    this constant in place of the proven E; `families` and `every` are the paper's unless another choice is
-    made. `noise="exact"` is for publication (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    families : str
+        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
+    every : int
+        Users between two releases; 1 in the paper.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    printed_constant : float, optional
+        Takes the printed order of E with this constant, in place of the proven E.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.Central(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.model, private.add_remove.epsilon, private.replace_one.epsilon
+    ('JDP', 1.0, 2.0)
     """
 
     epsilon: float
@@ -129,7 +156,39 @@ class GaussianTree(BinaryTrees):
 
     An item lies in L = ⌈log2 (T+1)⌉ nodes, so its column has ℓ2 norm √L, and a release has at most L noises.
 
-    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    delta : float
+        The δ at which ε holds, between 0 and 1.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    families : str
+        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
+    every : int
+        Users between two releases; 1 in the paper.
+    clip : int, optional
+        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
+        then.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.GaussianTree(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.replace_one.epsilon <= 1, private.delta
+    (True, 1e-06)
     """
 
     epsilon: float

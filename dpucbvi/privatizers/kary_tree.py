@@ -18,7 +18,36 @@ from dpucbvi.privatizers.over_time import OverTime, running_sums
 class KaryTree(OverTime):
     """A tree in which every node has k children, k odd; Laplace noise for a pure ε under the given sensitivity.
 
-    The other settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    families : str
+        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
+    every : int
+        Users between two releases; 1 in the paper.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    k : int
+        Children of a node; odd.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.KaryTree(epsilon=1, k=5), H=20, S=6, A=2, K=50_000)
+    >>> private.replace_one.epsilon <= 1, private.delta
+    (True, 0.0)
     """
 
     epsilon: float

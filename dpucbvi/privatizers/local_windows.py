@@ -146,20 +146,44 @@ def estimate(state: WindowQuestions) -> None:
 
 @dataclass(frozen=True)
 class LocalWindows(Arrays):
-    """One answer per user about a window of steps, pure ε-LDP.
+    """One answer per user about a window of steps; pure ε-LDP.
 
     Parameters
     ----------
-    epsilon
-        The budget of a user.
-    first, growth
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    first : int
         New counts are released after e users, e <- e + max(first, ⌊(growth - 1) e⌋).
-    pooled, want
-        Which window and pair a user is asked about, above.
-    zero, power, z, tolerance, theta
-        The rule by which windows are split, as of `dp.Windows`.
-    confidence_scale
-        Multiplies E.
+    growth : float
+        See `first`.
+    pooled : int
+        The first ⌈pooled/ε⌉ users are asked about all steps together.
+    want : int
+        Answers that a window and pair should have before others are asked about.
+    zero : float
+        The rule by which windows are split; the head of `privatizers/windows.py` has it.
+    power : float
+        See `zero`.
+    z : float
+        See `zero`.
+    tolerance : float
+        See `zero`.
+    theta : float
+        See `zero`.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.LocalWindows(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.model, private.replace_one.epsilon <= 1
+    ('LDP', True)
     """
 
     epsilon: float

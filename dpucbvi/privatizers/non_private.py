@@ -29,7 +29,14 @@ def take(state: TrueSums, t: int, user: User, noisy: Noisy) -> bool:
 
 @dataclass(frozen=True)
 class NonPrivate(Arrays):
-    """No noise, so E = 0 and nothing is certified."""
+    """Counts without noise, so E = 0 and nothing is certified.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> dp.run(dp.riverswim(S=3, H=4), dp.UCBVI(), dp.NonPrivate(), K=5).certificate.model
+    'none'
+    """
 
     model = "none"
     families = "paper"

@@ -137,11 +137,41 @@ def first_visit(user: User, row: int, G: int, S: int, A: int) -> int:
 
 @dataclass(frozen=True)
 class OneQuestion(Answers):
-    """One answer per user, pure ε-LDP.
+    """Each user answers one question about one pair, at random; pure ε-LDP.
 
-    `transitions`: the share of questions about the next state; it has no meaning for `symbols`, which every
-    question is about. `want`, `first`, `growth`: see above. `noise="exact"` is for publication
-    (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    transitions : float
+        The share of questions about the next state; without a meaning for `symbols`, where every question is
+        about it.
+    want : int
+        Answers that a pair should have before others are asked about.
+    first : int
+        New counts are released after e users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    growth : float
+        See `first`.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    symbols : bool
+        Ask for the next state and the rounded reward as one symbol.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.OneQuestion(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.model, private.replace_one.epsilon <= 1
+    ('LDP', True)
     """
 
     epsilon: float

@@ -131,10 +131,36 @@ def reward(user: User, h: int) -> float:
 
 @dataclass(frozen=True)
 class OneStep(Answers):
-    """The bits of one random step per user, pure ε-LDP.
+    """Each user reports noisy bits of one random step; pure ε-LDP.
 
-    `transitions`: the share of reports on the next state; `first` and `growth`: when counts are released, after
-    e users, e <- e + max(first, ⌊(growth - 1) e⌋). `noise="exact"` is for publication (release_mode.py).
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    transitions : float
+        The share of reports on the next state; the others are on the reward.
+    first : int
+        New counts are released after e users, e <- e + max(first, ⌊(growth - 1) e⌋).
+    growth : float
+        See `first`.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.OneStep(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.model, private.replace_one.epsilon <= 1
+    ('LDP', True)
     """
 
     epsilon: float

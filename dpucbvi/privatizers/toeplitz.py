@@ -27,10 +27,43 @@ TAKES = {BLT: running_sums(blt.next_noise), SQUARE_ROOT: running_sums(square_roo
 
 @dataclass(frozen=True)
 class Toeplitz(OverTime):
-    """Correlated Gaussian noise for (ε, δ): of the mechanisms on streams the one with least.
+    """Correlated Gaussian noise for (ε, δ): of the mechanisms on streams the one with least noise.
 
-    `factorisation`: `blt`, in flat memory, or `square_root`, with all noise in memory. The other settings are
-    those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py) and takes `square_root`.
+    Parameters
+    ----------
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    delta : float
+        The δ at which ε holds, between 0 and 1.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    families : str
+        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
+    every : int
+        Users between two releases; 1 in the paper.
+    clip : int, optional
+        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
+        then.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    factorisation : str
+        `blt`, in flat memory, or `square_root`, with all noise in memory; exact noise takes the latter.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.Toeplitz(epsilon=1), H=20, S=6, A=2, K=50_000, pooled=True)
+    >>> private.replace_one.epsilon <= 1, private.delta
+    (True, 1e-06)
     """
 
     epsilon: float

@@ -311,20 +311,46 @@ def hand_on(levels: Levels, noisy: Noisy) -> int:
 
 @dataclass(frozen=True)
 class Windows(Arrays):
-    """Counts per step or pooled, as private tests find them; pure ε (`delta` = 0) or (ε, δ).
+    """Counts per step or pooled, as private tests find them; pure ε (`delta` = 0) or (ε, δ), for JDP.
 
     Parameters
     ----------
-    epsilon, delta, sensitivity
-        The budget, as of `dp.Batches`.
-    first, growth
-        A batch has at least ⌈first/ε⌉ users, and all users so far are `growth` times those before it.
-    pooled
+    epsilon : float
+        The budget of a user, under the neighbours that `sensitivity` names.
+    delta : float
+        0 for Laplace noise and a pure ε; above 0 for Gaussian noise.
+    sensitivity : str
+        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
+    first : int
+        A batch has at least ⌈first/ε⌉ users.
+    growth : float
+        By which factor all users so far grow from batch to batch.
+    pooled : int
         The batches of the first ⌈pooled/ε⌉ users are released for all steps together; 0: none.
-    zero, power, z, tolerance, theta
-        The rule by which windows are split, above.
-    confidence_scale
-        Multiplies E.
+    zero : float
+        The rule by which windows are split; the head of `privatizers/windows.py` has it.
+    power : float
+        See `zero`.
+    z : float
+        See `zero`.
+    tolerance : float
+        See `zero`.
+    theta : float
+        See `zero`.
+    confidence_scale : float
+        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or settings do not fit together.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> private = dp.certify(dp.Windows(epsilon=1), H=20, S=6, A=2, K=50_000)
+    >>> private.model, private.replace_one.epsilon <= 1
+    ('JDP', True)
     """
 
     epsilon: float

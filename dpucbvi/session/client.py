@@ -59,7 +59,35 @@ def parsed(sent: tuple[Any, ...], ticket: str, number: int) -> tuple[Any, ...]:
 
 
 class Client:
-    """One device; `path` is the file in which it remembers what it has said."""
+    """One device that answers the question of `dp.OneQuestion` itself: only the noisy answer leaves it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file in which it remembers what it has said.
+    session : str
+        The session that may ask.
+    epsilon : float
+        The budget of an answer.
+    H : int
+        Steps of an episode.
+    S : int
+        States.
+    A : int
+        Actions.
+    pooled : bool
+        Whether counts are pooled over the steps.
+    limit : float, optional
+        The ε of all that this device may ever say; that of one answer, if it is not given.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import dpucbvi as dp
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "device.json"
+    >>> dp.Client(file, session="trial", epsilon=1.0, H=4, S=3, A=2).spent
+    0.0
+    """
 
     def __init__(
         self,

@@ -99,6 +99,8 @@ def fit(
         The least and the largest reward; what lies outside is cut.
     per_person
         How many trajectories of a person count: her first ones.
+    beta
+        The failure probability of the agent's bounds.
     ledger, data
         A `dp.Ledger` to charge, and the name under which it has these data.
 
@@ -112,6 +114,15 @@ def fit(
     ------
     InputError
         If a setting is not accepted, the noise is simulated or the ledger refuses; never for what a user did.
+
+    Examples
+    --------
+    >>> import dpucbvi as dp
+    >>> logged = {name: [([0, 1, 1], [1, 1], [0, 1])] for name in range(30)}  # s, a, r of a trajectory each
+    >>> private = dp.Batches(epsilon=5, noise="exact")
+    >>> found = dp.fit(logged, private, dp.DPUCBVI(bonus_scale=1e-4), H=2, S=2, A=2, K=30)
+    >>> found.policy.shape
+    (2, 2)
     """
     if type(privatizer) is not Batches:
         raise InputError(f"privatizer: {type(privatizer).__name__} is not accepted; one release takes Batches")

@@ -73,6 +73,12 @@ class Ledger:
     ------
     InputError
         If the file has another budget, or is no ledger.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import dpucbvi as dp
+    >>> ledger = dp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger", epsilon=3.0)
     """
 
     def __init__(self, path: str | Path, *, epsilon: float, delta: float = 0.0):

@@ -77,21 +77,43 @@ class Session:
     Parameters
     ----------
     folder
-        A folder of its own, which must not be there yet. `log`: the file of its releases, outside the folder;
-        `<folder>.releases` if it is not given.
+        A folder of its own, which must not be there yet.
     H, S, A
         Steps of an episode, states, actions.
-    K
-        How many places there are. Batches and OneQuestion may leave it open: then a million.
     agent, privatizer
         As in `dp.run`; the noise must be exact. Agents are those of the package whose policies choose one
         action per state, and `dp.planner`.
+    K
+        How many places there are. Batches and OneQuestion may leave it open: then a million.
+    beta
+        The failure probability of the agent's bounds.
     deadline
         Seconds after its issue when a place that is not recorded is given up. Without one a batch waits.
+    log
+        The file of its releases, outside the folder; `<folder>.releases` if it is not given.
     per_person
         How many places one person may take; whoever hands out tickets sees to it. The certificate is for her.
     ledger, data
         A `dp.Ledger` to charge, and the name under which it has these people.
+
+    Raises
+    ------
+    InputError
+        If a setting is not accepted, the folder is there, or the ledger refuses; never for what a user sent.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import dpucbvi as dp
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "trial"
+    >>> private = dp.Batches(epsilon=5, first=50, noise="exact")
+    >>> ses = dp.Session(folder, H=4, S=3, A=2, K=200, agent=dp.DPUCBVI(bonus_scale=1e-4), privatizer=private)
+    >>> visit = ses.issue()
+    >>> s = [0, 1, 2, 2, 1]
+    >>> receipt = ses.record(visit.ticket, s, visit.policy[range(4), s[:-1]], [0, 0, 1, 1])
+    >>> ses.left
+    199
+    >>> ses.delete()
     """
 
     _seed: int | None = None  # for tests alone: then words may be seeded

@@ -1,0 +1,99 @@
+"""The site, built offline by `make docs` from the documents where they stand: its sources begin at the root.
+
+Nothing is copied or executed: Markdown and notebooks are read in place, the notebooks with the outputs that are
+stored and under test. The tables of paper/results, which have no title, get one; the captions of paper/figures
+get their figures and are the gallery. The page of experiments/page.py is written into the site.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import dpucbvi  # noqa: E402
+
+project = html_title = "dpucbvi"
+author = copyright = "the dpucbvi authors"
+release = version = dpucbvi.__version__
+
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
+root_doc = "docs/index"
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "docs/api/*.rst",
+    "notebooks/*.ipynb",
+    "paper/*.md",
+    *("paper/results/*.md", "paper/tables/*.md", "paper/figures/*.md"),
+]
+templates_path = [str(ROOT / "docs" / "templates")]
+nitpicky = True
+nitpick_ignore = [("py:class", "numpy.float64")]  # of a type alias; other projects are not linked
+
+nb_execution_mode = "off"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # the sections of numpydoc have the types
+autodoc_class_signature = "mixed"
+numpydoc_show_class_members = False  # the template of classes lists them
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_show_sourcelink = False
+html_copy_source = False
+
+FIRST = "docs/index.html"
+REDIRECT = f'<!doctype html><meta http-equiv="refresh" content="0; url={FIRST}"><a href="{FIRST}">dpucbvi</a>\n'
+TITLES = {
+    "riverswim": "Figure 1",
+    "epsilon": "Regret against ε",
+    "windows": "Windows",
+    "horizon": "The horizon",
+}
+
+
+def titled(name: str, text: str) -> str:
+    """A page of tables with a title, its headings one below it."""
+    if re.search(r"^# ", text, re.MULTILINE):
+        return text
+    lower = re.sub(r"^### ", "## ", text, flags=re.MULTILINE)
+    return f"# {TITLES.get(name, name.capitalize())}\n\n{lower}"
+
+
+def gallery(captions: str) -> str:
+    """The captions, each below its figure."""
+    shown = re.sub(r"^## (\w+)\n", r"## \1\n\n![The figure \1](\1.png)\n", captions, flags=re.MULTILINE)
+    return shown.replace("# Captions\n", "# Results gallery\n", 1)
+
+
+def read(app, docname: str, source: list[str]) -> None:
+    folder, _, name = docname.rpartition("/")
+    if folder == "paper/results":
+        source[0] = titled(name, source[0])
+    if docname == "paper/figures/captions":
+        source[0] = gallery(source[0])
+
+
+def finish(app, error) -> None:
+    """Adds the page of curves, and leads from the root of the site to its first page."""
+    if error is None:
+        from experiments.page import page
+
+        (app.outdir / "index.html").write_text(REDIRECT)
+        (app.outdir / "curves.html").write_text(page(ROOT / "paper"), "utf-8")
+
+
+def skip(app, what, name, member, skip, options) -> bool | None:
+    """Leaves out fields of a NamedTuple, which its docstring has, and the inside of agents and privatizers."""
+    module = getattr(getattr(member, "fget", member), "__module__", None) or ""
+    field = type(member).__name__ == "_tuplegetter"
+    return True if field or module.startswith(("dpucbvi.agents", "dpucbvi.privatizers")) else None
+
+
+def setup(app) -> None:
+    app.connect("source-read", read)
+    app.connect("autodoc-skip-member", skip)
+    app.connect("build-finished", finish)
