@@ -49,6 +49,27 @@ for (const key of ["+", "+", "ArrowRight", "-", "0"]) seen.range.push(await pres
 document.querySelector("#closer").click();
 await new Promise((done) => setTimeout(done, 20));
 seen.button = range();
+const pause = () => new Promise((done) => setTimeout(done, 20));
+document.querySelector("#arms input").click();
+await pause();
+document.querySelector("#log").click();
+await pause();
+seen.toggled = range();
+seen.address = decodeURIComponent(location.hash);
+document.querySelector("#log").click();
+document.querySelector("#arms input").click();
+document.querySelector("#reset").click();
+await pause();
+seen.reset = [range(), decodeURIComponent(location.hash)];
+location.hash = seen.address;
+await pause(); await pause();
+seen.restored = [range(), document.querySelector("#log").checked, document.querySelector("#arms input").checked];
+location.hash = "experiment=" + document.querySelector("#experiment").value;
+await pause(); await pause();
+seen.contents = [...document.querySelectorAll("nav a")].map((link) => !!document.querySelector(link.hash));
+seen.panels = [...document.querySelectorAll("#panel option")].map((option) => option.textContent);
+seen.sweep = [document.querySelectorAll("#sweep canvas").length, curves.series.length - 1, document.querySelectorAll("#lines li").length];
+document.querySelector("#seeds").click();
 seen.dashes = chart.series.slice(1).filter((line) => line.width === 2).map((line) => line.stroke() + line.dash);
 for (const box of document.querySelectorAll("#arms input")) box.click();
 seen.empty = document.querySelectorAll("#chart canvas").length;
@@ -177,10 +198,12 @@ def browse(file: Path, log: Path, width: int) -> subprocess.CompletedProcess:
     return subprocess.run([CHROMIUM, *flags, file.as_uri()], capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH (Debian: apt-get install chromium)")
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [375, 1200], ids=["phone", "desk"])
-def test_it_works_in_a_browser(text, data, tmp_path, width):
+def test_it_works_in_a_browser(text, data, tmp_path, width, request):
+    if CHROMIUM is None and not request.config.getoption("--browser"):
+        pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")
+    assert CHROMIUM, "no Chromium on PATH (Debian: apt-get install chromium)"
     file = tmp_path / "index.html"
     file.write_text(text.replace("</html>", READER))
     log = tmp_path / "requests.json"
@@ -201,7 +224,13 @@ def test_it_works_in_a_browser(text, data, tmp_path, width):
     ends = [start + part for start, part in zip(starts, (1, 1 / 2, 1 / 4, 1 / 4, 1 / 2, 1), strict=True)]
     told = [f"{50_000**a:,.0f} to {50_000**b:,.0f}" for a, b in zip(starts, ends, strict=True)]
     assert seen["range"] == told
-    assert seen["button"] == seen["range"][1]
+    assert seen["button"] == seen["range"][1] == seen["toggled"]  # a zoom survives what is switched on and off
+    assert f"without={shown[0]['key']}" in seen["address"] and "linear=1" in seen["address"]
+    assert seen["reset"][0] == seen["range"][0] and "episodes" not in seen["reset"][1]
+    assert seen["restored"] == [seen["button"], False, False]  # the address brings the view back
+    assert len(seen["contents"]) == 7 and all(seen["contents"])
+    assert len(seen["panels"]) > 1 and all(name and "_" not in name for name in seen["panels"])
+    assert seen["sweep"][0] == 1 and seen["sweep"][1] == seen["sweep"][2] > 1
     assert len(set(seen["dashes"])) == len(shown)  # no two curves look the same
     assert seen["unnamed"] == 0
     assert seen["printed"].count("5,970") == sum(arm["printed"] == 5970 for arm in arms) > 0
