@@ -75,7 +75,9 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--browser", action="store_true", help="fail where a browser is missing, in place of a skip")
+    parser.addoption(
+        "--browser", action="store_true", help="fail where a browser is missing, in place of a skip"
+    )
     parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
 
 
