@@ -10,8 +10,6 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from dpucbvi.calibrate import Calibration
-
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
 POOLED = "DP-UCBVI, pooled"
