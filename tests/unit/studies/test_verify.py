@@ -1,4 +1,4 @@
-"""experiments/verify.py: what is computed afresh is compared with what ships, to the bit or to rounding."""
+"""experiments/verify.py: a run is computed afresh and compared with the stored one, to the bit or to rounding."""
 
 import importlib.util
 import sys
@@ -67,9 +67,9 @@ def test_the_closing_lines_count_every_grade():
     assert first == (
         "5 runs, 15 numbers, 9.9 minutes: 2 equal, 1 equal to rounding, 1 different, 1 not compared"
     )
-    assert why.startswith("not compared: ") and last == "not every run is what ships"
+    assert why.startswith("not compared: ") and last == "not every run agrees with the stored one"
     good = verify.verdict([answer("equal"), answer("equal to rounding")], 1.0).splitlines()
-    assert good[1:] == ["every run that was compared is what ships"]
+    assert good[1:] == ["every run that was compared agrees with the stored one"]
 
 
 def test_the_table_is_100_columns_wide():
