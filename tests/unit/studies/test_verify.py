@@ -1,4 +1,4 @@
-"""experiments/verify.py: a run is computed afresh and compared with the stored one, to the bit or to rounding."""
+"""experiments/verify.py: a run computed afresh is compared with the stored one, to the bit or to rounding."""
 
 import importlib.util
 import sys
