@@ -82,12 +82,14 @@ format: $(VENV) ## rewrite the code in the house style
 
 # setuptools is locked too: the project itself is then built from the venv, without a download.
 # --universal with one version each, from the oldest Python on: the same file serves every Python,
-# Linux and macOS, pip and uv.
-lock: ## resolve requirements.lock again from pyproject.toml (needs uv)
+# Linux and macOS, pip and uv. experiments/requirements.lock is the part of it that running experiments takes.
+lock: ## resolve both locks again from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv on PATH" >&2; exit 1; }
 	echo setuptools | uv pip compile --quiet --universal --fork-strategy fewest \
 	  --python-version $(lastword $(PYTHONS)) --extra dev --generate-hashes \
 	  --no-header --no-annotate -o requirements.lock pyproject.toml -
+	uv pip compile --quiet --universal --fork-strategy fewest --python-version $(lastword $(PYTHONS)) --extra paper \
+	  --generate-hashes --no-header --no-annotate -c requirements.lock -o experiments/requirements.lock pyproject.toml
 
 clean: ## remove caches and .venv, keep results/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info build

@@ -42,8 +42,8 @@ def _size(manifest: dict[str, Any]) -> str:
     return (
         f"- **Time**: {minutes} compute minutes on 2 cores for everything; under 1 to redraw the figures.\n"
         f"- **Storage**: 2 GB for the environment, 200 MB for all runs. The {runs:,} stored runs take\n"
-        f"  {size / 1e6:.1f} MB (`paper/results/*.npz`); [manifest.json](paper/results/manifest.json) lists their\n"
-        "  SHA-256, code and packages."
+        f"  {size / 1e6:.1f} MB (`paper/results/*.npz`); [manifest.json](paper/results/manifest.json) lists\n"
+        "  their SHA-256, code and packages."
     )
 
 
