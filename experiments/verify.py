@@ -89,7 +89,7 @@ def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> t
         try:
             arms = [arm for arm in shipped.load_experiment(name).arms if key in ("", arm.key)]
             if not arms:
-                raise InputError(f"no arm {key!r} has shipped")
+                raise InputError(f"no arm {key!r} is stored")
         except Exception as error:  # one that is wrong must not cost the others
             unread.append(Answer(name, 0, 0, 0, DIFFERENT, named(name, error)))
             continue
@@ -226,9 +226,9 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
     check_number("--minutes", arguments.minutes, lambda minutes: minutes >= 0, "a number >= 0")
     there = shipped.experiments()
     if not there:
-        raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
+        raise InputError(f"no stored results: {shipped.manifest_file} is missing")
     if unknown := [name for name in arguments.names if name.partition("/")[0] not in there]:
-        raise InputError(f"{few(unknown)}: has not shipped; it must be one of {', '.join(there)}")
+        raise InputError(f"{few(unknown)}: no stored results; it must be one of {', '.join(there)}")
     todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
     print("compiling first, if it was not done before (a few minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared

@@ -271,7 +271,7 @@ def broken(name: str, setup: Setup) -> Setup:
         raise InputError(f"broken: {name!r} is not accepted; it must be null or one of {', '.join(BROKEN)}")
     mistake = BROKEN[name]
     if type(setup.privatizer) is not mistake.of or is_exact(setup.privatizer):
-        raise InputError(f"broken: {name} is made of {mistake.of.__name__} with simulated noise")
+        raise InputError(f"broken: {name} needs {mistake.of.__name__} with simulated noise")
     if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
         raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
     if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:

@@ -50,7 +50,7 @@ BAD = {
     "env=hard_tree env.depth=30 env.H=100": "env: an MDP of H = 100, S = 1.07e+09, A = 2 takes",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
+    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no reported curve",
     "+grid={5:[1]}": "grid.5: no such key",
     "grid=''": "grid='': changes no run",
     f"K={'9' * 400}": "K: 9999",

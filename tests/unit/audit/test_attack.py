@@ -208,7 +208,11 @@ WRONG = {
     "attack": (dp.Local(1.0), ("guess", None, 1000), "attack: 'guess' is not accepted"),
     "trials": (dp.Local(1.0), ("released", None, 3), "trials: 3 is not accepted"),
     "no such mistake": (dp.Local(1.0), ("released", "quarter", 1000), "broken: 'quarter' is not accepted"),
-    "of another": (dp.Local(1.0), ("released", "two_batches", 1000), "broken: two_batches is made of Batches"),
+    "of another": (
+        dp.Local(1.0),
+        ("released", "two_batches", 1000),
+        "broken: two_batches needs Batches",
+    ),
     "another attack": (dp.Central(1.0), ("actions", "ten_percent", 1000), "broken: the attack actions"),
     "actions, local": (dp.Local(1.0), ("actions", None, 1000), "attack: actions is for JDP"),
     "nothing clipped": (dp.GaussianTree(1.0), ("released", "unclipped", 1000), "broken: unclipped needs"),

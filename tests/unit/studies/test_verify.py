@@ -171,14 +171,14 @@ def test_a_compiled_run_is_computed_to_its_part_without_its_lps():
 
 def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):
     code, out, err = press(monkeypatch, capsys, tmp_path)
-    assert (code, out) == (2, "") and err.startswith("error: nothing has shipped: ")
+    assert (code, out) == (2, "") and err.startswith("error: no stored results: ")
     ship(tmp_path, made(0))
     code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm0")
     assert code == 0 and "1 run, " in out
     code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm9")
-    assert code == 1 and "mine: no arm 'arm9' has shipped" in out
+    assert code == 1 and "mine: no arm 'arm9' is stored" in out
     code, _, err = press(monkeypatch, capsys, tmp_path, "yours")
-    assert (code, err.count("\n")) == (2, 1) and err.startswith("error: yours: has not shipped")
+    assert (code, err.count("\n")) == (2, 1) and err.startswith("error: yours: no stored results")
 
 
 def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, capsys, tmp_path):
