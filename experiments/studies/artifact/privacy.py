@@ -8,6 +8,7 @@ from dpucbvi.privatizers import (
     Central,
     KaryTree,
     Local,
+    LocalWindows,
     OneQuestion,
     OneStep,
     Toeplitz,
@@ -46,6 +47,7 @@ ENTRIES = (
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
     Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),
     Entry("one question", "(S/ε)√(K log)", OneQuestion(1.0)),
+    Entry("windows, local", "(S/ε)√(K log)", LocalWindows(1.0)),
 )
 
 
