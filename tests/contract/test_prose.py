@@ -31,7 +31,7 @@ TYPED = {  # what no generated file has, and where it is from
             ("29", "330", "0.05", "0.15", "0.3", "0.01", "0.001", "0.1", "20000"), "looked for by hand"
         ),
     },
-    "Printed constants": dict.fromkeys(("0.6", "0.001", "0.05"), "of an episode, in literal_learns.npz"),
+    "Printed constants": dict.fromkeys(("0.6", "0.001", "0.05"), "of 10⁸ episodes, run no more: a last word"),
     "The factors": {"1004": "the last seed", "90": "the quantile of the rule"},
     "Table 1": {
         **dict.fromkeys(("150983", "86"), "the command beside them"),
