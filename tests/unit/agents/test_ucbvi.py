@@ -48,7 +48,7 @@ def test_bonus_1_by_hand():
     assert made[2].Q[0] == table([[1.4669848, 2], [2, 2]])
     assert made[2].V == table([[2, 2], [2, 0.67], [0, 0]])
     assert made[2].pi.tolist() == [[1, 0], [0, 1]]
-    # k = 4: step 2 N(1,1) = 2: .625 + .42/√2 = .92 is above the last .67, which stays; step 1 Q(0,1) = .67 + .42
+    # k = 4: step 2 N(1,1) = 2: .625 + .42/√2 = .92 is above .67, which stays; step 1 Q(0,1) = .67 + .42
     assert made[3].Q[1, 1] == table([0.42, 0.67]) and made[3].Q[0, 0] == table([1.4669848, 1.09])
     assert made[3].pi[0, 0] == 0
 
