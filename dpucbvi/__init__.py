@@ -73,6 +73,7 @@ from dpucbvi.session.fit import fit as fit
 from dpucbvi.session.ledger import Ledger as Ledger
 from dpucbvi.session.session import Session as Session
 from dpucbvi.simulate import run as run
+from dpucbvi.to_gymnasium import to_gymnasium as to_gymnasium
 from dpucbvi.trace import Runs as Runs, Trace as Trace
 
 __version__ = "0.1.0"

@@ -69,6 +69,7 @@ ON_DEMAND = {
     "dpucbvi.archive": {"pandas"},
     "dpucbvi.projection": {"cvxpy"},
     "dpucbvi.from_gymnasium": {"gymnasium"},
+    "dpucbvi.to_gymnasium": {"gymnasium"},
     "experiments.studies.artifact.figures": {"PIL"},
 }
 

@@ -1,0 +1,130 @@
+"""MDPs as environments of gymnasium: its own checker, exact values, and the way back through from_gymnasium."""
+
+import builtins
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from scipy import stats
+
+import dpucbvi as dp
+
+RIVER = dp.riverswim(S=3, H=4)
+COINS = dp.riverswim(S=3, H=5, rewards="bernoulli")
+RANDOM = dp.random_mdp(S=3, A=2, H=4)  # depends on the step
+EPISODES, FALSE_ALARM = 4_000, 1e-6
+
+
+@pytest.mark.parametrize("with_step", [None, False, True])
+@pytest.mark.parametrize(
+    "mdp", [RIVER, COINS, RANDOM, dp.riverswim(S=3, H=1)], ids=lambda mdp: f"{mdp.name}{mdp.H}"
+)
+def test_the_checker_of_gymnasium_has_nothing_to_say(mdp, with_step):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(dp.to_gymnasium(mdp, with_step))
+
+
+def returns(mdp, pi, with_step, seed, episodes=EPISODES):
+    """The sums of rewards of a policy pi[h, s], by the interface of gymnasium alone."""
+    env, sums = dp.to_gymnasium(mdp, with_step), np.zeros(episodes)
+    for i in range(episodes):
+        observation, info = env.reset(seed=seed if i == 0 else None)
+        over = False
+        while not over:
+            h, s = divmod(observation, mdp.S) if with_step else (info["h"], observation)
+            observation, reward, over, truncated, info = env.step(pi[h, s])
+            sums[i] += reward
+        assert info["h"] == mdp.H and not truncated
+    return sums
+
+
+def p_value(sums, value):
+    return stats.ttest_1samp(sums, value).pvalue
+
+
+@pytest.mark.parametrize("with_step", [False, True])
+@pytest.mark.parametrize("mdp", [COINS, RANDOM], ids=lambda mdp: mdp.name)
+def test_the_mean_return_of_a_policy_is_its_exact_value(mdp, with_step):
+    """A t-test, false alarms 1 in a million for each of 4; it must reject the value of the best policy."""
+    pi = np.random.default_rng(1).integers(mdp.A, size=(mdp.H, mdp.S))
+    exact = mdp.initial @ dp.policy_values(mdp, pi)[0]
+    sums = returns(mdp, pi, with_step, seed=5)
+    assert p_value(sums, exact) > FALSE_ALARM
+    assert p_value(sums, mdp.initial @ dp.optimal_values(mdp)[0][0]) < FALSE_ALARM
+
+
+def test_equal_seeds_give_equal_episodes_and_others_do_not():
+    pi = np.ones((COINS.H, COINS.S), int)
+    one, two, other = (returns(COINS, pi, False, seed, 50) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_the_way_back_is_the_same_problem():
+    """The largest reward of the river is 1, so that from_gymnasium leaves the rewards as they are."""
+    back = dp.from_gymnasium(dp.to_gymnasium(RIVER), H=RIVER.H)
+    for name in ("P", "r", "initial"):
+        np.testing.assert_allclose(getattr(back, name), getattr(RIVER, name), atol=1e-15)
+
+
+def test_with_the_step_the_way_back_has_the_same_values():
+    """Also of an MDP that depends on h: the states are pairs (h, s), and r is divided by its largest entry."""
+    back = dp.from_gymnasium(dp.to_gymnasium(RANDOM), H=RANDOM.H)
+    assert back.stationary and back.S == (RANDOM.H + 1) * RANDOM.S
+    V = dp.optimal_values(back)[0] * RANDOM.r.max()
+    np.testing.assert_allclose(V[0, : RANDOM.S], dp.optimal_values(RANDOM)[0][0])
+
+
+def test_what_the_state_hides_has_no_table():
+    with pytest.raises(dp.InputError, match="has no transition table"):
+        dp.from_gymnasium(dp.to_gymnasium(RANDOM, with_step=False), H=4)
+
+
+def test_q_learning_of_a_textbook_finds_the_best_values():
+    """With the step observed, one number per observation and action is enough; rewards are not random here."""
+    env, rng = dp.to_gymnasium(RIVER, with_step=True), np.random.default_rng(0)
+    Q, tried = np.zeros((env.observation_space.n, RIVER.A)), np.zeros((env.observation_space.n, RIVER.A))
+    for i in range(6_000):
+        s, _ = env.reset(seed=0 if i == 0 else None)
+        over = False
+        while not over:
+            a = int(rng.integers(RIVER.A))
+            after, reward, over, *_ = env.step(a)
+            tried[s, a] += 1
+            Q[s, a] += (reward + (not over) * Q[after].max() - Q[s, a]) / tried[s, a] ** 0.8
+            s = after
+    V = dp.optimal_values(RIVER)[0]
+    best = RIVER.initial @ V[0]
+    assert abs(RIVER.initial @ Q[: RIVER.S].max(axis=1) - best) < 0.1 * best
+
+
+def test_bad_use_is_one_line():
+    with pytest.raises(dp.InputError, match=r"^mdp: ndarray is not accepted; it must be a TabularMDP$"):
+        dp.to_gymnasium(RIVER.P)
+    with pytest.raises(dp.InputError, match=r"^with_step: 'no' is not accepted; it must be True or False$"):
+        dp.to_gymnasium(RIVER, with_step="no")
+    env = dp.to_gymnasium(RIVER)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"^the episode is over: call reset\(\)$"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(dp.InputError, match=r"^action: 2 is not accepted; it must be an integer from 0 to 1$"):
+        env.step(2)
+
+
+def test_without_gymnasium_one_line_says_what_to_install(monkeypatch):
+    found = builtins.__import__
+
+    def missing(name, *rest):
+        if name.partition(".")[0] == "gymnasium":
+            raise ModuleNotFoundError("No module named 'gymnasium'", name="gymnasium")
+        return found(name, *rest)
+
+    dp.to_gymnasium.__globals__["_environment"].cache_clear()  # the class is made when it is first asked for
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(
+        dp.InputError, match=r"^to_gymnasium needs gymnasium: pip install 'dpucbvi\[gymnasium\]'$"
+    ):
+        dp.to_gymnasium(RIVER)
