@@ -47,7 +47,7 @@ ELSEWHERE = "it draws noise that is not from privacy.draws.seeded"
 SELECTED = "how many noises it draws depends on them"
 HIDDEN = "which of its noises can be seen depends on them"
 CLOSE = 1e-7  # relative, for floating point
-LARGE = 2.0**16  # so many times larger, a move of the noise makes the rounding of draws.snapped negligible
+LARGE = 2.0**29  # beside a move of the noise by so much the rounding of draws.snapped is nothing
 DIGITS = 8  # to which losses are compared with each other
 EXACTLY = 1e-9  # by which a loss may exceed its certificate, relatively
 
@@ -168,7 +168,7 @@ def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Respon
     for j in np.flatnonzero(step):
         B[:, j] = near = column(j, step[j])
         if not (exact or np.allclose(near, np.rint(near), rtol=0.0, atol=CLOSE)):
-            far = column(j, LARGE * step[j])
+            far = column(j, LARGE)
             B[:, j] = far if np.abs(far - near).max() * step[j] < 2.0**-19 else near
     B[np.abs(B) < CLOSE] = 0.0
     used = np.flatnonzero(B.any(axis=0))

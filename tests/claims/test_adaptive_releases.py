@@ -146,7 +146,7 @@ def worst_place(setup):
 
 @pytest.mark.parametrize("name", CASES)
 def test_moving_the_noise_hides_a_replaced_user_at_the_certified_price(name, monkeypatch):
-    """Before B z is rounded, which depends on no data: half a lattice point is rounded as its last bit wants."""
+    """Before B z is rounded, which depends on no data: half a lattice point goes where its last bit wants."""
     monkeypatch.setattr(square_root, "snapped", lambda x: x)
     setup, noticed, losses = setup_of(name), 0, []
     certificate = setup.certificate

@@ -70,7 +70,7 @@ def test_the_papers_local_noise_does_not_hide_a_replaced_user():
 
 
 def test_the_lowest_bits_of_floating_point_noise_give_her_away_and_exact_noise_has_none(monkeypatch):
-    """More than 2.9 where 0.5 is certified, off the lattice; it is a finding, and no verdict on a simulation."""
+    """More than 2.9 where 0.5 is certified, off the lattice; a finding, and no verdict on a simulation."""
     monkeypatch.setattr(draws, "snapped", lambda x: x)
     monkeypatch.setattr(Trials, "_compile", lambda self: False)  # compiled code has the lattice
     simulated = dp.audit(dp.Batches(1.0, **PAIRS), **SMALL, K=3, trials=20_000)
