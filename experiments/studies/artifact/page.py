@@ -52,11 +52,11 @@ def page_data(paper: Path) -> dict[str, Any]:
 
 
 def verdict(readme: str) -> list[str]:
-    """The README's verdict, a sentence or more each, without its links."""
-    told = readme.partition("**The verdict**\n")[2].partition("```")[0]
-    said = [" ".join(point.split()) for point in told.split("\n- ")[1:]]
-    said = [re.sub(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)", "", point) for point in said]  # ([a](b), [c](d))
-    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", point).replace("*", "") for point in said]
+    """The README's findings, a line each: question, answer and number, without links."""
+    table = readme.partition("## What we found\n")[2].partition("\n\n!")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| ")][1:]
+    said = [f"{question} {answer} Measured: {number}." for question, answer, number in rows]
+    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).replace("*", "") for line in said]
 
 
 def in_order() -> list[str]:
