@@ -34,9 +34,8 @@ CASES = {
     "central, every 3, zeroed": (dp.Central(30.0, families="tuned", every=3, **SHARP), True, {"zero": 1.0}),
     "central, known support": (dp.Central(30.0, **SHARP), False, {"known_support": True}),
     "kary_tree": (dp.KaryTree(30.0, k=3, **SHARP), False, {}),
-    "gaussian_tree": (dp.GaussianTree(30.0, **SHARP), False, {}),
-    "gaussian_tree, pooled": (dp.GaussianTree(30.0, **SHARP), True, {}),
-    "gaussian_tree, clip, every 2": (dp.GaussianTree(30.0, clip=2, every=2, **SHARP), True, {}),
+    "toeplitz, pooled": (dp.Toeplitz(30.0, **SHARP), True, {}),
+    "toeplitz, clip, every 2": (dp.Toeplitz(30.0, clip=2, every=2, **SHARP), True, {}),
     "toeplitz": (dp.Toeplitz(30.0, **SHARP), False, {}),
     "toeplitz, clip": (dp.Toeplitz(30.0, clip=1, **SHARP), True, {}),
     "square root": (dp.Toeplitz(30.0, factorisation="square_root", **SHARP), False, {"zero": 0.5}),
@@ -45,7 +44,6 @@ CASES = {
     "batches, gaussian, clip": (dp.Batches(30.0, delta=1e-6, clip=2, **PAIRS), True, {"zero": 1.0}),
     "batches, known support": (dp.Batches(30.0, **PAIRS), True, {"known_support": True}),
     "local": (dp.Local(30.0, **SHARP), False, {}),
-    "local_gaussian": (dp.LocalGaussian(30.0, clip=1, **SHARP), True, {}),
 }
 
 

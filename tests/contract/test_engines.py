@@ -76,9 +76,6 @@ VARIANTS = {
     "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
     "kary_tree, symbols": dp_ucbvi_with("kary_tree", **LEFT, families="symbols", every=7),
     "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
-    "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
-    "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
-    "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
     "toeplitz": dp_ucbvi_with("toeplitz", **LEFT),
     "toeplitz, every 7": dp_ucbvi_with("toeplitz", families="paper", every=7),
     "toeplitz, symbols": dp_ucbvi_with("toeplitz", **LEFT, families="symbols", every=7),
@@ -100,9 +97,6 @@ VARIANTS = {
         pair=("dp_ucbvi", "local_windows", "closed_form"),
         private={**BATCHED, "pooled": 30, "want": 3, "power": 1.0, "z": 1.0, "tolerance": 0.0},
     ),
-    "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
-    "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
-    "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
     "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, symbols=True, **BATCHED),
     "one_question, want 3": dp_ucbvi_with(
@@ -423,7 +417,7 @@ class MyCentral(dp.Central):
     """Nothing of its own but its name."""
 
 
-class Fewer(dp.LocalGaussian):
+class Fewer(dp.KaryTree):
     """Leaves the first users out."""
 
     @staticmethod
@@ -431,7 +425,7 @@ class Fewer(dp.LocalGaussian):
         return t > 4 and TAKE(state, t, user, noisy)
 
 
-class Careful(dp.LocalGaussian):
+class Careful(dp.KaryTree):
     """Has a block that numba does not compile."""
 
     @staticmethod
@@ -440,7 +434,7 @@ class Careful(dp.LocalGaussian):
             return TAKE(state, t, user, noisy)
 
 
-TAKE = dp.LocalGaussian.take
+TAKE = dp.KaryTree.take
 
 
 class Twice:
