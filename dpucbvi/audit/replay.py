@@ -165,9 +165,9 @@ def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Respon
         moved[j] += move
         return (play(setup, world, moved).values - at) / move
 
-    for j in np.flatnonzero(step):
+    for j in np.flatnonzero(step).tolist():
         B[:, j] = near = column(j, step[j])
-        if not (exact or np.allclose(near, np.rint(near), rtol=0.0, atol=CLOSE)):
+        if not (exact or np.allclose(near, np.rint(near), rtol=0.0, atol=1e-12)):
             far = column(j, LARGE)
             B[:, j] = far if np.abs(far - near).max() * step[j] < 2.0**-19 else near
     B[np.abs(B) < CLOSE] = 0.0
@@ -322,11 +322,11 @@ class Search:
 
     def _check(self, place: int, people: list[Trajectory], moves: Floats) -> None:
         """Play both worlds: with the noise moved, what is released stays what it was."""
-        used, scale = self.responses.used, self._base.scale
+        used, scale, exact = self.responses.used, self._base.scale, is_exact(self._setup.privatizer)
         noises = [self.responses.noise, *(scale * self._rng.laplace(size=scale.size) for _ in range(NOISES))]
         for user, shift in zip(people, moves, strict=True):
             self.last, noise = (place, user), noises[int(self._rng.integers(len(noises)))]
-            noise = np.rint(noise) if is_exact(self._setup.privatizer) else noise
+            noise = np.rint(noise) if exact else noise
             moved = noise.copy()
             moved[used] += shift
             before = play(self._setup, self._world, noise)
