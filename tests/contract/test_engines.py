@@ -311,9 +311,10 @@ def test_engines_agree_on_random_mdps(
     assert_same(run(setup, "reference", seed), run(setup, "fast", seed))
 
 
+@pytest.mark.usefixtures("one_stream")
 @pytest.mark.parametrize("privatizer", ["central", "local"])
 def test_fast_counts_are_cvxpys_to_solver_tolerance(privatizer: str) -> None:
-    """The reference run with cvxpy follows the same path: same policies, Q̃ to the solver's tolerance."""
+    """The reference run with cvxpy follows the same path on the same noise: Q̃ to the solver's tolerance."""
     wide: Any = {"bonus": 0.003, "epsilon": 200.0, "width": 0.05, "K": 60}
     cvxpy_run = run(setup_of(Variant(("dp_ucbvi", privatizer, "cvxpy")), **wide), "reference")
     compiled = run(setup_of(dp_ucbvi_with(privatizer), **wide), "fast")
@@ -595,9 +596,10 @@ def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
         assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
 
 
+@pytest.mark.usefixtures("one_stream")
 @pytest.mark.parametrize("privatizer", [CENTRAL, LOCAL, dp.NonPrivate()], ids=["central", "local", "none"])
 def test_the_papers_bonus_handed_in_as_a_function_is_the_papers_bonus(privatizer: Any) -> None:
-    """Bit for bit, against both engines; the built-in function itself is known again, and compiled."""
+    """Bit for bit on the same noise, in both engines; the built-in function itself is known and compiled."""
     own, built_in = dp.DPUCBVI(0.003, bonus=same_bonus), dp.DPUCBVI(0.003)
     mine = dp.run(RIVER, own, privatizer, K=60)
     assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="reference"))
@@ -621,7 +623,9 @@ def test_another_bonus_is_another_run() -> None:
     assert_same(mine, dp.run(RIVER, dp.DPUCBVI(0.0015), K=60))  # half of line 7 is line 7 with half the factor
 
 
+@pytest.mark.usefixtures("one_stream")
 def test_a_subclass_that_changes_nothing_gives_the_same_run() -> None:
+    """On the same noise: its name gives it a stream of its own."""
     built_in = dp.run(RIVER, dp.DPUCBVI(0.003), CENTRAL, K=40, engine="fast")
     assert_same(dp.run(RIVER, MyAgent(0.003), CENTRAL, K=40), built_in)
     mine = MyCentral(200.0, confidence_scale=0.05)

@@ -120,13 +120,13 @@ def test_a_pure_certificate_is_the_sum_of_the_losses_and_at_most_the_budget(make
 @both_countings
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_a_gaussian_certificate_has_its_rho_and_at_most_the_budget(epsilon, pooled):
-    """l2² replaced: counts 2V, centred rewards V, V = H or H²; added: V and V/4."""
+    """l2² replaced: counts 2V, centred rewards V, V = H or H², 15/16 or 7/8 of it; added: V and V/4."""
     privatizer, problem = dp.Batches(epsilon, delta=1e-6, noise="exact"), dp.Problem(20, 6, 2, 50_000, 0.05)
-    G, V = (1, 400) if pooled else (20, 20)
+    G, V, reached = (1, 400, Fraction(7, 8)) if pooled else (20, 20, Fraction(15, 16))
     noise, certificate = privatizer.exact_noise(problem, G), privatizer.certificate(problem, G)
     (none, M, R), g = noise.scale, noise.grid
     assert none == 0 and g in GRIDS and M <= 2**30 and R <= 2**30
-    replaced = Fraction(2 * V) / (2 * M) + Fraction(V * g**2) / (2 * R)
+    replaced = reached * (Fraction(2 * V) / (2 * M) + Fraction(V * g**2) / (2 * R))
     added = Fraction(V) / (2 * M) + Fraction(V * g**2, 4) / (2 * R)
     assert (noise.cost(True), noise.cost(False)) == (replaced, added)
     assert (
