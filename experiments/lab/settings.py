@@ -210,7 +210,7 @@ def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentS
 def is_guarded(address: str) -> bool:
     """Whether nobody from elsewhere can speak to a scheduler at this address without a certificate.
 
-    Who may speak to a scheduler runs code as whoever started its workers.
+    Anyone who can reach a scheduler runs code as the user who started its workers.
     """
     scheme, _, place = address.rpartition("://")
     host, _, port = place.rpartition(":")
