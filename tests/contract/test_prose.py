@@ -82,6 +82,10 @@ def test_every_number_is_one_of_the_results(name):
     assert stale(SECTIONS[name], set(TYPED.get(name, ()))) == []
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().split()) <= 700
+
+
 def test_the_readme_counts_the_claims():
     items = [
         item
