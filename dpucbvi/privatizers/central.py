@@ -23,22 +23,33 @@ import numpy as np
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.elementary import power
-from dpucbvi.errors import check_number
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
-from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws, Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.noisy_sums import by_counter
+from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
 from dpucbvi.privatizers.over_time import OverTime, running_sums
-from dpucbvi.protocol import Floats, Noise, Problem, Release, User
+from dpucbvi.protocol import Floats, Problem, Release, User
 
 
-class BinaryTrees(OverTime):
-    """The Binary Mechanism on every counter, with either noise."""
+@dataclass(frozen=True)
+class Central(PrintedOrder, OverTime):
+    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
 
-    take = staticmethod(running_sums(binary.next_noise))
+    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
+    this constant in place of the proven E; `families` and `every` are the paper's unless another choice is
+    made. `noise="exact"` is for publication (release_mode.py).
+    """
+
+    epsilon: float
+    sensitivity: str = "paper"
+    families: str = "paper"
+    every: int = 1
+    confidence_scale: float = 1.0
+    printed_constant: float | None = None
+
+    take = staticmethod(running_sums(binary.next_noise))  # the same on arrays; `release` is the paper's text
 
     def spent(self, T: int) -> Spent:
         """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5].
@@ -54,36 +65,8 @@ class BinaryTrees(OverTime):
     def mechanism(self, size: int, T: int, source: Any, dtype: type) -> binary.BinaryTree:
         return binary.start(size, levels(T + 1), dtype)
 
-
-@dataclass(frozen=True)
-class Central(BinaryTrees):
-    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
-
-    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
-    this constant in place of the proven E; `families` and `every` are the paper's unless another choice is
-    made. `noise="exact"` is for publication (release_mode.py).
-    """
-
-    epsilon: float
-    sensitivity: str = "paper"
-    families: str = "paper"
-    every: int = 1
-    confidence_scale: float = 1.0
-    printed_constant: float | None = None
-
-    take = staticmethod(BinaryTrees.take)  # the same on arrays; `release` is the paper's text
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.printed_constant is not None:
-            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
-
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        proven, c = super().noise_of(problem, G), self.printed_constant
-        if c is None:
-            return proven
-        E = self.confidence_scale * order_central(problem, self.epsilon, c)
-        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
+    def order(self, problem: Problem, constant: float) -> float:
+        return order_central(problem, self.epsilon, constant)
 
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
@@ -123,27 +106,4 @@ def order_central(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
-@dataclass(frozen=True)
-class GaussianTree(BinaryTrees):
-    """The paper's tree with Gaussian noise in its nodes, for (ε, δ)-JDP under the given sensitivity [D29].
-
-    An item lies in L = ⌈log2 (T+1)⌉ nodes, so its column has ℓ2 norm √L, and a release has at most L noises.
-
-    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
-    """
-
-    epsilon: float
-    delta: float = 1e-6
-    sensitivity: str = "replace_one"
-    families: str = "tuned"
-    every: int = 1
-    clip: int | None = None
-    confidence_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_delta(self.delta)
-
-
 PRIVATIZERS.add("central", Central)
-PRIVATIZERS.add("gaussian_tree", GaussianTree)

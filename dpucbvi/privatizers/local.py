@@ -19,14 +19,12 @@ import numpy as np
 
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, statistics
-from dpucbvi.errors import check_number
 from dpucbvi.mechanisms.binary import Stream
-from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.noisy_sums import NoisySums, by_counter
+from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape, User
 
 # --- as arrays ------------------------------------------------------------------------------------------------
@@ -55,11 +53,26 @@ def take(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
     return True
 
 
-class EveryUser(NoisySums):
-    """Every user adds noise to her own statistics, with either noise."""
+# --- as the paper has it --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Local(PrintedOrder):
+    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
+
+    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
+    this constant in place of the proven E; `families` are the paper's unless another choice is made.
+    `noise="exact"` is for publication (release_mode.py).
+    """
+
+    epsilon: float
+    sensitivity: str = "paper"
+    families: str = "paper"
+    confidence_scale: float = 1.0
+    printed_constant: float | None = None
 
     model = "LDP"
-    take = staticmethod(take)
+    take = staticmethod(take)  # the same on arrays; `release` is the paper's text
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         return super().noise_of(problem, G)._replace(terms=problem.K)
@@ -74,38 +87,8 @@ class EveryUser(NoisySums):
         n, unit_sd = counters(*shape), self.unit_sd(problem, G)
         return SentSums(np.zeros(n, dtype), source, np.zeros(n, dtype), tally, unit_sd)
 
-
-# --- as the paper has it --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Local(EveryUser):
-    """The paper's: noise for ε if a user is added or removed (`sensitivity`: `paper`, or `replace_one`).
-
-    `confidence_scale` multiplies E and is 1 in the paper; `printed_constant` takes the printed order of E with
-    this constant in place of the proven E; `families` are the paper's unless another choice is made.
-    `noise="exact"` is for publication (release_mode.py).
-    """
-
-    epsilon: float
-    sensitivity: str = "paper"
-    families: str = "paper"
-    confidence_scale: float = 1.0
-    printed_constant: float | None = None
-
-    take = staticmethod(take)  # the same on arrays; `release` is the paper's text
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.printed_constant is not None:
-            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
-
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        proven, c = super().noise_of(problem, G), self.printed_constant
-        if c is None:
-            return proven
-        E = self.confidence_scale * order_local(problem, self.epsilon, c)
-        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
+    def order(self, problem: Problem, constant: float) -> float:
+        return order_local(problem, self.epsilon, constant)
 
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
@@ -167,33 +150,4 @@ def order_local(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * math.sqrt(problem.K * log_hsat(problem))
 
 
-@dataclass(frozen=True)
-class LocalGaussian(EveryUser):
-    """Gaussian noise on a user's own statistics, for (ε, δ)-LDP under the given sensitivity [D29].
-
-        σ_f = Δ_f/(μ √share_f),   μ the largest with δ(ε; μ) ≤ δ
-
-    E bounds all partial sums of K-1 users' noise at once: a sum of symmetric variables passes x on the way with
-    at most twice the probability that it ends beyond x (Lévy), so the union is over the counters only.
-
-    The settings are those of noisy_sums.NoisySums. `noise="exact"` is for publication (release_mode.py).
-    """
-
-    epsilon: float
-    delta: float = 1e-6
-    sensitivity: str = "replace_one"
-    families: str = "tuned"
-    clip: int | None = None
-    confidence_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_delta(self.delta)
-
-    def events(self, problem: Problem) -> int:
-        """Twice the last partial sum (Lévy)."""
-        return 2
-
-
 PRIVATIZERS.add("local", Local)
-PRIVATIZERS.add("local_gaussian", LocalGaussian)

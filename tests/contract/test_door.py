@@ -339,7 +339,7 @@ def test_hostile_agents_that_end_are_one_line():
 
     with pytest.raises(dp.InputError, match=r"^agent: it ended after episode 1 of 5$"):
         run(agent=short)
-    with pytest.raises(dp.InputError, match="is no generator function"):
+    with pytest.raises(dp.InputError, match="is neither a generator"):
         run(agent=lambda problem, private: None)
 
 
