@@ -23,7 +23,7 @@ help: ## list the targets
 riverswim: $(VENV) ## the paper's figure: regret on RiverSwim
 	$(BIN)/python experiments/run.py +exp=riverswim
 
-paper: $(VENV) ## Figure 1 and Table 1, each row with what is reported and whether it reproduces: about 12 minutes
+paper: $(VENV) ## Figure 1 and Table 1, each row with what is reported and whether it reproduces: about 6 minutes
 	$(BIN)/python experiments/run.py +exp=riverswim
 	$(BIN)/python experiments/run.py +exp=table1
 
