@@ -59,12 +59,6 @@ def mean_of_runs(values: Floats) -> Floats:
     return np.mean(values, axis=-2)
 
 
-def interquartile_mean(values: Floats) -> Floats:
-    """The mean without the lowest and the highest quarter of the runs (⌊n/4⌋ each), axis before the last."""
-    n = values.shape[-2]
-    return np.sort(values, axis=-2)[..., n // 4 : n - n // 4, :].mean(axis=-2)
-
-
 def bootstrap(values: Floats, seed: int = 0, statistic: Statistic = mean_of_runs) -> Bootstrap:
     """The statistic of each column, one row per run, with its 95% interval; runs are resampled whole."""
     values = np.asarray(values, dtype=np.float64)
