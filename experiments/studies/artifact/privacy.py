@@ -8,6 +8,7 @@ from dpucbvi.privatizers import (
     Central,
     KaryTree,
     Local,
+    LocalWindows,
     OneQuestion,
     OneStep,
     Toeplitz,
@@ -46,6 +47,7 @@ ENTRIES = (
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
     Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),
     Entry("one question", "(S/ε)√(K log)", OneQuestion(1.0)),
+    Entry("windows, local", "(S/ε)√(K log)", LocalWindows(1.0)),
 )
 
 
@@ -75,7 +77,7 @@ def found(made: list[Row]) -> str:
     shares = [row.audited / row.certified for row in made if row.acts]
     told = (
         f"{kept} of {len(honest)} audits of honest privatizers stay below the certificate, and {caught} of "
-        f"{len(wrong)} mistakes that are made on purpose are caught. The paper's noise claims ε = "
+        f"{len(wrong)} mistakes made on purpose are caught. The paper's noise claims ε = "
         f"{central.claimed:g}, pure. The attack shows that it loses at least {central.audited:.2f} (Central) "
         f"and {local.audited:.2f} (Local) of the {central.certified:g} it certifies if a user is replaced, "
         f"and {added:.2f} (Central) of {central.claimed:g} if one is added or removed: the factor 2 of "
