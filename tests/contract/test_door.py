@@ -294,7 +294,7 @@ def test_hostile_plans_are_one_line(name):
         run(agent=dp.planner(lambda _: dp.Plan(pi, np.full((4, 3, 2), Q), np.full((5, 3), V))))
 
 
-def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing():
+def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing(one_stream):
     def spoil(k, plan, counts):
         for array in (*plan, *counts):
             array[...] = 1
