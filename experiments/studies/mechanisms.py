@@ -106,7 +106,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_certified(experiment)
     places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
     legends = [_legend(experiment, model) for model in MODELS]
-    legends[-1].append(Line2D([], [], label="printed in Figure 1", **STAR))
+    legends[-1].append(Line2D([], [], label="reported in Figure 1", **STAR))
     figure, panels = new_panels([2.6, 2.6], len(MODELS), sharex=True, sharey=True)
     figure.legend(handles=legends[0], loc="outside lower left")
     figure.legend(handles=legends[1], loc="outside lower right")

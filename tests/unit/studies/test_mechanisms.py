@@ -122,7 +122,7 @@ def look(line: Line) -> tuple:
     return line.colour, line.marker, line.look
 
 
-STAR = "printed in Figure 1"
+STAR = "reported in Figure 1"
 
 
 @pytest.mark.parametrize("place", range(4))
