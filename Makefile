@@ -23,20 +23,20 @@ help: ## list the targets
 riverswim: $(VENV) ## the paper's figure: regret on RiverSwim
 	$(BIN)/python experiments/run.py +exp=riverswim
 
-paper: $(VENV) ## Figure 1 and Table 1, each row with what is reported and whether it reproduces: about 12 minutes
+paper: $(VENV) ## Figure 1 and Table 1, each row with what is reported and whether it reproduces: about 6 minutes
 	$(BIN)/python experiments/run.py +exp=riverswim
 	$(BIN)/python experiments/run.py +exp=table1
 
-reproduce: $(VENV) ## everything the report rests on
+reproduce: $(VENV) ## compute every experiment and write paper/ from them
 	$(BIN)/python experiments/reproduce.py
 
-figures: $(VENV) ## redraw the figures and rewrite the tables from the results that ship
+figures: $(VENV) ## redraw the figures and rewrite the tables from the stored runs
 	$(BIN)/python experiments/paper.py
 
-smoke: $(VENV) ## compute one run of DP-UCBVI afresh and compare it with what ships: under 2 minutes
+smoke: $(VENV) ## recompute one run of DP-UCBVI and compare it with the stored one: under 2 minutes
 	$(BIN)/python experiments/verify.py literal/jdp_eps1
 
-verify: $(VENV) ## compute one seed of every arm afresh, as far as 10 minutes go, and compare it with what ships
+verify: $(VENV) ## recompute one seed of every arm, as far as 10 minutes go, and compare it with the stored runs
 	$(BIN)/python experiments/verify.py
 
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
@@ -65,7 +65,7 @@ QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py
   lab/test_settings.py lab/test_store.py agents/test_ucbvi.py mechanisms/test_matrices.py privacy/test_laplace.py \
   privatizers/test_privatizers.py engine/test_twins.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
-quick: $(VENV) ## the fastest tests of every room, for every save: under a minute
+quick: $(VENV) ## the fastest tests, for every save: under a minute
 	$(BIN)/python -m pytest -m "not slow" -n 2 $(QUICK)
 
 test: lint types ## lint, types and all tests but the slow ones
@@ -90,15 +90,16 @@ format: $(VENV) ## rewrite the code in the house style
 
 # setuptools is locked too: the project itself is then built from the venv, without a download.
 # --universal with one version each, from the oldest Python on: the same file serves every Python,
-# Linux and macOS, pip and uv.
-lock: ## resolve requirements.lock again from pyproject.toml (needs uv)
+# Linux and macOS, pip and uv. experiments/requirements.lock is the part of it that running experiments takes.
+lock: ## resolve the locks again from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv on PATH" >&2; exit 1; }
 	echo setuptools | uv pip compile --quiet --universal --fork-strategy fewest \
 	  --python-version $(lastword $(PYTHONS)) --extra dev --generate-hashes \
 	  --no-header --no-annotate -o requirements.lock pyproject.toml -
-	uv pip compile --quiet --universal --fork-strategy fewest \
-	  --python-version $(lastword $(PYTHONS)) --extra docs --constraint requirements.lock --generate-hashes \
-	  --no-header --no-annotate -o docs/requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --fork-strategy fewest --python-version $(lastword $(PYTHONS)) --extra paper \
+	  --generate-hashes --no-header --no-annotate -c requirements.lock -o experiments/requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --fork-strategy fewest --python-version $(lastword $(PYTHONS)) --extra docs \
+	  --generate-hashes --no-header --no-annotate -c requirements.lock -o docs/requirements.lock pyproject.toml
 
 clean: ## remove caches and .venv, keep results/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info build

@@ -56,10 +56,8 @@ from dpucbvi.privatizers import (
     Batches as Batches,
     Central as Central,
     Certificate as Certificate,
-    GaussianTree as GaussianTree,
     KaryTree as KaryTree,
     Local as Local,
-    LocalGaussian as LocalGaussian,
     LocalWindows as LocalWindows,
     NonPrivate as NonPrivate,
     OneQuestion as OneQuestion,
@@ -76,7 +74,7 @@ from dpucbvi.simulate import run as run
 from dpucbvi.to_gymnasium import to_gymnasium as to_gymnasium
 from dpucbvi.trace import Runs as Runs, Trace as Trace
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
 
 

@@ -172,7 +172,7 @@ def basis_of(privatizer: Any, audit: Any = None) -> str:
     """Who says so: a proof, for the classes that privatizers/ offers by name; else the author of the class."""
     name = type(privatizer).__name__
     if audit is not None and getattr(audit, "privatizer", None) != name:
-        raise InputError(f"audit: it is not one of {name}; it must be what dp.audit found of it")
+        raise InputError(f"audit: it must be the result of dp.audit for {name}")
     if audit is not None and audit.caught:
         raise InputError(f"audit: {name} is {audit.verdict}")
     if type(privatizer) in [getattr(privatizers, name) for name in privatizers.__all__]:

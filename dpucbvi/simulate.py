@@ -400,7 +400,7 @@ def episodes(setup: Setup, seed: int) -> Iterator[Episode]:
     algorithm = setup.agent.algorithm(problem, turnstile, setup.constants)
     reads = reads_trajectories(setup.agent)
     if not isinstance(algorithm, Generator):
-        raise InputError(f"agent: {_name(setup.agent)} is no generator function, nor the result of dp.planner")
+        raise InputError(f"agent: {_name(setup.agent)} is neither a generator nor made by dp.planner")
     made = next(algorithm, None)
     for k in range(1, problem.K + 1):
         plan = checked_plan(made, k, mdp)
@@ -463,7 +463,7 @@ def certificate_of(agent: Agent, privatizer: Privatizer, problem: Problem, G: in
         return Certificate("none", math.inf, math.inf, noise=READ)
     certificate = privatizer.certificate(problem, G)
     if not isinstance(certificate, Certificate) or certificate.model != privatizer.model:
-        raise InputError(f"privatizer: {_name(privatizer)} says {privatizer.model}, its certificate does not")
+        raise InputError(f"privatizer: {_name(privatizer)} has no certificate of {privatizer.model}")
     check_certificate(certificate)
     return certificate
 

@@ -2,9 +2,9 @@
 
 For n independent runs x_1..x_n with mean x̄ and standard deviation s (n-1 in the denominator), the interval is
 x̄ ± t_{0.975, n-1} s/√n: exact for normal x, and the usual convention for the regret of a few runs. Regrets of
-private runs have heavy tails: the bootstrap does without the normal law, and the interquartile mean without the
-extreme runs (Agarwal et al. 2021, arXiv 2108.13264, who also propose the probability of improvement). Of a mean
-with a heavy tail the percentiles of the bootstrap lie too low; those of the BCa bootstrap less so.
+private runs have heavy tails: the bootstrap does without the normal law (Agarwal et al. 2021, arXiv 2108.13264,
+who also propose the probability of improvement). Of a mean with a heavy tail the percentiles of the bootstrap
+lie too low; those of the BCa bootstrap less so.
 
 Two arms with the same seeds are compared seed by seed: these runs share the stream of their environment.
 
@@ -57,12 +57,6 @@ class Bootstrap(NamedTuple):
 def mean_of_runs(values: Floats) -> Floats:
     """Over the axis before the last."""
     return np.mean(values, axis=-2)
-
-
-def interquartile_mean(values: Floats) -> Floats:
-    """The mean without the lowest and the highest quarter of the runs (⌊n/4⌋ each), axis before the last."""
-    n = values.shape[-2]
-    return np.sort(values, axis=-2)[..., n // 4 : n - n // 4, :].mean(axis=-2)
 
 
 def bootstrap(values: Floats, seed: int = 0, statistic: Statistic = mean_of_runs) -> Bootstrap:

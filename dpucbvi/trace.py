@@ -40,7 +40,7 @@ class Trace(NamedTuple):
     noise_scale, E
         How large the noise was.
     earlier_seconds
-        The time before the checkpoint that the run went on from, if it did.
+        Processor time before the checkpoint that the run went on from, if it did.
     about
         Plain data: what was run, and what the uniform policy would have lost.
 

@@ -181,7 +181,7 @@ def large() -> list[float]:
 def ratios() -> list[tuple[str, Time, Time, float]]:
     """What is measured, above and below, and its bar: with the frozen kernel, a fifth above what it was."""
     size, kernel = counters(*RIVERSWIM.r.shape), frozen()
-    gaussian, (closed, together, alone) = dp.GaussianTree(delta=1e-6, **NOISE), lps()
+    closed, together, alone = lps()
     ucbvi = episode(dp.NonPrivate(), dp.UCBVI(bonus_scale=0.01))
     return [
         ("a UCBVI episode / the frozen kernel", ucbvi, kernel, 1.5),
@@ -190,7 +190,6 @@ def ratios() -> list[tuple[str, Time, Time, float]]:
         ("a Central episode / numpy drawing its noise", episode(), numpys_noise(size), 1.0),
         ("an episode with batches / without privacy", episode(BATCHES), episode(dp.NonPrivate()), 1.3),
         ("exact noise / simulated, Central", exact(CENTRAL), episode(), 6.0),
-        ("the same, Gaussian tree", exact(gaussian), episode(gaussian), 6.0),
         ("the same, Central, pooled", exact(CENTRAL, POOLED), episode(agent=POOLED), 3.0),
         ("the same, batches", exact(BATCHES), episode(BATCHES), 3.0),
         ("an episode's LPs, in closed form / one by one by cvxpy", closed, alone, 1 / 5_000),

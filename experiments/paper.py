@@ -73,6 +73,17 @@ class Publisher:
             self.drawings[experiment.name] = job if self.drawers is None else self.drawers.submit(job).result
         return written
 
+    def write_summary(self) -> list[Path]:
+        """README's picture, if both experiments that it needs have shipped."""
+        from experiments.studies.artifact.figures import keep_summary
+        from experiments.studies.artifact.summary import NAME, caption
+
+        river, mechanisms = self.find("riverswim"), self.find("mechanisms")
+        if river is None or mechanisms is None:
+            return []
+        self.captions[NAME] = caption(river)
+        return keep_summary(river, mechanisms, self.paper / "figures")
+
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
         from experiments.studies.artifact import privacy  # these import studies, one of which may be broken
@@ -140,6 +151,8 @@ def main() -> None:
         publisher = Publisher(arguments.results, arguments.paper, drawers)
         names = in_order(arguments.names or publisher.all_names())
         failed = take({name: partial(publisher.publish, name) for name in names}) | take(publisher.drawings)
+        if {"riverswim", "mechanisms"} & set(names):
+            failed |= take({"summary": publisher.write_summary})
     if publisher.captions:
         failed |= take({"captions": publisher.write_captions})
     if not arguments.names:  # last: the appendix has links to the files that are there

@@ -1,10 +1,10 @@
-"""Compute one seed of every shipped arm afresh and compare it with what ships.
+"""Compute one seed of every stored arm afresh and compare it with the stored run.
 
     python experiments/verify.py [name or name/arm ...] [--minutes 10] [--workers 2]
 
 All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
 compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
-from the seconds that ship with a run: the same episodes are compared everywhere. An audit and a run of the
+from the seconds stored with a run: the same episodes are compared everywhere. An audit and a run of the
 reference engine have no parts: they are computed if they took at most an eighth of the time. The LPs that
 check a compiled run are not solved again, because no number of the trace depends on them.
 
@@ -89,7 +89,7 @@ def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> t
         try:
             arms = [arm for arm in shipped.load_experiment(name).arms if key in ("", arm.key)]
             if not arms:
-                raise InputError(f"no arm {key!r} has shipped")
+                raise InputError(f"no arm {key!r} is stored")
         except Exception as error:  # one that is wrong must not cost the others
             unread.append(Answer(name, 0, 0, 0, DIFFERENT, named(name, error)))
             continue
@@ -226,9 +226,9 @@ def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
     check_number("--minutes", arguments.minutes, lambda minutes: minutes >= 0, "a number >= 0")
     there = shipped.experiments()
     if not there:
-        raise InputError(f"nothing has shipped: {shipped.manifest_file} is not there")
+        raise InputError(f"no stored results: {shipped.manifest_file} is missing")
     if unknown := [name for name in arguments.names if name.partition("/")[0] not in there]:
-        raise InputError(f"{few(unknown)}: has not shipped; it must be one of {', '.join(there)}")
+        raise InputError(f"{few(unknown)}: no stored results; it must be one of {', '.join(there)}")
     todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
     print("compiling first, if it was not done before (a few minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared
@@ -271,8 +271,8 @@ def verdict(answers: Sequence[Answer], minutes: float) -> str:
     lines = [f"{len(answers):,} run{plural}, {numbers:,} numbers, {minutes:.1f} minutes: {counted}"]
     if tally[NOT_COMPARED]:
         lines.append(f"not compared: the time ends before {POINTS} stored episodes after the first, or the run")
-    compared = "every run that was compared is" if not tally[DIFFERENT] else "not every run is"
-    return "\n".join([*lines, f"{compared} what ships"])
+    said = "not every run" if tally[DIFFERENT] else "every run that was compared"
+    return "\n".join([*lines, f"{said} agrees with the stored one"])
 
 
 if __name__ == "__main__":

@@ -17,15 +17,17 @@
 # What stands between the users and the algorithm: *Central* (Section 5.1, joint DP) and *Local* (Section 5.2,
 # local DP). A user is one episode. She adds to the counts of the pairs that she met, and a privatizer
 # releases these counts with noise. This notebook draws how the noise of Central is made, compares the errors
-# of both, shows what pooling the steps buys, and reads the certificates.
+# of both, shows what pooling the steps buys, explains the five ideas behind the mechanisms that do better
+# (batches, symbols, Toeplitz, one question, windows), and reads the certificates.
 
 # %%
+try:
+    import dpucbvi as dp
+except ModuleNotFoundError as missing:
+    raise SystemExit("run `pip install '.[paper,notebooks]'` in a copy of the repository first") from missing
+
 import numpy as np
 import pictures.privatizers as draw
-
-import dpucbvi as dp
-from dpucbvi.mechanisms.binary import BinaryMechanism, levels
-from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 # %% [markdown]
 # ## 1. A tree that grows
@@ -37,30 +39,20 @@ from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 # block closes it takes the place of the smaller ones inside it, and gets a noise of its own.
 
 # %%
-USERS = 8
-tree = BinaryMechanism(size=1, L=levels(USERS + 1), scale=1.0, stream=LaplaceStream(seed_stream(0, "privacy")))
-releases = {}  # t -> the blocks of the release after user t, as (level, last user): noise
+USERS, L = 8, 4
+rng = np.random.default_rng(0)
+noise = {}  # of every block, as (level, last user): drawn when the block closes, and kept
+releases = {}  # t -> the blocks of the release after user t, with their noise
 for t in range(1, USERS + 1):
-    released = tree.release(np.zeros(1))[0]  # of a stream of zeros: nothing but noise
-    releases[t] = {(i, (t >> i) << i): tree.noise[i, 0] for i in range(tree.L) if t >> i & 1}
-    assert np.isclose(released, sum(releases[t].values())) and len(releases[t]) == t.bit_count()
-draw.the_tree_grows(tree.L, releases)
+    blocks = [(i, (t >> i) << i) for i in range(L) if t >> i & 1]  # a block for every 1 of t in binary
+    releases[t] = {block: noise.setdefault(block, rng.laplace()) for block in blocks}
+    assert len(blocks) == t.bit_count()
+draw.the_tree_grows(L, releases)
 
 # %% [markdown]
 # A user lies in at most $L = \lceil \log_2 K \rceil$ blocks of each of her counts, so
-# $\mathrm{Lap}(3HL/\epsilon)$ on every block is enough for all three families of counts [D5]. The mechanism
-# itself, on a sum of ones:
-
-# %%
-L, T, COUNTERS = 4, 15, 400
-mechanism = BinaryMechanism(size=COUNTERS, L=L, scale=1.0, stream=LaplaceStream(seed_stream(0, "privacy")))
-errors = np.array([mechanism.release(np.ones(COUNTERS)) - t for t in range(1, T + 1)])
-noises = [t.bit_count() for t in range(1, T + 1)]
-assert max(noises) == L
-assert np.allclose(errors.std(axis=1), np.sqrt(2.0 * np.array(noises)), rtol=0.25)  # Var Lap(1) = 2
-draw.error_of_the_tree(errors.std(axis=1), noises, COUNTERS)
-
-# %% [markdown]
+# $\mathrm{Lap}(3HL/\epsilon)$ on every block is enough for all three families of counts [D5].
+#
 # ## 2. Error against $k$: Central and Local
 #
 # Local adds $\mathrm{Lap}(3H/\epsilon)$ to every user's message. The sum of $k$ messages has the noise of $k$
@@ -109,11 +101,120 @@ draw.pooled_counts(k, ratio)
 # smaller factors, or a larger $\epsilon$, all the same; it needs much less of both.
 
 # %% [markdown]
-# ## 4. What is certified
+# ## 4. Five ideas behind the other mechanisms
+#
+# The regrets that the paper reports are reached at its $\epsilon$ with mechanisms of other papers. Five ideas
+# make the difference. From here on a user is *replaced*, as Definitions 2.2 and 2.3 have it: $H$ counts leave
+# and $H$ arrive, so that the counts of one family change by $2H$.
+#
+# **Batches.** Why release after every user? Close a batch from time to time, release its counts once with
+# fresh noise, and add up the batches. A user lies in one batch, so $L$ disappears from the noise. Batches grow
+# with the number of users: the counts are then out of date by a constant share of them, never more.
+
+# %%
+FIRST, GROWTH = 1_000, 1.25
+ends, e = [], 0
+while (e := e + max(FIRST, int((GROWTH - 1) * e))) < K:
+    ends.append(e)
+closed = np.searchsorted(ends, k, side="right")  # batches that have ended after k users
+L = int(np.ceil(np.log2(K)))
+error = {
+    "tree, 3 families": 3 * 2 * H * L / epsilon * np.sqrt([2.0 * int(n).bit_count() for n in k]),
+    "batches, 3 families": 3 * 2 * H / epsilon * np.sqrt(2.0 * closed),
+    "batches, symbols": 2 * H / epsilon * np.sqrt(2.0 * closed),
+}
+for name, values in error.items():
+    print(f"{name:20} standard deviation of a count at k = {K:,}: {values[-1]:7,.0f}")
+assert error["batches, 3 families"][-1] * 3 == 3 * 3 * error["batches, symbols"][-1]
+draw.batches_of_users(ends, k, error)
+
+# %% [markdown]
+# **Symbols.** The paper counts $N(s,a)$, $N(s,a,s')$ and the sum of rewards apart, and shares $\epsilon$ among
+# these three families. But if the reward is rounded to 0 or 1 at random, with the right mean, all that a visit
+# of $(s,a)$ says is one symbol $(s', \text{reward bit})$. Count symbols: one family has the whole budget, and
+# the noise is a third. The other two families are sums of symbols.
+#
+# **Toeplitz.** If counts must come out all the time, noise can be *correlated*: the noise of a release cancels
+# a part of the noise before it. Write the running sums as a matrix $A = BC$, add noise to $C x$, and release
+# $B(Cx + z)$. The tree is one such pair. The best one with equal diagonals is $B = C = \sqrt A$, whose entries
+# are $\binom{2j}{j}/4^j$. Its noise is Gaussian, so its guarantee has a $\delta$.
+
+# %%
+T = 64
+root = np.cumprod([1.0, *((2 * j - 1) / (2 * j) for j in range(1, T))])  # binom(2j, j)/4^j
+B = np.array([[root[t - j] if j <= t else 0.0 for j in range(T)] for t in range(T)])
+assert np.allclose(B @ B, np.tril(np.ones((T, T))))  # the running sums
+levels = int(np.ceil(np.log2(T + 1)))
+relative = {  # standard deviation of a release, for the same privacy of Gaussian noise
+    "fresh noise every time": np.full(T, np.sqrt(T)),
+    "tree": np.sqrt(levels) * np.sqrt([t.bit_count() for t in range(1, T + 1)]),
+    "square root": np.linalg.norm(B[:, 0]) * np.linalg.norm(B, axis=1),
+}
+largest = {name: values.max() for name, values in relative.items()}
+print(", ".join(f"{name}: at most {value:.1f}" for name, value in largest.items()))
+assert largest["square root"] < largest["tree"] < largest["fresh noise every time"]
+draw.three_factorisations(relative)
+
+# %% [markdown]
+# **One question.** Under local DP every user of the paper sends all her counts, each with noise. Ask her one
+# question instead: "where did you go after your first visit of $(s,a)$?" She answers by randomised response:
+# the truth with probability $p = e^\epsilon/(e^\epsilon + d - 1)$, any other of the $d = S + 1$ answers with
+# $q = 1/(e^\epsilon + d - 1)$. Only one user in $SA$ is asked about a given pair, but her answer is worth more
+# than that many noisy messages.
+
+# %%
+budget, d = 2.0, S + 1
+p, q = np.exp(budget) / (np.exp(budget) + d - 1), 1.0 / (np.exp(budget) + d - 1)
+asked = k / (S * A)
+share = {  # standard deviation of the estimated share of users who did a given thing
+    "noise on all counts": 3 * 2 * H / budget * np.sqrt(2.0 * k) / k,
+    "one question": np.sqrt(q * (1.0 - q) / asked) / (p - q),
+}
+print(f"truth {p:.2f}, each other answer {q:.2f}; {share['noise on all counts'][-1]:.3f} against", end=" ")
+print(f"{share['one question'][-1]:.4f} at k = {K:,}")
+draw.one_question(p, q, d, k, share)
+
+# %% [markdown]
+# **Windows.** Pooling the steps is the largest gain of all, and it is wrong if the MDP depends on the step.
+# Windows find out. The horizon is cut into 1, 2, 4 and $H$ windows. Counts are noisy at every level, so the
+# server may compare a window with the one around it at no further cost: that is post-processing. Where they
+# differ by more than noise and chance explain, the larger one is split. Below, one pair is tried 300 times at
+# every step. Left, it succeeds with 0.6 at every step; right, with 0.6 in the first half and 0.2 after that.
+
+# %%
+visits, sd = 300, np.sqrt(2 * H) * 4.5  # of a step; Gaussian noise, about ε = 1 at δ = 1e-6
+rng = np.random.default_rng(3)
+worlds = {"the same at every step": np.full(H, 0.6), "other in the second half": np.repeat([0.6, 0.2], H // 2)}
+shown = {}
+for name, success in worlds.items():
+    noisy = rng.binomial(visits, success) + rng.normal(0.0, sd, H)
+    shown[name] = []
+    for cut in (1, 2, 4):
+        length = H // cut
+        for first in range(0, H, length):
+            n, whole = visits * length, 2 * length if cut > 1 else length
+            start = first // whole * whole
+            estimate, around = (
+                noisy[first : first + length].sum() / n,
+                noisy[start : start + whole].mean() / visits,
+            )
+            error_of = np.sqrt((length * sd**2 + n / 4) / n**2)
+            shown[name].append((cut, first, length, estimate, abs(estimate - around) > 3 * error_of))
+split = {name: int(sum(differs for *_, differs in of)) for name, of in shown.items()}
+print("windows that differ from the one around them:", split)
+assert split == {"the same at every step": 0, "other in the second half": 2}
+draw.windows_of_steps(H, shown)
+
+# %% [markdown]
+# `dp.Windows` keeps the halves apart on the right, and pools everything on the left. `dp.LocalWindows` does the
+# same with answers to one question. Where it fails, and by how much, is in
+# [windows.md](../paper/results/windows.md).
+#
+# ## 5. What is certified
 #
 # Every run says which $\epsilon$ it certifies and for which neighbours. With the paper's noise it is
-# $\epsilon$ if a user is added or removed, and $2\epsilon$ if she is replaced, as Definitions 2.2 and 2.3
-# have it [D8]. Other privatizers are set up for the user who is replaced.
+# $\epsilon$ if a user is added or removed, and $2\epsilon$ if she is replaced [D8]. The other privatizers are
+# set up for the user who is replaced.
 
 # %%
 others = {
@@ -121,9 +222,12 @@ others = {
     "Local": local,
     "Batches": dp.Batches(epsilon=1.0),
     "Toeplitz": dp.Toeplitz(epsilon=1.0),
+    "OneQuestion": dp.OneQuestion(epsilon=1.0),
+    "Windows": dp.Windows(epsilon=1.0),
+    "LocalWindows": dp.LocalWindows(epsilon=1.0),
 }
 for name, privatizer in others.items():
-    print(f"{name:9} {privatizer.certificate(problem, 1)}")
+    print(f"{name:13} {privatizer.certificate(problem, H)}")
 
 # %% [markdown]
 # ## Exercises, with solutions

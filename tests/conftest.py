@@ -126,6 +126,12 @@ def faults(record_property):
 
 
 @pytest.fixture
+def one_stream(monkeypatch):
+    """Give all runs with one seed one privacy stream, whatever their settings."""
+    monkeypatch.setattr("dpucbvi.privacy.laplace._content", lambda setup: ())
+
+
+@pytest.fixture
 def cli(monkeypatch, capsys, tmp_path):
     """Call a script of experiments/ in this process, in an empty folder; gives (exit code, stdout, stderr)."""
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restored afterwards

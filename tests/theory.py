@@ -14,10 +14,8 @@ from dpucbvi.mechanisms.square_root import stairs
 from dpucbvi.privatizers import (
     Batches,
     Central,
-    GaussianTree,
     KaryTree,
     Local,
-    LocalGaussian,
     Toeplitz,
 )
 from dpucbvi.protocol import Floats, Privatizer
@@ -85,7 +83,7 @@ def on_stairs(T: int) -> Floats:
 def noises(privatizer: Privatizer, T: int) -> Floats:
     """B of a privatizer; InputError for one that adds no noise to running sums."""
     match privatizer:
-        case Central() | GaussianTree():
+        case Central():
             return binary_tree(T)
         case KaryTree():
             return kary_tree(T, privatizer.k)
@@ -93,6 +91,6 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
             return on_stairs(T) if privatizer.exact else square_root(T)
         case Toeplitz():
             return toeplitz(T)
-        case Local() | LocalGaussian() | Batches():  # a new noise for every user, or batch
+        case Local() | Batches():  # a new noise for every user, or batch
             return sums(T)
     raise InputError(f"privatizer: {type(privatizer).__name__} adds no noise to running sums")

@@ -47,6 +47,7 @@ ELSEWHERE = "it draws noise that is not from privacy.draws.seeded"
 SELECTED = "how many noises it draws depends on them"
 HIDDEN = "which of its noises can be seen depends on them"
 CLOSE = 1e-7  # relative, for floating point
+LARGE = 2.0**29  # beside a move of the noise by so much the rounding of draws.snapped is nothing
 DIGITS = 8  # to which losses are compared with each other
 EXACTLY = 1e-9  # by which a loss may exceed its certificate, relatively
 
@@ -149,16 +150,26 @@ class Responses(NamedTuple):
 
 
 def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Responses:
-    """B around this noise, read off the code: the releases with one noise larger, less those without."""
+    """B around this noise, read off the code: the releases with one noise larger, less those without.
+
+    A weight that is no integer was rounded with its release. It is read off a larger move, if that agrees.
+    """
     exact = is_exact(setup.privatizer)
     step = np.maximum(np.rint(base.scale), 1.0) * (base.scale > 0.0) if exact else base.scale
     if noise.size > MOST_NOISES:
         raise InputError(f"K: {noise.size:,} noises are too many to replay; a smaller H, S, A or K is needed")
     B, at = np.zeros((base.values.size, noise.size)), play(setup, world, noise).values
-    for j in np.flatnonzero(step):
+
+    def column(j: int, move: float) -> Floats:
         moved = noise.copy()
-        moved[j] += step[j]
-        B[:, j] = (play(setup, world, moved).values - at) / step[j]
+        moved[j] += move
+        return (play(setup, world, moved).values - at) / move
+
+    for j in np.flatnonzero(step).tolist():
+        B[:, j] = near = column(j, step[j])
+        if not (exact or np.allclose(near, np.rint(near), rtol=0.0, atol=1e-12)):
+            far = column(j, LARGE)
+            B[:, j] = far if np.abs(far - near).max() * step[j] < 2.0**-19 else near
     B[np.abs(B) < CLOSE] = 0.0
     used = np.flatnonzero(B.any(axis=0))
     inverse = np.linalg.pinv(B[:, used] * base.scale[used]) * base.scale[used][:, None]
@@ -311,11 +322,11 @@ class Search:
 
     def _check(self, place: int, people: list[Trajectory], moves: Floats) -> None:
         """Play both worlds: with the noise moved, what is released stays what it was."""
-        used, scale = self.responses.used, self._base.scale
+        used, scale, exact = self.responses.used, self._base.scale, is_exact(self._setup.privatizer)
         noises = [self.responses.noise, *(scale * self._rng.laplace(size=scale.size) for _ in range(NOISES))]
         for user, shift in zip(people, moves, strict=True):
             self.last, noise = (place, user), noises[int(self._rng.integers(len(noises)))]
-            noise = np.rint(noise) if is_exact(self._setup.privatizer) else noise
+            noise = np.rint(noise) if exact else noise
             moved = noise.copy()
             moved[used] += shift
             before = play(self._setup, self._world, noise)

@@ -216,7 +216,7 @@ def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> 
     def check(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
         checked_plan(made, k, mdp)
         if made.pi.shape != pi.shape:
-            raise InputError(f"agent: its plan of episode {k} has not the kind of policy of the first")
+            raise InputError(f"agent: the plan of episode {k} has another kind of policy than the first")
 
     python = planning(plan_of_planner(own, check, mdp.S))
     name = f"the agent {getattr(own, '__name__', type(own).__name__)}"

@@ -28,17 +28,18 @@ from dpucbvi.protocol import Floats, Ints
 
 TOO_MANY = "there is noise for so many releases, not for more"
 Next = Callable[[Any, Any], tuple[np.ndarray, float]]
+UNIT = 2.0**30  # so large a noise is not changed by the lattice (privacy/draws.py)
 NextEstimate = Callable[[Any, Any, Ints], tuple[Floats, float]]
 
 
 class Units(NamedTuple):
-    """A source whose noises are e_1, e_2, ...: what is released shows which noise has which weight."""
+    """A source whose noises are UNIT × e_1, e_2, ...: what is released shows which noise has which weight."""
 
     drawn: list[int]
 
     def draw(self, n: int) -> Floats:
         self.drawn[0] += 1
-        return np.eye(1, n, self.drawn[0] - 1)[0]
+        return UNIT * np.eye(1, n, self.drawn[0] - 1)[0]
 
 
 def matrix(start: Callable[[int, Units], Any], next_noise: Next, T: int, most: int) -> Floats:
@@ -49,7 +50,7 @@ def matrix(start: Callable[[int, Units], Any], next_noise: Next, T: int, most: i
     source = Units([0])
     state = start(most, source)
     rows = [next_noise(state, source)[0].copy() for _ in range(T)]
-    return np.array(rows)[:, : source.drawn[0]]
+    return np.array(rows)[:, : source.drawn[0]] / UNIT
 
 
 # --- loops that compile to the fastest code -------------------------------------------------------------------

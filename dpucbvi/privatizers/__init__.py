@@ -7,12 +7,11 @@
 The others are not in the paper [D29]. They certify an ε for a user who is replaced, and with less noise:
 
     KaryTree                 another tree with Laplace noise           pure ε-JDP
-    GaussianTree, Toeplitz   running sums with Gaussian noise          (ε, δ)-JDP
+    Toeplitz                 running sums with Gaussian noise          (ε, δ)-JDP
     Batches                  growing batches of users, each released once, with either noise
     Windows                  batches, pooled over the steps as far as private tests allow
     OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
     LocalWindows             or about a pair within a window of steps  pure ε-LDP
-    LocalGaussian            Local with Gaussian noise                 (ε, δ)-LDP
 
 How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and
 accounting.py.
@@ -21,9 +20,9 @@ accounting.py.
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import Batches
-from dpucbvi.privatizers.central import Central, GaussianTree
+from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
-from dpucbvi.privatizers.local import Local, LocalGaussian
+from dpucbvi.privatizers.local import Local
 from dpucbvi.privatizers.local_windows import LocalWindows
 from dpucbvi.privatizers.non_private import NonPrivate
 from dpucbvi.privatizers.one_question import OneQuestion
@@ -39,10 +38,8 @@ __all__ = [
     "Batches",
     "Central",
     "Certificate",
-    "GaussianTree",
     "KaryTree",
     "Local",
-    "LocalGaussian",
     "LocalWindows",
     "NonPrivate",
     "OneQuestion",

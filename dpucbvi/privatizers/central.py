@@ -23,40 +23,18 @@ import numpy as np
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, counters, statistics
 from dpucbvi.elementary import power
-from dpucbvi.errors import check_number
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
-from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws, Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.noisy_sums import by_counter
+from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
 from dpucbvi.privatizers.over_time import OverTime, running_sums
-from dpucbvi.protocol import Floats, Noise, Problem, Release, User
-
-
-class BinaryTrees(OverTime):
-    """The Binary Mechanism on every counter, with either noise."""
-
-    take = staticmethod(running_sums(binary.next_noise))
-
-    def spent(self, T: int) -> Spent:
-        """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5].
-
-        An item lies in L nodes, so that its column has ℓ1 norm L and ℓ2 norm √L.
-        """
-        L = levels(T + 1)
-        return Spent(L, math.sqrt(L), L)
-
-    def terms(self, T: int) -> float:
-        return float(levels(T + 1))
-
-    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> binary.BinaryTree:
-        return binary.start(size, levels(T + 1), dtype)
+from dpucbvi.protocol import Floats, Problem, Release, User
 
 
 @dataclass(frozen=True)
-class Central(BinaryTrees):
+class Central(PrintedOrder, OverTime):
     """The Central Privatizer of Section 5.1, for JDP: a binary tree with Laplace noise on every counter.
 
     Parameters
@@ -98,19 +76,24 @@ class Central(BinaryTrees):
     confidence_scale: float = 1.0
     printed_constant: float | None = None
 
-    take = staticmethod(BinaryTrees.take)  # the same on arrays; `release` is the paper's text
+    take = staticmethod(running_sums(binary.next_noise))  # the same on arrays; `release` is the paper's text
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.printed_constant is not None:
-            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
+    def spent(self, T: int) -> Spent:
+        """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5].
 
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        proven, c = super().noise_of(problem, G), self.printed_constant
-        if c is None:
-            return proven
-        E = self.confidence_scale * order_central(problem, self.epsilon, c)
-        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
+        An item lies in L nodes, so that its column has ℓ1 norm L and ℓ2 norm √L.
+        """
+        L = levels(T + 1)
+        return Spent(L, math.sqrt(L), L)
+
+    def terms(self, T: int) -> float:
+        return float(levels(T + 1))
+
+    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> binary.BinaryTree:
+        return binary.start(size, levels(T + 1), dtype)
+
+    def order(self, problem: Problem, constant: float) -> float:
+        return order_central(problem, self.epsilon, constant)
 
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
@@ -150,59 +133,4 @@ def order_central(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
-@dataclass(frozen=True)
-class GaussianTree(BinaryTrees):
-    """The paper's tree with Gaussian noise in its nodes, for (ε, δ)-JDP under the given sensitivity [D29].
-
-    An item lies in L = ⌈log2 (T+1)⌉ nodes, so its column has ℓ2 norm √L, and a release has at most L noises.
-
-    Parameters
-    ----------
-    epsilon : float
-        The budget of a user, under the neighbours that `sensitivity` names.
-    delta : float
-        The δ at which ε holds, between 0 and 1.
-    sensitivity : str
-        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
-    families : str
-        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
-    every : int
-        Users between two releases; 1 in the paper.
-    clip : int, optional
-        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
-        then.
-    confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
-    noise : str
-        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
-    words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range, or settings do not fit together.
-
-    Examples
-    --------
-    >>> import dpucbvi as dp
-    >>> private = dp.certify(dp.GaussianTree(epsilon=1), H=20, S=6, A=2, K=50_000)
-    >>> private.replace_one.epsilon <= 1, private.delta
-    (True, 1e-06)
-    """
-
-    epsilon: float
-    delta: float = 1e-6
-    sensitivity: str = "replace_one"
-    families: str = "tuned"
-    every: int = 1
-    clip: int | None = None
-    confidence_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_delta(self.delta)
-
-
 PRIVATIZERS.add("central", Central)
-PRIVATIZERS.add("gaussian_tree", GaussianTree)

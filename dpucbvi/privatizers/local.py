@@ -19,14 +19,12 @@ import numpy as np
 
 from dpucbvi.confidence import log_hsat
 from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, statistics
-from dpucbvi.errors import check_number
 from dpucbvi.mechanisms.binary import Stream
-from dpucbvi.privacy.certificate import check_delta, positive
 from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.noisy_sums import NoisySums, by_counter
+from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape, User
 
 # --- as arrays ------------------------------------------------------------------------------------------------
@@ -55,31 +53,11 @@ def take(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
     return True
 
 
-class EveryUser(NoisySums):
-    """Every user adds noise to her own statistics, with either noise."""
-
-    model = "LDP"
-    take = staticmethod(take)
-
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        return super().noise_of(problem, G)._replace(terms=problem.K)
-
-    def events(self, problem: Problem) -> int:
-        """One bound covers all partial sums (Doob)."""
-        return 1
-
-    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> SentSums:
-        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
-        tally = counting(shape, problem.H, self.families, self.clip, grid)
-        n, unit_sd = counters(*shape), self.unit_sd(problem, G)
-        return SentSums(np.zeros(n, dtype), source, np.zeros(n, dtype), tally, unit_sd)
-
-
 # --- as the paper has it --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Local(EveryUser):
+class Local(PrintedOrder):
     """The Local Privatizer of Section 5.2, for LDP: every user adds Laplace noise to her own statistics.
 
     Parameters
@@ -118,19 +96,24 @@ class Local(EveryUser):
     confidence_scale: float = 1.0
     printed_constant: float | None = None
 
+    model = "LDP"
     take = staticmethod(take)  # the same on arrays; `release` is the paper's text
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.printed_constant is not None:
-            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
-
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        proven, c = super().noise_of(problem, G), self.printed_constant
-        if c is None:
-            return proven
-        E = self.confidence_scale * order_local(problem, self.epsilon, c)
-        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
+        return super().noise_of(problem, G)._replace(terms=problem.K)
+
+    def events(self, problem: Problem) -> int:
+        """One bound covers all partial sums (Doob)."""
+        return 1
+
+    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> SentSums:
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
+        tally = counting(shape, problem.H, self.families, self.clip, grid)
+        n, unit_sd = counters(*shape), self.unit_sd(problem, G)
+        return SentSums(np.zeros(n, dtype), source, np.zeros(n, dtype), tally, unit_sd)
+
+    def order(self, problem: Problem, constant: float) -> float:
+        return order_local(problem, self.epsilon, constant)
 
     def release(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
@@ -192,63 +175,4 @@ def order_local(problem: Problem, epsilon: float, constant: float) -> float:
     return constant * problem.H / epsilon * math.sqrt(problem.K * log_hsat(problem))
 
 
-@dataclass(frozen=True)
-class LocalGaussian(EveryUser):
-    """Gaussian noise on a user's own statistics, for (ε, δ)-LDP under the given sensitivity [D29].
-
-        σ_f = Δ_f/(μ √share_f),   μ the largest with δ(ε; μ) ≤ δ
-
-    E bounds all partial sums of K-1 users' noise at once: a sum of symmetric variables passes x on the way with
-    at most twice the probability that it ends beyond x (Lévy), so the union is over the counters only.
-
-    Parameters
-    ----------
-    epsilon : float
-        The budget of a user, under the neighbours that `sensitivity` names.
-    delta : float
-        The δ at which ε holds, between 0 and 1.
-    sensitivity : str
-        `paper`: noise for a user who is added or removed. `replace_one`: for one whose trajectory is replaced.
-    families : str
-        Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
-    clip : int, optional
-        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
-        then.
-    confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
-    noise : str
-        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
-    words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range, or settings do not fit together.
-
-    Examples
-    --------
-    >>> import dpucbvi as dp
-    >>> private = dp.certify(dp.LocalGaussian(epsilon=1), H=20, S=6, A=2, K=50_000)
-    >>> private.replace_one.epsilon <= 1, private.delta
-    (True, 1e-06)
-    """
-
-    epsilon: float
-    delta: float = 1e-6
-    sensitivity: str = "replace_one"
-    families: str = "tuned"
-    clip: int | None = None
-    confidence_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_delta(self.delta)
-
-    def events(self, problem: Problem) -> int:
-        """Twice the last partial sum (Lévy)."""
-        return 2
-
-
 PRIVATIZERS.add("local", Local)
-PRIVATIZERS.add("local_gaussian", LocalGaussian)

@@ -13,8 +13,8 @@ import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
 from dpucbvi.counts import FAMILIES, Families, counters, shape_of
-from dpucbvi.errors import InputError, whole
-from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released
+from dpucbvi.errors import InputError, check_number, whole
+from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released, positive
 from dpucbvi.privacy.draws import Draws, seeded
 from dpucbvi.privacy.law import (
     ONCE,
@@ -184,6 +184,27 @@ class NoisySums(Arrays, ReleaseMode):
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""
         return self.scales(problem, G).M * math.sqrt(self.law.variance)
+
+
+class PrintedOrder(NoisySums):
+    """The paper's two privatizers: with a `printed_constant` E is the order that the paper prints, times it."""
+
+    printed_constant: float | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.printed_constant is not None:
+            check_number("printed_constant", self.printed_constant, positive, "a number > 0")
+
+    def order(self, problem: Problem, constant: float) -> float:
+        raise NotImplementedError
+
+    def noise_of(self, problem: Problem, G: int) -> Noise:
+        proven, c = super().noise_of(problem, G), self.printed_constant
+        if c is None:
+            return proven
+        E = self.confidence_scale * self.order(problem, c)
+        return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
 
 
 def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | None = None) -> Floats:

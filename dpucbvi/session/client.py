@@ -148,7 +148,7 @@ class Client:
             raise InputError("question: it cannot be read") from None
         wrong = [key for key, value in self._expected.items() if getattr(asked, key) != value]
         if wrong or not good:
-            raise InputError(f"question: {', '.join(wrong) or 'its row'} is not what this client takes part in")
+            raise InputError(f"question: {', '.join(wrong) or 'its row'} is not of this client's session")
         return asked
 
     def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
@@ -168,4 +168,4 @@ class Client:
         try:
             return json.loads(self._path.read_bytes()) if self._path.exists() else {}
         except ValueError:
-            raise InputError(f"client: {self._path} cannot be read; what was said is not known") from None
+            raise InputError(f"client: {self._path} cannot be read; its answers are not known") from None

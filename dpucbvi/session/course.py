@@ -33,7 +33,7 @@ from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.answers import released as estimated
 from dpucbvi.privatizers.batches import Batches, show
-from dpucbvi.privatizers.central import Central, GaussianTree
+from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
@@ -41,7 +41,7 @@ from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
 # What each takes part with, and the version of what it stores: another one cannot go on with it.
-VERSIONS: dict[type, int] = {Batches: 1, Central: 1, KaryTree: 1, GaussianTree: 1, Toeplitz: 1, OneQuestion: 1}
+VERSIONS: dict[type, int] = {Batches: 1, Central: 1, KaryTree: 1, Toeplitz: 1, OneQuestion: 1}
 MAY_STAY_OPEN = (Batches, OneQuestion)  # sessions without a K
 NOISES = {BinaryTree: ("t", "cumulative"), KaryNoise: ("digits", "S")}  # what changes during a stream
 

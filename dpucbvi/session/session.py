@@ -548,7 +548,7 @@ def _restored(registry: Any, described: dict[str, Any], given: Any) -> Any:
             raise InputError(f"agent: {described['own']} is your own; Session.open takes it as agent=")
         return given
     if given is not None:
-        raise InputError(f"agent: the session has {described['name']}; it takes no other")
+        raise InputError(f"agent: the session was begun with {described['name']} and accepts no other agent")
     try:
         return registry[described["name"]](**described["settings"])
     except TypeError:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from inspect import Parameter
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from traceback import walk_tb
 from typing import NamedTuple
@@ -87,8 +88,38 @@ def offer_environments() -> None:
             ConfigStore.instance().store(group="env", name=name, node={"name": name, **node})
 
 
+def help_text() -> str:
+    """What --help prints: the comments of conf/, which are the manual of the settings."""
+    text = (CONF / "config.yaml").read_text("utf-8")
+    head, settings = text.partition("defaults:\n")[0], text.partition("\ntask:")[2].partition("\n# Hydra ")[0]
+    parts = [
+        head.replace("# ", "").replace("#", ""),
+        "Options (group=option, +exp=option; *: default):\n",
+    ]
+    chosen = dict(re.findall(r"^  - (\w+): (\w+)$", text, re.MULTILINE))
+    for group in (*chosen, "arm", "exp"):
+        options = sorted((CONF / group).glob("*.yaml"))
+        parts += [group, *(_option(path, path.stem == chosen.get(group)) for path in options)]
+    parts += ["\nSettings (key=value) and their defaults:\n", f"task:{settings}"]
+    for group, option in chosen.items():
+        lines = (CONF / group / f"{option}.yaml").read_text("utf-8").rstrip().splitlines()
+        parts += [f"{group}:", *(f"  {line}" for line in lines if not line.startswith("#"))]
+    return "\n".join(parts)
+
+
+def _option(path: Path, default: bool) -> str:
+    """Its name, and the first sentence of its comment."""
+    lines = path.read_text("utf-8").splitlines()
+    comment = " ".join(line[2:] for line in lines if re.match(r"# (?!@package|python )", line))
+    sentence = re.split(r"(?<=[.?])\s", comment)[0]
+    return f"{'*' if default else ' '} {path.stem:21} {sentence}"
+
+
 def jobs_of(command_line: list[str]) -> list[Job]:
-    """What the command line asks for; nothing if Hydra itself has answered it (--help, --cfg)."""
+    """What the command line asks for; nothing if it is answered here (--help) or by Hydra (--cfg)."""
+    if not {"-h", "--help"}.isdisjoint(command_line):
+        print(help_text())
+        return []
     if any(argument.startswith("--e") for argument in command_line):
         raise InputError("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
     if own := [argument for argument in command_line if _top(argument) == "hydra"]:

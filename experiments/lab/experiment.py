@@ -211,7 +211,9 @@ def _arm(
         if not isinstance(text, str):
             raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
     if curves is not None and printed is not None and not (isinstance(printed, str) and printed in curves):
-        raise InputError(f"{at}.printed: {shown(printed)} is no printed curve; {nearest(str(printed), curves)}")
+        raise InputError(
+            f"{at}.printed: {shown(printed)} is no reported curve; {nearest(str(printed), curves)}"
+        )
     if runs is not None and not (type(runs) is int and 1 <= runs <= MOST_RUNS):
         raise InputError(f"{at}.runs: {shown(runs)} is not accepted; it must be {RUNS}")
     own = {name: value for name, value in arm.items() if name in RUN_KEYS}

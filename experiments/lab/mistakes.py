@@ -15,7 +15,7 @@ from dpucbvi.counts import FAMILIES, add_user
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import levels
 from dpucbvi.privacy.draws import fill
-from dpucbvi.privatizers import Batches, Central, Certificate, GaussianTree, Local, Windows
+from dpucbvi.privatizers import Batches, Central, Certificate, Local, Toeplitz, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
 from dpucbvi.privatizers.batches import close, ended, show
 from dpucbvi.privatizers.local import SentSums
@@ -249,9 +249,9 @@ BROKEN = {
         lambda p, problem, G: rewards_times(p, problem, G, 1.0, 1.0 - float(FAMILIES[p.families].R)),
     ),
     "pooled_as_per_step": Mistake(
-        "ℓ2 sensitivity √H too small (pooled)", GaussianTree, lambda _p, problem, _G: 1.0 / math.sqrt(problem.H)
+        "ℓ2 sensitivity √H too small (pooled)", Toeplitz, lambda _p, problem, _G: 1.0 / math.sqrt(problem.H)
     ),
-    "unclipped": Mistake("noise for clipped visits, none clipped", GaussianTree, clips=False),
+    "unclipped": Mistake("noise for clipped visits, none clipped", Toeplitz, clips=False),
     "fresh_noise": Mistake("fresh noise in every release", Central, take=fresh_noise),
     "one_noise": Mistake("one noise for all counters", Local, take=one_noise),
     "visited_only": Mistake("noise on visited cells only", Local, take=visited_only),
@@ -271,7 +271,7 @@ def broken(name: str, setup: Setup) -> Setup:
         raise InputError(f"broken: {name!r} is not accepted; it must be null or one of {', '.join(BROKEN)}")
     mistake = BROKEN[name]
     if type(setup.privatizer) is not mistake.of or is_exact(setup.privatizer):
-        raise InputError(f"broken: {name} is made of {mistake.of.__name__} with simulated noise")
+        raise InputError(f"broken: {name} needs {mistake.of.__name__} with simulated noise")
     if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
         raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
     if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:

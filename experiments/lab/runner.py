@@ -157,8 +157,8 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
     choosing = any("bonus.scale" in arm.point for arm in experiment.arms)  # a grid of factors
     advice = "" if choosing else "; +exp=calibrate chooses them"
     return [
-        f"{few([arm.key for arm in arms])}: {NOTHING_LEARNT}; a larger K or privatizer.epsilon, or factors "
-        f"below 1 (bonus.scale, confidence.scale{advice}), would let it"
+        f"{few([arm.key for arm in arms])}: {NOTHING_LEARNT}; try a larger K or privatizer.epsilon, or factors "
+        f"below 1 (bonus.scale, confidence.scale{advice})"
     ]
 
 

@@ -210,7 +210,7 @@ def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentS
 def is_guarded(address: str) -> bool:
     """Whether nobody from elsewhere can speak to a scheduler at this address without a certificate.
 
-    Who may speak to a scheduler runs code as whoever started its workers.
+    Anyone who can reach a scheduler runs code as the user who started its workers.
     """
     scheme, _, place = address.rpartition("://")
     host, _, port = place.rpartition(":")
@@ -418,7 +418,7 @@ def _complete(group: str, given: Group) -> Group:
         if key not in ("name", *own, *known):
             raise InputError(f"{group}.{key}: no such key; {nearest(key, ['name', *sorted(known)])}")
     if own and given.get("source", own["source"]) != own["source"]:
-        raise InputError(f"{group}.source: {given['name']} is not what it was when this was stored")
+        raise InputError(f"{group}.source: {given['name']} has changed since this was stored")
     wanted = {key: value for key, value in arguments(thing).items() if key in known}
     filled = {key: argument.value(given.get(key), f"{group}.{key}") for key, argument in wanted.items()}
     return {"name": given["name"], **own, **filled}

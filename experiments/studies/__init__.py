@@ -102,29 +102,34 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
     """Draw the experiment's figure, if it has one, into <folder>/<name>.png and .pdf, the caption into .md."""
     if study(experiment.study).draw is None:
         return []
-    from experiments.studies.shared.style import house_style
-
-    with house_style():
-        figure = drawn(experiment)
-        folder.mkdir(parents=True, exist_ok=True)  # not for what cannot be drawn
-        # No dates inside: the same results give the same files.
-        written = [
-            _save(figure, folder / f"{experiment.name}.png", {"Software": None}),
-            _save(figure, folder / f"{experiment.name}.pdf", {"CreationDate": None}),
-        ]
+    written = draw_files(lambda: drawn(experiment), folder, experiment.name)
     (folder / f"{experiment.name}.md").write_text(f"{caption(experiment)}\n", "utf-8")
     return written
 
 
+def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> list[Path]:
+    """Draw a figure in the style of the house into <folder>/<name>.png and .pdf."""
+    from experiments.studies.shared.style import house_style, write_plain_ticks
+
+    with house_style():
+        figure = draw_figure()
+        write_plain_ticks(figure)
+        folder.mkdir(parents=True, exist_ok=True)  # not for what cannot be drawn
+        # No dates inside: the same results give the same files.
+        return [
+            _save(figure, folder / f"{name}.png", {"Software": None}),
+            _save(figure, folder / f"{name}.pdf", {"CreationDate": None}),
+        ]
+
+
 def drawn(experiment: StoredExperiment) -> "Figure":
     """The figure; one of an experiment that was changed says so at its top."""
-    from experiments.studies.shared.style import QUIET, SMALL, write_plain_ticks
+    from experiments.studies.shared.style import QUIET, SMALL
 
     check_state(experiment)
     draw_figure = study(experiment.study).draw
     assert draw_figure is not None
     figure = draw_figure(experiment)
-    write_plain_ticks(figure)
     if experiment.changed:
         figure.suptitle(changes_of(experiment), fontsize=SMALL, color=QUIET, wrap=True)
     return figure

@@ -19,7 +19,7 @@ does not decide alone.
 Valleys are flat: the points within 10% of the least objective cannot be told apart by a few runs. The choice is
 the middle of them, the one nearest to all the others in decades (dpucbvi/calibrate.py).
 
-An algorithm is told by the label of its arms, their panel and, where there are several, their environment: what
+Label, panel and, where there are several, environment identify an algorithm: what
 differs otherwise is a setting. In a panel of `all environments` the environment is a setting too.
 """
 
@@ -58,7 +58,7 @@ def algorithm(label: str, panel: str | None, env: str, environments: set[str]) -
 def objectives(
     experiment: StoredExperiment, told_by: Callable[[StoredArm], Key]
 ) -> dict[Key, dict[Factors, float]]:
-    """The objective at every point, for all that the arms can be told by, in their order."""
+    """The objective at every point, for every key of the arms, in their order."""
     found: dict[Key, dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
     for arm in experiment.arms:
         factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)

@@ -33,7 +33,6 @@ from experiments.studies.shared.tables import as_regret, bootstrapped, finals, m
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
-PAPERS = ("central", "local")  # the paper's own privatizers
 DELTA = 1e-6  # where it is not 0
 
 
@@ -60,7 +59,9 @@ def first(experiment: StoredExperiment, of: str) -> StoredArm:
 
 
 def is_papers(arm: StoredArm) -> bool:
-    return arm.config["privatizer"]["name"] in PAPERS
+    """Whether it is Algorithm 1 with a Privatizer of Section 5: Q̃ at most H and three families."""
+    cap, families = arm.config["agent"].get("cap", "H"), arm.config["privatizer"].get("families", "paper")
+    return arm.config["privatizer"]["name"] in ("central", "local") and (cap, families) == ("H", "paper")
 
 
 def printed_of(experiment: StoredExperiment, model: str) -> dict[float, float]:
@@ -78,17 +79,14 @@ def reached(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, 
     return ("below" if regret.mean(axis=1)[0] < wanted else "above"), None
 
 
-# By the privatizer's name and whether its noise is Gaussian.
-HUES = {"central": PRIVACY["JDP"], "local": PRIVACY["LDP"], **PRIVATIZERS}
-MARKS = {
-    ("central", False): "o",
-    ("local", False): "o",
+PAPERS_MARK = "o"
+MARKS = {  # of the others, by the privatizer's name and whether its noise is Gaussian
+    ("central", False): "X",
     ("kary_tree", False): "^",
-    ("gaussian_tree", True): "X",
     ("toeplitz", True): "D",
     ("batches", False): "s",
     ("batches", True): "P",
-    ("local_gaussian", True): "<",
+    ("local", False): "<",
     ("one_step", False): "^",
     ("one_question", False): "s",
 }
@@ -108,7 +106,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_certified(experiment)
     places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
     legends = [_legend(experiment, model) for model in MODELS]
-    legends[-1].append(Line2D([], [], label="printed in Figure 1", **STAR))
+    legends[-1].append(Line2D([], [], label="reported in Figure 1", **STAR))
     figure, panels = new_panels([2.6, 2.6], len(MODELS), sharex=True, sharey=True)
     figure.legend(handles=legends[0], loc="outside lower left")
     figure.legend(handles=legends[1], loc="outside lower right")
@@ -121,13 +119,19 @@ def draw(experiment: StoredExperiment) -> Figure:
     return figure
 
 
+def hue(arm: StoredArm) -> str:
+    """The paper's own have the colour of their model."""
+    return PRIVACY[arm.certificate.model] if is_papers(arm) else PRIVATIZERS[arm.config["privatizer"]["name"]]
+
+
 def look(arm: StoredArm) -> dict[str, Any]:
     """How an arm is drawn: dashed where its noise is Gaussian."""
     privatizer = arm.config["privatizer"]
     gaussian = privatizer.get("delta", 0.0) > 0.0
-    hue, mark = HUES[privatizer["name"]], MARKS[privatizer["name"], gaussian]
+    mark = PAPERS_MARK if is_papers(arm) else MARKS[privatizer["name"], gaussian]
     dashes = (0, (4, 1.5)) if gaussian else "-"
-    return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.3, "label": arm.label, **MARKER}
+    drawn = {"color": hue(arm), "marker": mark, "linestyle": dashes, "linewidth": 1.3, **MARKER}
+    return {**drawn, "label": arm.label}
 
 
 def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str) -> None:

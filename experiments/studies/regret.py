@@ -11,7 +11,7 @@ from experiments.studies import Study
 from experiments.studies.shared.arms import check_same_grid, environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
-PRINTED = "printed in the paper's Figure 1"
+PRINTED = "reported in the paper's Figure 1"
 
 
 def draw(experiment: StoredExperiment) -> Figure:

@@ -18,6 +18,7 @@ from users import user_of
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
+from dpucbvi.mechanisms import square_root
 from dpucbvi.privacy.draws import Draws
 from dpucbvi.privacy.gaussian import GaussianStream
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
@@ -33,9 +34,8 @@ CASES = {
     "central, every 3, zeroed": (dp.Central(30.0, families="tuned", every=3, **SHARP), True, {"zero": 1.0}),
     "central, known support": (dp.Central(30.0, **SHARP), False, {"known_support": True}),
     "kary_tree": (dp.KaryTree(30.0, k=3, **SHARP), False, {}),
-    "gaussian_tree": (dp.GaussianTree(30.0, **SHARP), False, {}),
-    "gaussian_tree, pooled": (dp.GaussianTree(30.0, **SHARP), True, {}),
-    "gaussian_tree, clip, every 2": (dp.GaussianTree(30.0, clip=2, every=2, **SHARP), True, {}),
+    "toeplitz, pooled": (dp.Toeplitz(30.0, **SHARP), True, {}),
+    "toeplitz, clip, every 2": (dp.Toeplitz(30.0, clip=2, every=2, **SHARP), True, {}),
     "toeplitz": (dp.Toeplitz(30.0, **SHARP), False, {}),
     "toeplitz, clip": (dp.Toeplitz(30.0, clip=1, **SHARP), True, {}),
     "square root": (dp.Toeplitz(30.0, factorisation="square_root", **SHARP), False, {"zero": 0.5}),
@@ -44,7 +44,6 @@ CASES = {
     "batches, gaussian, clip": (dp.Batches(30.0, delta=1e-6, clip=2, **PAIRS), True, {"zero": 1.0}),
     "batches, known support": (dp.Batches(30.0, **PAIRS), True, {"known_support": True}),
     "local": (dp.Local(30.0, **SHARP), False, {}),
-    "local_gaussian": (dp.LocalGaussian(30.0, clip=1, **SHARP), True, {}),
 }
 
 
@@ -144,7 +143,9 @@ def worst_place(setup):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_moving_the_noise_hides_a_replaced_user_at_the_certified_price(name):
+def test_moving_the_noise_hides_a_replaced_user_at_the_certified_price(name, monkeypatch):
+    """Before B z is rounded, which depends on no data: half a lattice point goes where its last bit wants."""
+    monkeypatch.setattr(square_root, "snapped", lambda x: x)
     setup, noticed, losses = setup_of(name), 0, []
     certificate = setup.certificate
     for seed in range(6):

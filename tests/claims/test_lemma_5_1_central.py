@@ -51,7 +51,7 @@ def chan_algorithm_2(items, L, scale, laplace):
         for j in range(i):
             alpha[j] = np.zeros(size)
             alpha_hat[j] = np.zeros(size)
-        alpha_hat[i] = alpha[i] + scale * laplace.draw(size)
+        alpha_hat[i] = alpha[i] + np.rint(2**20 * scale * laplace.draw(size)) / 2**20  # on the lattice (D15)
         releases.append(sum((alpha_hat[j] for j in range(L) if t >> j & 1), np.zeros(size)))
     return np.array(releases).reshape(-1, size)
 

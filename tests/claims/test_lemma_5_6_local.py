@@ -16,7 +16,7 @@ from users import user_of
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters, statistics
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
+from dpucbvi.privacy.laplace import LaplaceStream, privacy_stream, seed_stream
 from dpucbvi.privatizers.local import BothSides, LocalRandomizer
 from dpucbvi.simulate import private_counts, set_up
 
@@ -92,12 +92,13 @@ def test_perturbing_leaves_the_users_statistics_alone():
 
 def test_a_release_is_the_sum_of_all_answers_so_far():
     """N̂^k = Σ_{i<k} σ̃^i: earlier releases are not changed by later ones, and noise is never drawn again."""
-    private = private_counts(set_up(RIVER, dp.DPUCBVI(), dp.Local(3.0), 6), seed=1)
-    draws = LaplaceStream(seed_stream(1, "privacy"))
+    setup = set_up(RIVER, dp.DPUCBVI(), dp.Local(3.0), 6)
+    private, draws = private_counts(setup, seed=1), LaplaceStream(privacy_stream(setup, 1))
     expected, kept = np.zeros(1920), []
     for trajectory in users(RIVER, 5, seed=6):
         private.update(trajectory)
-        expected += statistics(trajectory, 20, 6, 2) + 20.0 * draws.draw(1920)  # 3 · 20 / 3
+        noise = np.rint(2**20 * 20.0 * draws.draw(1920)) / 2**20  # of scale 3 · 20 / 3, on the lattice (D15)
+        expected += statistics(trajectory, 20, 6, 2) + noise
         value = flat(as_counts(expected, 20, 6, 2))
         assert flat(private.N_hat) == pytest.approx(value, abs=1e-9)
         kept.append((private.N_hat, value))

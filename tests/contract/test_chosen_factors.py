@@ -10,8 +10,6 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from dpucbvi.calibrate import Calibration
-
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
 POOLED = "DP-UCBVI, pooled"
@@ -64,62 +62,16 @@ def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(fi
         assert remoteness(at, valley) <= min(remoteness(other, valley) for other in valley) + 1e-9
 
 
-DECADES = tuple(10.0**power for power in range(-8, 2))
-HALVES = tuple(digit * 10.0**power for power in range(-6, 0) for digit in (1, 3))
-MOST_STEPS = 2
+def test_all_mechanisms_have_the_same_points():
+    (grid,) = {frozenset(points) for points in calibrated("results/calibrate_mechanisms").values()}
+    assert len(grid) == 16
 
 
-def test_grids_are_longer_only_where_the_choice_lay_at_their_edge():
-    """The same 16 points for all who have two factors; then a step further, at most twice, by the same rule."""
-    grid = exp("calibrate_mechanisms").grid
-    for algorithm, points in calibrated("results/calibrate_mechanisms").items():
-        objective = {factors: value for factors, (value, _) in points.items() if len(factors) == 2}
-        if not objective:
-            continue
-        tried = [[float(x) for x in grid[key]] for key in ("bonus.scale", "confidence.scale")]
-        assert [len(axis) for axis in tried] == [4, 4]
-        for _ in range(MOST_STEPS):
-            made = Calibration("", "", {at: objective[at] for at in product(*tried)})
-            tried = [longer(*axis) for axis in zip(tried, made.choice, (HALVES, DECADES), strict=True)]
-        assert set(objective) == set(product(*tried)), algorithm
-
-
-def test_grids_of_table_1_are_longer_only_where_a_choice_lay_at_their_edge():
-    """12 points for all who have two factors; a system has further decades until no choice lies at an edge.
-
-    Every step beyond the 12 is needed: without it the choice would lie at the edge, in this environment or,
-    where a system has a longer grid everywhere, in another one.
-    """
-    base = [
-        [float(x) for x in exp("calibrate_table1").grid[key]] for key in ("bonus.scale", "confidence.scale")
-    ]
-    assert [len(axis) for axis in base] == [4, 3]
-    needed: dict[tuple[str, int, int], list[bool]] = {}
-    for algorithm, points in calibrated("results/calibrate_table1").items():
-        objective = {factors: value for factors, (value, _) in points.items() if len(factors) == 2}
-        if not objective:
-            continue
-        axes = [sorted(set(axis)) for axis in zip(*objective, strict=True)]
-        assert set(objective) == set(product(*axes)), algorithm
-        assert all(set(some) <= set(axis) for some, axis in zip(base, axes, strict=True)), algorithm
-        assert not Calibration("", "", objective).at_edge, algorithm
-        for axis, end in product((0, 1), (0, -1)):
-            last, inside = axes[axis][end], axes[axis][1 if end == 0 else -2]
-            if last in base[axis]:
-                continue
-            without = {at: value for at, value in objective.items() if at[axis] != last}
-            reason = Calibration("", "", without).choice[axis] == inside
-            needed.setdefault((algorithm.partition(": ")[2], axis, end), []).append(reason)
-    assert len(needed) > 10
-    assert all(any(reasons) for reasons in needed.values()), needed
-
-
-def longer(axis: list[float], chosen: float, steps: tuple[float, ...]) -> list[float]:
-    """With the step before its first value, or after its last one, if that was chosen."""
-    nearest = {x: min(range(len(steps)), key=lambda i: abs(math.log(steps[i] / x))) for x in axis}
-    below = [float(f"{steps[nearest[axis[0]] - 1]:.6g}")] if chosen == axis[0] else []
-    above = [float(f"{steps[nearest[axis[-1]] + 1]:.6g}")] if chosen == axis[-1] else []
-    return [*below, *axis, *above]
+def test_all_systems_of_table_1_have_the_same_points_in_every_environment():
+    grids = {}
+    for points in calibrated("results/calibrate_table1").values():
+        grids.setdefault(len(next(iter(points))), set()).add(frozenset(points))
+    assert {factors: [len(grid) for grid in same] for factors, same in grids.items()} == {2: [20], 1: [7]}
 
 
 def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
@@ -150,19 +102,13 @@ def table1_name(key: str, arm) -> str:
 
 
 def test_every_system_of_table_1_is_calibrated_as_it_is_run():
-    """Arms with a part of the environments are further points of the arm whose key theirs begins with."""
     tuned, run = exp("calibrate_table1"), exp("table1")
-    first = [key for key, arm in tuned.arms.items() if "env.name" not in arm.get("grid", {})]
-    assert len(first) == 11
-    assert {len(tuned.arms[key].grid["bonus.scale"]) for key in first if key.startswith("ucbvi")} == {7}
-    for key, arm in tuned.arms.items():
-        (of,) = [other for other in first if key == other or key.startswith(f"{other}_")]
-        for env in tuned.grid["env.name"]:
-            other = run.arms[f"{env}_{of}"]
-            assert other.env.name == env
-            assert (arm.label, arm.agent, arm.privatizer, arm.postprocess) == (
-                *(other.label, other.agent, other.privatizer, other.postprocess),
-            )
+    assert len(tuned.arms) == 11
+    for (key, arm), env in product(tuned.arms.items(), tuned.grid["env.name"]):
+        other = run.arms[f"{env}_{key}"]
+        assert other.env.name == env
+        for name in ("label", "agent", "privatizer", "postprocess"):
+            assert arm.get(name) == other.get(name), (key, name)
 
 
 @pytest.mark.parametrize("algorithm", [name for name in CHOSEN if name != POOLED])

@@ -80,7 +80,7 @@ WRITTEN = {"Fig. 1, numbers": ("does not hold", lambda: not printed_epsilon_is_m
 
 def test_a_verdict_on_an_experiment_is_the_stored_results():
     """It comes from `judged`, or claims nothing, or is written by hand and then looked up here."""
-    nothing = ("not tested", "used")
+    nothing = ("not tested", "definition")
     by_hand = [
         claim for claim in CLAIMS if claim.experiments and not claim.judged and claim.verdict not in nothing
     ]

@@ -14,6 +14,7 @@ from preloaded import Command
 
 from dpucbvi.errors import LpError
 from dpucbvi.privatizers import PRIVATIZERS
+from experiments.lab.compose import CONF
 from experiments.lab.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ BAD = {
     "env=hard_tree env.depth=30 env.H=100": "env: an MDP of H = 100, S = 1.07e+09, A = 2 takes",
     "env.variant=nile": "env.variant: 'nile' is not one of",
     "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no printed curve",
+    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no reported curve",
     "+grid={5:[1]}": "grid.5: no such key",
     "grid=''": "grid='': changes no run",
     f"K={'9' * 400}": "K: 9999",
@@ -251,11 +252,16 @@ def test_a_changed_experiment_that_its_study_cannot_draw(cli, monkeypatch, capsy
     assert code == 1 and err == f"error: {told}, study=regret draws them\n"
 
 
-def test_help_names_the_groups_and_a_command(cli):
+def test_help_has_the_comments_of_conf(cli):
     code, out, _ = cli("--help")
     assert code == 0
-    assert "python experiments/run.py +exp=riverswim" in out
-    assert f"privatizer: {', '.join(sorted(PRIVATIZERS))}" in out
+    assert "python experiments/run.py +exp=riverswim" in out and "\n* central " in out
+    options = re.findall(r"^[* ] (\w+) +\S", out, re.MULTILINE)
+    assert set(PRIVATIZERS) | {path.stem for path in (CONF / "exp").glob("*.yaml")} <= set(options)
+    settings = out.partition("\nSettings ")[2]
+    for name in ("config", "privatizer/central", "agent/dp_ucbvi", "runtime/default"):
+        comments = re.findall(r"^\S.*?  (# .+)$", (CONF / f"{name}.yaml").read_text(), re.MULTILINE)
+        assert comments and all(comment in settings for comment in comments)
 
 
 # --- task=certify: what the runs would certify --------------------------------------------------------------

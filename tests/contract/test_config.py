@@ -292,7 +292,7 @@ def test_an_arm_is_changed_removed_and_added_on_the_command_line():
 BAD_ARMS = {
     "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it must be a group with a name",
     "+arms.a.K=many": "arms.a.K: 'many' is not accepted; it must be an integer",
-    "+arms.a.printed=jdp_eps3": "arms.a.printed: 'jdp_eps3' is no printed curve; did you mean jdp_eps",
+    "+arms.a.printed=jdp_eps3": "arms.a.printed: 'jdp_eps3' is no reported curve; did you mean jdp_eps",
     "+arms.a.seed=3": "arms.a.seed: no such key",
     "+arms.a.runs=0": "arms.a.runs: 0 is not accepted; it must be an integer from 1 to 1000000",
 }

@@ -57,6 +57,11 @@ def test_deviations_are_numbered_without_a_gap_and_in_order():
     assert list(ENTRIES) == list(range(1, len(headings) + 1))
 
 
+def test_the_index_has_every_deviation_and_says_whether_it_matters():
+    index = re.findall(r"^\| \[D(\d+)\]\(#[^)]+\) \| (.+) \| (yes|little|no)\b.* \|$", DEVIATIONS, re.MULTILINE)
+    assert [(number, title) for number, title, _ in index] == [found[:2] for found in ENTRY.findall(DEVIATIONS)]
+
+
 @pytest.mark.parametrize("number", ENTRIES)
 def test_a_deviation_has_its_four_parts_and_names_a_place(number):
     body = ENTRIES[number]

@@ -294,7 +294,7 @@ def test_hostile_plans_are_one_line(name):
         run(agent=dp.planner(lambda _: dp.Plan(pi, np.full((4, 3, 2), Q), np.full((5, 3), V))))
 
 
-def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing():
+def test_hostile_watches_and_agents_that_write_into_what_they_see_change_nothing(one_stream):
     def spoil(k, plan, counts):
         for array in (*plan, *counts):
             array[...] = 1
@@ -339,7 +339,7 @@ def test_hostile_agents_that_end_are_one_line():
 
     with pytest.raises(dp.InputError, match=r"^agent: it ended after episode 1 of 5$"):
         run(agent=short)
-    with pytest.raises(dp.InputError, match="is no generator function"):
+    with pytest.raises(dp.InputError, match="is neither a generator"):
         run(agent=lambda problem, private: None)
 
 

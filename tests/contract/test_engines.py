@@ -76,9 +76,6 @@ VARIANTS = {
     "kary_tree, k=3": dp_ucbvi_with("kary_tree", **LEFT, k=3, families="paper"),
     "kary_tree, symbols": dp_ucbvi_with("kary_tree", **LEFT, families="symbols", every=7),
     "kary_tree, every 7": dp_ucbvi_with("kary_tree", **LEFT, every=7),
-    "gaussian_tree": dp_ucbvi_with("gaussian_tree"),
-    "gaussian_tree, every 7": dp_ucbvi_with("gaussian_tree", **LEFT, families="paper", every=7),
-    "gaussian_tree, clip 2": dp_ucbvi_with("gaussian_tree", **LEFT, clip=2),
     "toeplitz": dp_ucbvi_with("toeplitz", **LEFT),
     "toeplitz, every 7": dp_ucbvi_with("toeplitz", families="paper", every=7),
     "toeplitz, symbols": dp_ucbvi_with("toeplitz", **LEFT, families="symbols", every=7),
@@ -100,9 +97,6 @@ VARIANTS = {
         pair=("dp_ucbvi", "local_windows", "closed_form"),
         private={**BATCHED, "pooled": 30, "want": 3, "power": 1.0, "z": 1.0, "tolerance": 0.0},
     ),
-    "local_gaussian": dp_ucbvi_with("local_gaussian", **LEFT),
-    "local_gaussian, paper": dp_ucbvi_with("local_gaussian", families="paper"),
-    "local_gaussian, clip 2": dp_ucbvi_with("local_gaussian", **LEFT, clip=2),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
     "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, symbols=True, **BATCHED),
     "one_question, want 3": dp_ucbvi_with(
@@ -317,9 +311,10 @@ def test_engines_agree_on_random_mdps(
     assert_same(run(setup, "reference", seed), run(setup, "fast", seed))
 
 
+@pytest.mark.usefixtures("one_stream")
 @pytest.mark.parametrize("privatizer", ["central", "local"])
 def test_fast_counts_are_cvxpys_to_solver_tolerance(privatizer: str) -> None:
-    """The reference run with cvxpy follows the same path: same policies, Q̃ to the solver's tolerance."""
+    """The reference run with cvxpy follows the same path on the same noise: Q̃ to the solver's tolerance."""
     wide: Any = {"bonus": 0.003, "epsilon": 200.0, "width": 0.05, "K": 60}
     cvxpy_run = run(setup_of(Variant(("dp_ucbvi", privatizer, "cvxpy")), **wide), "reference")
     compiled = run(setup_of(dp_ucbvi_with(privatizer), **wide), "fast")
@@ -422,7 +417,7 @@ class MyCentral(dp.Central):
     """Nothing of its own but its name."""
 
 
-class Fewer(dp.LocalGaussian):
+class Fewer(dp.KaryTree):
     """Leaves the first users out."""
 
     @staticmethod
@@ -430,7 +425,7 @@ class Fewer(dp.LocalGaussian):
         return t > 4 and TAKE(state, t, user, noisy)
 
 
-class Careful(dp.LocalGaussian):
+class Careful(dp.KaryTree):
     """Has a block that numba does not compile."""
 
     @staticmethod
@@ -439,7 +434,7 @@ class Careful(dp.LocalGaussian):
             return TAKE(state, t, user, noisy)
 
 
-TAKE = dp.LocalGaussian.take
+TAKE = dp.KaryTree.take
 
 
 class Twice:
@@ -601,9 +596,10 @@ def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
         assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
 
 
+@pytest.mark.usefixtures("one_stream")
 @pytest.mark.parametrize("privatizer", [CENTRAL, LOCAL, dp.NonPrivate()], ids=["central", "local", "none"])
 def test_the_papers_bonus_handed_in_as_a_function_is_the_papers_bonus(privatizer: Any) -> None:
-    """Bit for bit, against both engines; the built-in function itself is known again, and compiled."""
+    """Bit for bit on the same noise, in both engines; the built-in function itself is known and compiled."""
     own, built_in = dp.DPUCBVI(0.003, bonus=same_bonus), dp.DPUCBVI(0.003)
     mine = dp.run(RIVER, own, privatizer, K=60)
     assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="reference"))
@@ -627,7 +623,9 @@ def test_another_bonus_is_another_run() -> None:
     assert_same(mine, dp.run(RIVER, dp.DPUCBVI(0.0015), K=60))  # half of line 7 is line 7 with half the factor
 
 
+@pytest.mark.usefixtures("one_stream")
 def test_a_subclass_that_changes_nothing_gives_the_same_run() -> None:
+    """On the same noise: its name gives it a stream of its own."""
     built_in = dp.run(RIVER, dp.DPUCBVI(0.003), CENTRAL, K=40, engine="fast")
     assert_same(dp.run(RIVER, MyAgent(0.003), CENTRAL, K=40), built_in)
     mine = MyCentral(200.0, confidence_scale=0.05)

@@ -62,9 +62,9 @@ def tracked_files() -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
-def locked() -> dict[str, tuple[str, int]]:
-    """name -> (version, number of hashes) of requirements.lock."""
-    text = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
+def locked(file: str = "requirements.lock") -> dict[str, tuple[str, int]]:
+    """name -> (version, number of hashes) of a lock."""
+    text = (ROOT / file).read_text().replace("\\\n", " ")
     pins = {}
     for line in text.splitlines():
         pin = re.match(r"([\w.-]+)==([^\s;]+)", line)
@@ -111,7 +111,7 @@ def test_the_results_that_ship_stay_small():
 def test_environment_yml_installs_the_lock():
     text = (ROOT / "environment.yml").read_text()
     dependencies = yaml.safe_load(text)["dependencies"]
-    assert {"pip": ["-r requirements.lock"]} in dependencies
+    assert {"pip": ["-r experiments/requirements.lock"]} in dependencies
     (python,) = (d for d in dependencies if isinstance(d, str) and d.startswith("python="))
     assert python.removeprefix("python=") in PYTHONS
 
@@ -130,7 +130,7 @@ def test_the_paper_has_what_the_experiments_import_and_dev_has_all():
 @pytest.mark.slow  # builds a wheel
 def test_what_is_installed_is_the_library_with_its_types(tmp_path):
     """From a copy: a build leaves files beside the sources."""
-    for name in ("pyproject.toml", "LICENSE"):
+    for name in ("pyproject.toml", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("dpucbvi", "experiments"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -139,6 +139,8 @@ def test_what_is_installed_is_the_library_with_its_types(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     info = f"dpucbvi-{dpucbvi.__version__}.dist-info"
+    metadata = zipfile.ZipFile(wheel).read(f"{info}/METADATA").decode()
+    assert "\nProject-URL: Paper, https://" in metadata and (ROOT / "README.md").read_text() in metadata
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "dpucbvi").rglob("*.py")}
     assert {name for name in names if not name.startswith(info)} == ours | {"dpucbvi/py.typed"}
 
@@ -256,6 +258,13 @@ def test_lock_pins_with_hashes(requirement):
     version, hashes = locked()[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version)
     assert hashes > 0
+
+
+def test_the_small_lock_is_a_part_of_the_large_one():
+    """It has what the experiments need, at the same versions and with the same hashes."""
+    small, large = locked("experiments/requirements.lock"), locked()
+    assert small.items() <= large.items() and len(small) < len(large) / 2
+    assert {canonicalize_name(one.name) for one in RUNTIME + required("paper")} <= set(small)
 
 
 def test_no_package_host_is_named():

@@ -161,11 +161,15 @@ def test_a_colour_is_that_of_the_figures(data):
             assert arm["hue"] == PRIVACY[arm["model"]], (name, arm["key"])
 
 
-def test_its_verdict_is_the_readmes(data):
-    readme = " ".join((ROOT / "README.md").read_text().replace("*", "").split())
-    assert len(data["summary"]) == 3 and "Lemmas B.4 and B.6" in data["summary"][0]
-    for point in data["summary"]:
-        assert point[:60] in readme and not re.search(r"\]\(|\*|\(\)", point)
+def test_its_findings_are_the_readmes(data):
+    """Question, answer and number of every row, in words that stand there."""
+    readme = (ROOT / "README.md").read_text().replace("*", "")
+    readme = " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", readme).split())
+    assert len(data["summary"]) == 4 and "Lemmas B.4 and B.6" in data["summary"][0]
+    for finding in data["summary"]:
+        question, answer = re.fullmatch(r"(.+?\?) (.+)\.", finding).groups()
+        assert question in readme and not re.search(r"\]\(|\*|\(\)|\|", finding)
+        assert all(part in readme for part in answer.split(" Measured: ")), finding
 
 
 def test_every_deviation_and_experiment_is_on_it(data):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from test_deviations import ENTRIES, cited_places, missing_places
 
+from dpucbvi.protocol import Problem
 from experiments.lab.shipped import Shipped
 from experiments.studies import audit
 from experiments.studies.artifact import privacy
@@ -86,6 +87,19 @@ def test_a_release_has_at_most_fifteen_noises():
     assert most == 15 and f"E = {E:,.0f}" in PRIVACY
 
 
+def test_the_example_is_what_the_code_certifies():
+    """Ann among five users: noise and ε of Central and of batches."""
+    from dpucbvi.privatizers import Batches, Central
+
+    five = Problem(H=2, S=2, A=1, K=5, beta=0.05)
+    central, batches = Central(1.0), Batches(1.0, first=2)
+    told = [central.certificate(five, five.H), batches.certificate(five, five.H)]
+    assert [(one.add_remove, one.replace_one) for one in told] == [(1.0, 2.0), (0.5, 1.0)]
+    nodes, (_, cells, rewards) = central.scales(five), batches.scales(five)
+    for said, noise in (("3HL/ε", nodes.M), ("2H/(¾ε)", cells), ("H/(¼ε)", rewards)):
+        assert f"Lap({said}) = Lap({noise:.3g})" in " ".join(PRIVACY.split())
+
+
 def test_its_places_and_deviations_exist():
     assert len(cited_places(PRIVACY)) > 30 and missing_places(PRIVACY) == []
     assert {int(n) for n in re.findall(r"\bD(\d+)\b", PRIVACY)} <= set(ENTRIES)
@@ -93,7 +107,7 @@ def test_its_places_and_deviations_exist():
 
 def test_every_proof_has_a_test():
     """The table of what is proved: a place with the proof, and at least one test, in each line."""
-    part = PRIVACY.partition("## Which test holds what is proved")[2].partition("\n## ")[0]
+    part = PRIVACY.partition("## Which test checks which proof")[2].partition("\n## ")[0]
     lines = [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("|")][2:]
     assert len(lines) >= 13
     for _, proof, tests in lines:

@@ -36,6 +36,7 @@ clearpage textheight appendix
 footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
 IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot
 expandafter def csname figurecaption ell
+cite bibitem thebibliography hat scriptsize setlength tabcolsep
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """
 LATEX_COMMANDS = set(LATEX.split())
@@ -74,6 +75,7 @@ def test_no_character_is_left_that_latex_does_not_know():
     generated = macros(NUMBERS) + claims_table(claims()) + sentences_table(NUMBERS)
     assert sorted({character for character in generated + SOURCE if ord(character) > 127}) == []
     assert in_latex("5% ± 2, ε_1") == r"5\% $\pm$ 2, $\varepsilon$\_1"
+    assert in_latex("P\u0303, N\u0302, Ω\u0303") == r"$\tilde P$, $\hat N$, $\tilde\Omega$"
 
 
 def test_every_sentence_of_the_simulation_has_its_verdict_in_every_setting():
@@ -89,7 +91,10 @@ def test_every_sentence_of_the_simulation_has_its_verdict_in_every_setting():
 def test_no_number_is_typed(tmp_path):
     """Regrets and matched ε are macros: a number of four digits or more is a size that the paper names."""
     text = re.sub(r"\\result\{[^}]*\}|%.*", "", SOURCE).replace("{,}", "")
-    assert set(re.findall(r"\d{4,}", text)) <= {"2023", "50000"}
+    text, _, books = text.partition(r"\begin{thebibliography}")
+    assert set(re.findall(r"\d{4,}", re.sub(r"\\cite\{[^}]*\}", "", text))) <= {"50000"}
+    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", text) for key in keys.split(",")}
+    assert cited == set(re.findall(r"\\bibitem\{([^}]*)\}", books))
 
 
 def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):

@@ -11,7 +11,7 @@ ARMS = "+arms={one: {}, two: {privatizer: {epsilon: 2}}}"
 PROCESSES, TIMES, RUNS = 4, 10, 8
 
 
-@pytest.mark.slow  # 41 processes, most of them forked from one that has imported everything
+@pytest.mark.slow  # 41 processes
 def test_four_processes_at_once(tmp_path, faults):
     faults(PROCESSES * TIMES)
     alone = start(tmp_path / "alone", *SETTINGS, ARMS)

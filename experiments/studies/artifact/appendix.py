@@ -40,10 +40,10 @@ def _size(manifest: dict[str, Any]) -> str:
     minutes = sum(experiment_data(name, None)["minutes"] for name in in_order())
     runs, size = (sum(entry[key] for entry in manifest.values()) for key in ("runs", "bytes"))
     return (
-        f"- **Time**: {minutes} compute minutes on 2 cores for all; under 1 to redraw the figures.\n"
-        f"- **Storage**: 2 GB for the environment and 200 MB for all runs; the {runs:,} runs that ship have\n"
-        f"  {size / 1e6:.1f} MB in `paper/results/*.npz`, with their SHA-256, code and packages in\n"
-        "  [manifest.json](paper/results/manifest.json)."
+        f"- **Time**: {minutes} compute minutes on 2 cores for everything; under 1 to redraw the figures.\n"
+        f"- **Storage**: 2 GB for the environment, 200 MB for all runs. The {runs:,} stored runs take\n"
+        f"  {size / 1e6:.1f} MB (`paper/results/*.npz`); [manifest.json](paper/results/manifest.json) lists\n"
+        "  their SHA-256, code and packages."
     )
 
 
@@ -63,22 +63,20 @@ def _experiments(claims: list[Claim], paper: Path, quoted: dict[str, str]) -> st
         said = experiment_data(name, None)
         checks = [claim.statement for claim in claims if name in claim.experiments]
         command = f"```sh\n{said['command']}     # human minutes: 1, compute minutes: {said['minutes']}\n```"
-        first = f"{quoted[name]}; " if name in quoted else ""
-        told = f" Claims: {'; '.join(checks)}." if checks else ""
-        blocks.append(
-            f"### {name}\n\n{said['asks']}\n\n{command}\n\nExpected: {first}{_expected(name, paper)}.{told}"
-        )
+        expected = " ".join(filter(None, (quoted.get(name), _files(name, paper))))
+        tested = f" Claims: {'; '.join(checks)}." if checks else ""
+        blocks.append(f"### {name}\n\n{command}\n\n**Expected.** {expected}{tested}\n\n{said['asks']}")
     return "\n\n".join(blocks)
 
 
-def _expected(name: str, paper: Path) -> str:
-    """What of it lies in paper/."""
+def _files(name: str, paper: Path) -> str:
+    """The files of paper/ to compare with."""
     of = str(composed(name)["study"])
     made, kept = study(of), keeps_figure(name, of)
     files = [f"figures/{name}.png"] * kept
     files += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
     links = [f"[{Path(file).name}](paper/{file})" for file in files if (paper / file).is_file()]
     if not links:
-        return "a table in the terminal, and its figure"
-    told = f" ([caption](paper/figures/captions.md#{name}))" if kept else ""
-    return f"{'the numbers and the figure of' if kept else 'the numbers of'} {', '.join(links)}{told}"
+        return "A table in the terminal, and its figure."
+    caption = f" ([caption](paper/figures/captions.md#{name}))" if kept else ""
+    return f"Compare with {', '.join(links)}{caption}."

@@ -11,7 +11,7 @@ from experiments.studies.artifact.numbers import NOT_SHIPPED, Numbers, filled
 from experiments.studies.riverswim.verdicts import CANNOT, DOES_NOT, REPRODUCES
 from experiments.studies.shared.tables import TEXTS, WRITTEN
 
-VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "used", "not tested")
+VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told", "off by 2", "definition", "not tested")
 JUDGED = {REPRODUCES: "holds", DOES_NOT: "does not hold", CANNOT: "cannot be told"}
 MAIN = ("Lem. 5.1", "Lem. 5.4", "Lem. 5.6", "Thm. 5.2", "Thm. 5.7", "Lem. C.11", "Fig. 1")
 
@@ -65,9 +65,10 @@ def _judged(claim: Claim, told: str) -> Claim:
     """The verdict in the paper's own setting, which comes first; the others stand beside it."""
     if told == NOT_SHIPPED:
         return claim._replace(verdict="not tested", measured=told)
-    own, others, *rest = [*told.split("; "), ""]
-    note = f"{'; '.join(filter(None, rest))}. {claim.note}".removeprefix(". ").strip()
-    measured = "; ".join(filter(None, (own, others)))
+    own, others, fitted, *_ = [*told.split("; "), "", ""]
+    shape = fitted.rpartition(": ")[2]
+    beside = f"In the setting fitted to the figure the shape {shape}." if shape in JUDGED else ""
+    measured, note = "; ".join(filter(None, (own, others))), " ".join(filter(None, (beside, claim.note)))
     return claim._replace(verdict=JUDGED[own.rpartition(": ")[2]], measured=measured, note=note)
 
 

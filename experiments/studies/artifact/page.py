@@ -11,12 +11,12 @@ from dpucbvi.privacy.certificate import rounded_up
 from experiments.lab.compose import CONF, experiments
 from experiments.lab.shipped import Shipped, thinned
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import ablation, study
+from experiments.studies import ablation, mechanisms, study
 from experiments.studies.artifact.claims import read
 from experiments.studies.artifact.conf import FIRST, stated
 from experiments.studies.artifact.numbers import numbers
 from experiments.studies.shared.printed import printed_beside
-from experiments.studies.shared.style import HUES, PRIVACY, PRIVATIZERS
+from experiments.studies.shared.style import HUES, PRIVACY
 
 POINTS = 40  # of every curve
 SEEDS = 5  # of every arm, where the arms are few
@@ -52,11 +52,11 @@ def page_data(paper: Path) -> dict[str, Any]:
 
 
 def verdict(readme: str) -> list[str]:
-    """The README's verdict, a sentence or more each, without its links."""
-    told = readme.partition("**The verdict**\n")[2].partition("```")[0]
-    said = [" ".join(point.split()) for point in told.split("\n- ")[1:]]
-    said = [re.sub(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)", "", point) for point in said]  # ([a](b), [c](d))
-    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", point).replace("*", "") for point in said]
+    """The README's findings, a line each: question, answer and number, without links."""
+    table = readme.partition("## What we found\n")[2].partition("\n\n!")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| ")][1:]
+    said = [f"{question} {answer} Measured: {number}." for question, answer, number in rows]
+    return [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).replace("*", "") for line in said]
 
 
 def in_order() -> list[str]:
@@ -77,12 +77,11 @@ def experiment_data(name: str, experiment: StoredExperiment | None) -> dict[str,
 
 def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
     """The colour that the arm has in the experiment's figure: shared/style.py says what colours mean."""
-    config, model = arm.config, arm.certificate.model
     if experiment.study == "ablation":
         return ablation.panel_hues(experiment)[str(arm.panel)]
     if experiment.study == "mechanisms":
-        return PRIVATIZERS.get(config["privatizer"]["name"], PRIVACY[model])
-    return HUES.get(str(arm.printed), PRIVACY[model])
+        return mechanisms.hue(arm)
+    return HUES.get(str(arm.printed), PRIVACY[arm.certificate.model])
 
 
 def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:

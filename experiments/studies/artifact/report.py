@@ -39,12 +39,15 @@ def caption_macros(captions: dict[str, str]) -> str:
 
 
 def claims_table(claims: list[Claim]) -> str:
-    """Statement, verdict and the measured words, over as many pages as it takes."""
+    """Statement, what it says, verdict and what was measured, over as many pages as it takes."""
     rows = [
-        f"{in_latex(claim.statement)} & {claim.verdict} & {in_latex(claim.measured)} \\\\" for claim in claims
+        " & ".join([*map(in_latex, (claim.statement, claim.says)), claim.verdict, in_latex(claim.measured)])
+        + r" \\"
+        for claim in claims
     ]
-    head = r"\toprule Statement & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
-    columns = r"\begin{longtable}{@{}p{0.24\linewidth}p{0.16\linewidth}p{0.52\linewidth}@{}}"
+    head = r"\toprule Statement & It says & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
+    widths = "".join(rf"p{{{share}\linewidth}}" for share in (0.16, 0.36, 0.12, 0.31))
+    columns = rf"\begin{{longtable}}{{@{{}}{widths}@{{}}}}"
     return "\n".join([WRITTEN + columns, head, *rows, r"\end{longtable}"]) + "\n"
 
 

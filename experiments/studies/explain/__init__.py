@@ -88,7 +88,10 @@ def _names(arm: StoredArm) -> tuple[str, str]:
     certificate = arm.certificate
     if certificate.model == "none":
         return "UCBVI", "not private"
-    return f"{certificate.model} ε = {_short(certificate.add_remove)}", f"printed as ε = {str(arm.printed)[-1]}"
+    return (
+        f"{certificate.model} ε = {_short(certificate.add_remove)}",
+        f"reported as ε = {str(arm.printed)[-1]}",
+    )
 
 
 def _short(epsilon: float) -> str:
@@ -97,9 +100,9 @@ def _short(epsilon: float) -> str:
 
 
 def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
-    """A dot for every curve, in its colour, filled if it ends in the printed band."""
-    axes.set_title("(b) distance from the printed curves", loc="right")  # longer than the axes
-    axes.set_xlabel("r.m.s. of log(ours/printed)")
+    """A dot for every curve, in its colour, filled if it ends in the reported band."""
+    axes.set_title("(b) distance from the reported curves", loc="right")  # longer than the axes
+    axes.set_xlabel("r.m.s. of log(ours/reported)")
     for y, one in enumerate(rows):
         for curve, arm in one.arms.items():
             style: Any = "full" if inside(arm) else "none"

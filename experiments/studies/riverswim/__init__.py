@@ -38,13 +38,13 @@ TITLES = {
     "others": "(c) other privatizers",
 }
 DOTTED: Any = (0, (1, 1.3))
-BESIDE = 1.13  # the printed bands stand right of the axes, each by this factor further
+BESIDE = 1.13  # the reported bands stand right of the axes, each by this factor further
 SHOWN = 500  # the last 1 - 1/500 of all episodes
 NAMES = {
     "non_private": "not private",
-    "jdp_eps2": "JDP, printed as ε = 2",
-    "jdp_eps1": "JDP, printed as ε = 1",
-    "ldp_eps2": "LDP, printed as ε = 2",
+    "jdp_eps2": "JDP, reported as ε = 2",
+    "jdp_eps1": "JDP, reported as ε = 1",
+    "ldp_eps2": "LDP, reported as ε = 2",
 }
 
 
@@ -99,7 +99,7 @@ def _legend() -> list[Line2D]:
         *(Line2D([], [], color=HUES[curve], linewidth=1.4, label=name) for curve, name in NAMES.items()),
         Line2D([], [], label="DP-UCBVI, UCBVI", **lines),
         Line2D([], [], linestyle=DOTTED, label=BASELINE, **lines),
-        Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.0, label="printed"),
+        Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.0, label="reported"),
         Line2D(
             [],
             [],
@@ -108,7 +108,7 @@ def _legend() -> list[Line2D]:
             marker="|",
             markersize=9,
             markeredgewidth=2.5,
-            label="printed band",
+            label="reported band",
         ),
     ]
 

@@ -52,9 +52,9 @@ SECOND = GREEN  # JDP, at the second ε of a figure
 HUES = {"non_private": BLACK, "jdp_eps2": SECOND, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
 # Colours of Tol (2021) that are far from those above; what has Gaussian noise is dashed.
 PRIVATIZERS = {
+    "central": "#CC6677",
+    "local": "#AA4499",
     "kary_tree": "#44AA99",
-    "gaussian_tree": "#CC6677",
-    "local_gaussian": "#AA4499",
     "toeplitz": "#882255",
     "batches": "#332288",
     "windows": "#DDAA33",

@@ -34,8 +34,6 @@ LATEX = {
     **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
     **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
     **{
-        "Q\u0303": r"$\tilde Q$",
-        "Ω\u0303": r"$\tilde\Omega$",
         "∗": r"$^\ast$",
         "†": r"$^\dagger$",
         "‡": r"$^\ddagger$",
@@ -43,9 +41,11 @@ LATEX = {
         "<": "$<$",
         ">": "$>$",
     },
+    **{"‖": r"$\|$", "₁": "$_1$", "Ṽ": r"$\tilde V$"},
     **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
+ACCENTS = {"\u0302": r"\hat", "\u0303": r"\tilde"}
 HEADER = (
     *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
     *("privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
@@ -122,8 +122,16 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 def in_latex(text: str) -> str:
     """The text with everything that LaTeX reads otherwise replaced."""
-    parts = re.split("([QΩ]\u0303)", text.replace("`", ""))  # a letter with its tilde are two characters
-    return "".join(LATEX.get(c, c) for part in parts for c in ([part] if part in LATEX else part))
+    parts = re.split("(.[\u0302\u0303])", text.replace("`", ""))  # a letter and its accent are two characters
+    return "".join(
+        _accented(part) if part[1:] in ACCENTS else "".join(LATEX.get(c, c) for c in part) for part in parts
+    )
+
+
+def _accented(pair: str) -> str:
+    r"""A letter with its hat as $\hat N$."""
+    letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
+    return f"${ACCENTS[pair[1]]}{letter}$"
 
 
 def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

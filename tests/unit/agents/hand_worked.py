@@ -1,7 +1,7 @@
 """What the tests of the agents share: users to be fed by hand, and runs on noisy counts for formulas.
 
 The hand-worked problem has H = S = A = 2, K = 5 (T = 10) and four users:
-    1: (s, a, r) = (0, 0, .5), (1, 0, 0), ends in 0      2: (0, 0, .5), (1, 1, .2), ends in 1
+    1: (s, a, r) = (0, 0, .5), (1, 0, 0), ends in 0      2: (0, 0, .5), (1, 1, ¼), ends in 1
     3: (0, 1, 0), (1, 1, 1), ends in 0                   4: (0, 0, .5), (0, 0, 0), ends in 0
 
 The noisy runs have H = S = 3, A = 2, K = 40 and β = 0.1.
@@ -21,7 +21,7 @@ USERS = [
     Trajectory(np.array(s), np.array(a), np.array(r, dtype=float))
     for s, a, r in [
         ((0, 1, 0), (0, 0), (0.5, 0.0)),
-        ((0, 1, 1), (0, 1), (0.5, 0.2)),
+        ((0, 1, 1), (0, 1), (0.5, 0.25)),
         ((0, 1, 0), (1, 1), (0.0, 1.0)),
         ((0, 0, 0), (0, 0), (0.5, 0.0)),
     ]

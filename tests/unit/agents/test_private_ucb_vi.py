@@ -29,10 +29,10 @@ def test_private_ucb_vi_by_hand():
     # step 1 (0,0): D = 3: .5/3 + (1/3)·.2148528 + .1559487 = .3942330: P̃ sums to 1/3, not to 1
     assert made[1].Q[0] == table([[0.3942330, 0.2148528], [0.2148528, 0.2148528]])
     assert made[1].pi.tolist() == [[0, 0], [0, 1]]
-    # k = 3: step 2 (1,1): .2/3 + .1559487 = .2226154; step 1 (0,0): D = 4: .25 + .5·.2226154 + .125 = .4863077,
-    # more than before: there is no minimum with the last episode's Q
-    assert made[2].Q[1, 1] == table([0.1559487, 0.2226154])
-    assert made[2].Q[0, 0] == table([0.4863077, 0.2148528])
+    # k = 3: step 2 (1,1): .25/3 + .1559487 = .2392820; step 1 (0,0): D = 4: .25 + .5·.2392820 + .125 =
+    # .4946410, more than before: there is no minimum with the last episode's Q
+    assert made[2].Q[1, 1] == table([0.1559487, 0.2392820])
+    assert made[2].Q[0, 0] == table([0.4946410, 0.2148528])
 
 
 def test_private_ucb_vi_cuts_to_what_is_left():

@@ -43,13 +43,13 @@ def test_bonus_1_by_hand():
     # k = 2: step 2 Q(1,0) = 0 + .42; step 1 Q(0,0) = min(2, .5 + 2 + .42)
     assert made[1].Q[1] == table([[2, 2], [0.42, 2]]) and made[1].Q[0] == table([[2, 2], [2, 2]])
     assert made[1].pi.tolist() == [[0, 0], [0, 1]]
-    # k = 3: step 2 Q(1,1) = .2 + .42; step 1 N(0,0) = 2: .5 + .62 + .42/√2 = 1.4169848
-    assert made[2].Q[1] == table([[2, 2], [0.42, 0.62]])
-    assert made[2].Q[0] == table([[1.4169848, 2], [2, 2]])
-    assert made[2].V == table([[2, 2], [2, 0.62], [0, 0]])
+    # k = 3: step 2 Q(1,1) = .25 + .42; step 1 N(0,0) = 2: .5 + .67 + .42/√2 = 1.4669848
+    assert made[2].Q[1] == table([[2, 2], [0.42, 0.67]])
+    assert made[2].Q[0] == table([[1.4669848, 2], [2, 2]])
+    assert made[2].V == table([[2, 2], [2, 0.67], [0, 0]])
     assert made[2].pi.tolist() == [[1, 0], [0, 1]]
-    # k = 4: step 2 N(1,1) = 2: .6 + .42/√2 = .897 is above the last .62, which stays; step 1 Q(0,1) = .62 + .42
-    assert made[3].Q[1, 1] == table([0.42, 0.62]) and made[3].Q[0, 0] == table([1.4169848, 1.04])
+    # k = 4: step 2 N(1,1) = 2: .625 + .42/√2 = .92 is above .67, which stays; step 1 Q(0,1) = .67 + .42
+    assert made[3].Q[1, 1] == table([0.42, 0.67]) and made[3].Q[0, 0] == table([1.4669848, 1.09])
     assert made[3].pi[0, 0] == 0
 
 
@@ -64,14 +64,14 @@ def test_bonus_2_by_hand():
     made = plans(dp.UCBVI().algorithm(UCBVI_HAND, non_private(), constants), USERS)
     # k = 2: step 2 Q(1,0) = 0 + .056: no variance and no third term at the last step
     assert made[1].Q[1] == table([[2, 2], [0.056, 2]])
-    # k = 3: step 2 Q(1,1) = .256; step 1 N(0,0) = 2, V(1) = .256: .5 + .256 + .001·(0 + 28 + √(8·4/2)) = .788
-    assert made[2].Q[1, 1] == table([0.056, 0.256]) and made[2].Q[0, 0] == table([0.788, 2])
+    # k = 3: step 2 Q(1,1) = .306; step 1 N(0,0) = 2, V(1) = .306: .5 + .306 + .001·(0 + 28 + √(8·4/2)) = .838
+    assert made[2].Q[1, 1] == table([0.056, 0.306]) and made[2].Q[0, 0] == table([0.838, 2])
     assert made[2].pi[0, 0] == 1
-    # k = 5: step 1 N(0,0) = 3, P = (1/3, 2/3), V = (2, .256) has variance (2/9)·1.744² = .6758969:
-    # √(48·.6758969/3) = 3.2885179, 56/3 = 18.6666667, √(8·4/3) = 3.2659863, together 25.2211709, times .001
-    value = bonus(3.0, np.array([1 / 3, 2 / 3]), np.array([2.0, 0.256]), np.array([4.0, 4.0]), constants)
-    assert value == pytest.approx(0.0252211709, abs=1e-9)
-    assert made[4].Q[0, 0, 0] == pytest.approx(0.788)  # .5 + .8373333 + .0252212 is more
+    # k = 5: step 1 N(0,0) = 3, P = (1/3, 2/3), V = (2, .306) has variance (2/9)·1.694² = .6376969:
+    # √(48·.6376969/3) = 3.1942370, 56/3 = 18.6666667, √(8·4/3) = 3.2659863, together 25.1268900, times .001
+    value = bonus(3.0, np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0]), constants)
+    assert value == pytest.approx(0.0251268900, abs=1e-9)
+    assert made[4].Q[0, 0, 0] == pytest.approx(0.838)  # .5 + .8706667 + .0251269 is more
 
 
 def test_the_minimum_of_bonus_2():
@@ -132,10 +132,10 @@ def test_ucbvi_is_its_formula(bonus_number, scale):
 def test_the_refined_bonus_by_hand():
     """√(4L·Var/N) + 7HL/(3 max{N-1, 1}) + √(4 Σ P min{84²H³S²AL²/N', H²}/N) with L = 6, H = 2."""
     constants, L = ucbvi_bernstein_constants(UCBVI_HAND, 0.001, numbers=REFINED), 6.0
-    P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.256]), np.array([4.0, 4.0])
-    by_hand = np.sqrt(4 * L * (2 / 9) * 1.744**2 / 3) + 7 * 2 * L / (3 * 2) + np.sqrt(4 * 4 / 3)
+    P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0])
+    by_hand = np.sqrt(4 * L * (2 / 9) * 1.694**2 / 3) + 7 * 2 * L / (3 * 2) + np.sqrt(4 * 4 / 3)
     assert bonus(3.0, P, V, gap, constants) == pytest.approx(0.001 * by_hand, abs=1e-12)
-    at_one = 0.001 * (np.sqrt(4 * L * (2 / 9) * 1.744**2) + 7 * 2 * L / 3 + np.sqrt(4 * 4))
+    at_one = 0.001 * (np.sqrt(4 * L * (2 / 9) * 1.694**2) + 7 * 2 * L / 3 + np.sqrt(4 * 4))
     assert bonus(1.0, P, V, gap, constants) == pytest.approx(at_one, abs=1e-12)
     assert constants.gap == pytest.approx(84**2 * 2**3 * 2**2 * 2 * L**2)
     assert bonus(3.0, P, V, gap, constants) < bonus(
@@ -144,7 +144,7 @@ def test_the_refined_bonus_by_hand():
 
 
 def test_the_terms_that_can_be_left_out_are_the_bonus():
-    P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.256]), np.array([4.0, 4.0])
+    P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0])
 
     def value(without=None):
         return bonus(3.0, P, V, gap, ucbvi_bernstein_constants(UCBVI_HAND, without=without))

@@ -126,7 +126,7 @@ REFUSED = [
     (dp.DPUCBVI(), dp.Batches(1.0, delta=1e-6, clip=1), {}, PER_STEP),
     (
         dp.DPUCBVI(pooled=True),
-        dp.GaussianTree(1.0, clip=4),
+        dp.Toeplitz(1.0, clip=4),
         {},
         "clip: 4 has no effect; it must be an integer from",
     ),

@@ -209,11 +209,11 @@ def test_one_exponential_and_weights_of_any_sum():
 
 
 def test_noise_is_b_times_what_is_drawn():
-    """Row by row, a vector of scales, each coordinate with draws of its own."""
-    T, size, stream, blt = 60, 3, Normals(), parameters(60)
+    """Row by row, a vector of scales, each coordinate with draws of its own; too large for rounding to show."""
+    T, size, stream, blt, large = 60, 3, Normals(), parameters(60), 2.0**26
     scale = np.array([1.0, 0.0, 7.5])
-    noise = blt_noise(size, blt, scale, stream)
-    released = np.array([noise.next() for _ in range(T)])
+    noise = blt_noise(size, blt, large * scale, stream)
+    released = np.array([noise.next() for _ in range(T)]) / large
     assert abs(released - lower(b_of(blt, T)) @ np.array(stream.drawn) * scale).max() < 1e-11
     assert len(stream.drawn) == T and all(len(z) == size for z in stream.drawn)
 

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from noises import kary_noise
 
 from dpucbvi.errors import InputError
@@ -62,6 +62,7 @@ def dense(k, T):
 # --- digits and counts ----------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(bases, st.integers(0, 10**9))
 def test_digits_write_t_and_the_levels_are_just_enough(k, t):
     L = kary_levels(t, k)

@@ -6,10 +6,11 @@ The matrices of the theory are in tests/theory.py, written down from each mechan
 import numpy as np
 import pytest
 import theory as laws
-from noises import binary_noise
+from noises import Noises
 
 from dpucbvi.mechanisms import Units, binary, blt, kary, matrix, square_root
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.draws import seeded
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 # B of T releases, the state for vectors of a size, and the noise of the next release.
@@ -96,10 +97,12 @@ def test_the_same_function_works_on_integers(start, next_noise):
 
 
 def test_the_arrays_are_chans_algorithm_to_the_bit():
-    """The readable Binary Mechanism against the arrays that both engines use, from the same words."""
+    """The readable Binary Mechanism against the arrays and the source that both engines use, from one seed."""
     scale = np.array([1.0, 0.0, 3.7, 1e-3])
     readable = BinaryMechanism(4, 6, scale, LaplaceStream(seed_stream(1, "privacy")))
-    arrays = binary_noise(4, 6, scale, LaplaceStream(seed_stream(1, "privacy")))
+    arrays = Noises(
+        binary.start(4, 6), binary.next_noise, seeded(seed_stream(1, "privacy"), scale, gaussian=False)
+    )
     for _ in range(63):
         assert np.array_equal(readable.next(), arrays.next())
         assert readable.variance() == arrays.variance

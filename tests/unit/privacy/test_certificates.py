@@ -17,7 +17,7 @@ PROBLEM = dp.Problem(7, 4, 3, 1001, 0.1)
 EPSILONS = (0.1, 1 / 3, 1.0, 7.3, 60.0)
 MOST_SIMULATED = 36.0  # ε of simulated answers
 LAPLACE = ["central", "kary_tree", "batches", "local"]
-GAUSSIAN = ["gaussian_tree", "toeplitz", "batches", "local_gaussian"]
+GAUSSIAN = ["toeplitz", "batches"]
 CHOICES = [(families, sensitivity) for families in FAMILIES for sensitivity in ("paper", "replace_one")]
 
 
@@ -66,7 +66,10 @@ def test_gaussian_epsilon_is_what_was_asked_for_rounded_in_favour_of_the_user(
 
 @pytest.mark.parametrize("families", FAMILIES)
 def test_the_relation_that_was_not_asked_for_follows_its_own_sensitivities(families):
-    """μ² by relation: twice as large replaced, for N and M; four times for centred R."""
+    """μ² by relation: twice as large replaced, for N and M; four times for centred R, if a user reaches both.
+
+    Of the tuned families one who is replaced reaches 7/8 + 4/(8·7) = 53/56 per step, H = 7.
+    """
     made = certificate("toeplitz", epsilon=1.0, families=families)
     shares = FAMILIES[families]
     apart = sum(
@@ -80,23 +83,26 @@ def test_the_relation_that_was_not_asked_for_follows_its_own_sensitivities(famil
         if share
     )
     assert apart == (0.75 / 2 + 0.25 / 4 if families == "tuned" else 0.5)
-    assert made.mu_add_remove**2 == pytest.approx(apart * made.mu_replace_one**2, rel=1e-9)
+    reached = 53 / 56 if families == "tuned" else 1.0
+    assert reached * made.mu_add_remove**2 == pytest.approx(apart * made.mu_replace_one**2, rel=1e-9)
     assert made.add_remove == pytest.approx(gaussian_epsilon(made.mu_add_remove, 1e-6), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
 def test_pooled_counts_need_the_root_of_h_more_gaussian_noise_than_counts_per_step(name):
+    """But for what two families reach together: 53/56 of σ² per step, 49/56 pooled, all of it if clipped."""
     given = {"delta": 1e-6} if name == "batches" else {}
     privatizer = PRIVATIZERS[name](epsilon=1.0, **given)
     per_step, pooled = privatizer.scales(PROBLEM, 7), privatizer.scales(PROBLEM, 1)
-    assert pooled.M == pytest.approx(math.sqrt(7) * per_step.M, rel=1e-12)
-    assert pooled.R == pytest.approx(math.sqrt(7) * per_step.R, rel=1e-12)
-    clipped = PRIVATIZERS[name](epsilon=1.0, clip=2, **given).scales(PROBLEM, 1)
-    assert clipped.M == pytest.approx(math.sqrt(13 / 7) * per_step.M, rel=1e-12)  # 7 = 2+2+2+1: V = 13
+    more = math.sqrt(7 * 49 / 53)
+    assert pooled.M == pytest.approx(more * per_step.M, rel=1e-12)
+    assert pooled.R == pytest.approx(more * per_step.R, rel=1e-12)
+    clipped = PRIVATIZERS[name](epsilon=1.0, clip=2, **given).scales(PROBLEM, 1)  # 7 = 2+2+2+1: V = 13
+    assert clipped.M == pytest.approx(math.sqrt(13 / 7 * 56 / 53) * per_step.M, rel=1e-12)
     # Control: noise per step on pooled counts would certify far more.
     wrong = gaussian_certificate("JDP", "tuned", largest_square(7, 1), 1.0, per_step, 1e-6)
     right = gaussian_certificate("JDP", "tuned", largest_square(7, 1), 1.0, pooled, 1e-6)
-    assert wrong.mu_replace_one == pytest.approx(math.sqrt(7) * right.mu_replace_one, rel=1e-12)
+    assert wrong.mu_replace_one == pytest.approx(more * right.mu_replace_one, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in PRIVATIZERS if name != "non_private"])
@@ -107,7 +113,7 @@ def test_one_episode_releases_nothing(name):
 
 
 @pytest.mark.parametrize("every", [5, 7])
-@pytest.mark.parametrize("name", ["central", "kary_tree", "gaussian_tree", "toeplitz"])
+@pytest.mark.parametrize("name", ["central", "kary_tree", "toeplitz"])
 def test_fewer_users_than_a_release_needs_release_nothing(name, every):
     few = PROBLEM._replace(K=every)  # every - 1 users
     assert certificate(name, problem=few, epsilon=1.0, every=every).replace_one == 0.0
@@ -141,9 +147,7 @@ def google():
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
-@pytest.mark.parametrize(
-    ("name", "G"), [("toeplitz", 7), ("toeplitz", 1), ("gaussian_tree", 7), ("local_gaussian", 1)]
-)
+@pytest.mark.parametrize(("name", "G"), [("toeplitz", 7), ("toeplitz", 1), ("batches", 7)])
 def test_the_gaussian_certificate_is_dp_accountings(name, G, relation, google):
     """The noise multiplier of the whole vector is 1/μ; its δ at the certified ε, and ε at δ, by
     dp-accounting."""

@@ -129,9 +129,9 @@ NONSENSE = {
     "a class": (dp.Central, f"Central {NEEDS}"),
     "no certificate": (Uncertified(), f"Uncertified {NEEDS}"),
     "no families": (WithoutFamilies(), f"WithoutFamilies {NEEDS}"),
-    "certificate None": (SaysNothing(), "SaysNothing says JDP, its certificate does not"),
-    "certificate a tuple": (SaysATuple(), "SaysATuple says JDP, its certificate does not"),
-    "another model": (SaysAnotherModel(), "SaysAnotherModel says JDP, its certificate does not"),
+    "certificate None": (SaysNothing(), "SaysNothing has no certificate of JDP"),
+    "certificate a tuple": (SaysATuple(), "SaysATuple has no certificate of JDP"),
+    "another model": (SaysAnotherModel(), "SaysAnotherModel has no certificate of JDP"),
     "no such model": (Invented(), "its model: 'perfect' is not one of JDP, LDP, none"),
 }
 

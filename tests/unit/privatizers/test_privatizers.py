@@ -12,7 +12,7 @@ from dpucbvi.engine import fast
 from dpucbvi.engine.releases import arguments_of, release_of
 from dpucbvi.mdp import Trajectory
 from dpucbvi.mechanisms.binary import levels
-from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
+from dpucbvi.privacy.laplace import LaplaceStream, privacy_stream, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.central import order_central
 from dpucbvi.privatizers.local import order_local
@@ -90,15 +90,14 @@ def test_non_private_has_no_noise_no_e_and_no_certificate(pooled):
 @pytest.mark.parametrize("sensitivity", FACTOR)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity, pooled):
-    """The first release of zeros is Lap(1) from the run's stream, one per counter, times the scale: to the bit.
-
-    So it is in the compiled twin, and ε is the change over that scale.
+    """The first release of zeros is Lap(1) from the run's stream, one per counter, times the scale: to the bit,
+    rounded to multiples of 2^-20. So it is in the compiled twin, and ε is the change over that scale.
     """
     setup = made(kind(3.0, sensitivity), 64, pooled)
     size = counters(5 if not pooled else 1, 4, 2)
-    release = setup.privatizer.release(setup.problem, setup.G, seed_stream(7, "privacy"))
+    release = setup.privatizer.release(setup.problem, setup.G, privacy_stream(setup, 7))
     noise = release.release(some_user())
-    expected = setup.noise.scale * LaplaceStream(seed_stream(7, "privacy")).draw(size)
+    expected = np.rint(2**20 * setup.noise.scale * LaplaceStream(privacy_stream(setup, 7)).draw(size)) / 2**20
     assert np.array_equal(noise, expected)
 
     run = fast.start(setup, 7)  # whose memory has a user who moved from 0 to 0 and earned nothing, H times

@@ -17,7 +17,6 @@ PRIVATIZERS = {
     "gaussian batches": dp.Batches(5.0, delta=1e-6, first=20, noise="exact"),
     "central": dp.Central(5.0, every=3, noise="exact"),
     "kary": dp.KaryTree(5.0, every=3, noise="exact"),
-    "gaussian tree": dp.GaussianTree(5.0, every=3, noise="exact"),
     "toeplitz": dp.Toeplitz(5.0, every=3, factorisation="square_root", noise="exact"),
     "one question": dp.OneQuestion(3.0, first=20, noise="exact"),
 }

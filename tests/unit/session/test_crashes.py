@@ -25,7 +25,7 @@ QUIET = dp.Batches(1e6, first=BATCH, growth=1.0, drop_empty=False, noise="exact"
 
 
 def start(folder):
-    """A process that serves, forked from one that has imported everything."""
+    """A process that serves users, forked from this one to save the imports."""
     here, there = SERVER.Pipe()
     child = SERVER.Process(target=serve_and_tell, args=(folder, K, there))
     child.start()

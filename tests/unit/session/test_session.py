@@ -377,7 +377,7 @@ def test_the_client_answers_one_question_once(tmp_path):
         with pytest.raises(dp.InputError, match="gets one answer"):
             client.answer(other.question, *user)
         for pin in ({"epsilon": 4.0}, {"S": 2}, {"pooled": True}):
-            with pytest.raises(dp.InputError, match="is not what this client takes part in"):
+            with pytest.raises(dp.InputError, match="is not of this client's session"):
                 dp.Client(tmp_path / "you.json", **{**pins, **pin}).answer(visit.question, *user)
         with pytest.raises(dp.InputError, match="epsilon: 0 is spent of 2; this answer costs 3"):
             dp.Client(tmp_path / "you.json", **pins, limit=2.0).answer(visit.question, *user)
@@ -395,11 +395,11 @@ def test_questions_that_no_client_answers(tmp_path):
         asked = json.loads(visit.question)
         wrong = [("row", H * S * A), ("row", -1), ("row", 0.5), ("number", 1.5), ("number", 2**64)]
         for key, value in [*wrong, ("about_reward", 2), ("ticket", "short"), ("epsilon", 3.5), ("H", 5)]:
-            with pytest.raises(dp.InputError, match="is not what this client takes part in"):
+            with pytest.raises(dp.InputError, match="is not of this client's session"):
                 client.answer(json.dumps({**asked, key: value}).encode(), *follow(visit, 1))
         assert client.spent == 0.0 and not (tmp_path / "me.json").exists()
         (tmp_path / "me.json").write_text("{")
-        with pytest.raises(dp.InputError, match="what was said is not known"):
+        with pytest.raises(dp.InputError, match="its answers are not known"):
             client.answer(visit.question, *follow(visit, 1))
 
 

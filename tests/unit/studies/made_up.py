@@ -13,8 +13,8 @@ RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rew
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 # Not in the paper: their ε is for a user who is replaced.
 OTHER_MODELS = {
-    **dict.fromkeys(("kary_tree", "gaussian_tree", "toeplitz", "batches"), "JDP"),
-    **dict.fromkeys(("local_gaussian", "one_step", "one_question"), "LDP"),
+    **dict.fromkeys(("kary_tree", "toeplitz", "batches"), "JDP"),
+    **dict.fromkeys(("one_step", "one_question"), "LDP"),
 }
 ADD_REMOVE = 0.6  # of that ε, if she is added or removed: neither the same nor half
 SPREAD = (-0.07, 0.01, 0.09, 0.03)  # of the runs of an arm, about its regret
@@ -40,6 +40,8 @@ def stored_run(
     confidence: float = 1.0,
     shape: tuple[int, int, int] | None = None,
     Q: np.ndarray | None = None,
+    cap: str = "H",
+    families: str = "paper",
 ) -> StoredRun:
     """A run that certifies ε if a user is added or removed, 2ε if replaced; regret along grid(K) or its end.
 
@@ -48,8 +50,11 @@ def stored_run(
     private = model != "non_private"
     config = {
         "env": env,
-        "agent": {"name": agent, "pooled": pooled},
-        "privatizer": {"name": model, **({"epsilon": epsilon, "sensitivity": "paper"} if private else {})},
+        "agent": {"name": agent, "pooled": pooled, "cap": cap},
+        "privatizer": {
+            "name": model,
+            **({"epsilon": epsilon, "sensitivity": "paper", "families": families} if private else {}),
+        },
         "bonus": {"scale": bonus},
         "confidence": {"name": "proven", "scale": confidence},
         "K": K,

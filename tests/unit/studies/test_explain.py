@@ -166,9 +166,9 @@ def test_the_figure_has_the_nearest_curves(figure, experiment):
     details = {name: label.detail for name, label in end_labels(left).items()}
     assert details == {
         "UCBVI": "not private",
-        "JDP ε = 960": "printed as ε = 1",
-        "JDP ε = 1,920": "printed as ε = 2",
-        "LDP ε = 1": "printed as ε = 2",
+        "JDP ε = 960": "reported as ε = 1",
+        "JDP ε = 1,920": "reported as ε = 2",
+        "LDP ε = 1": "reported as ε = 2",
     }
     levels = {"non_private": 1.01, "jdp_eps1": 0.985, "jdp_eps2": 0.985, "ldp_eps2": 0.99}
     ends = dict(zip(levels, labelled(left).values(), strict=True))
@@ -185,7 +185,7 @@ def test_every_curve_has_its_distance_in_its_colour_filled_if_it_ends_in_its_ban
     rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
     names = [" ".join(name.split("\n")) for name in ticks(right)[1].values()]
     assert names == [", ".join(in_words(one.hypothesis)) for one in rows]
-    assert right.get_title("right") == "(b) distance from the printed curves"
+    assert right.get_title("right") == "(b) distance from the reported curves"
     dots = {(line.y[0], line.colour): line for line in lines(right)}
     assert len(dots) == len(lines(right)) == 6
     for y, one in enumerate(rows):

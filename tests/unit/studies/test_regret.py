@@ -72,7 +72,7 @@ def test_intervals_of_many_arms_can_be_seen_through():
 def test_a_single_run_has_no_interval():
     axes = drawn(three_arms(runs=1))
     assert bands(axes) == [] and list(labelled(axes, least=len(EPISODES))) == NAMES
-    assert set(legend(axes)) == {"mean of the runs", "printed in the paper's Figure 1", UNIFORM}
+    assert set(legend(axes)) == {"mean of the runs", "reported in the paper's Figure 1", UNIFORM}
 
 
 def test_the_markers_lie_on_the_curve_and_are_those_of_the_label():
@@ -91,7 +91,7 @@ def test_printed_curves_are_dashed_beside_their_arms():
     assert set(dashed) == {curves[name].colour for name in NAMES[:2]}
     for name, printed in zip(NAMES[:2], ("non_private", "jdp_eps1"), strict=True):
         line = dashed[curves[name].colour]
-        assert line.look == legend(axes)["printed in the paper's Figure 1"].look
+        assert line.look == legend(axes)["reported in the paper's Figure 1"].look
         np.testing.assert_array_equal((line.x, line.y), printed_curves()[printed])
 
 

@@ -80,7 +80,7 @@ def test_every_arm_of_a_panel_has_its_curve_and_its_interval(figure, experiment,
 
 @pytest.mark.parametrize("place", range(3))
 def test_printed_curves_are_dashed_and_their_bands_stand_at_the_right(figure, place):
-    entry = legend(figure)["printed"]
+    entry = legend(figure)["reported"]
     short = [line for line in lines(figure.axes[place]) if len(line.x) < len(EPISODES)]
     dashed = {line.colour: line for line in short if line.look == entry.look}
     upright = {line.colour: line for line in short if line.look != entry.look}
@@ -99,9 +99,9 @@ def test_the_words(figure, experiment):
         "(c) other privatizers\nJDP ε = 1, 2; LDP ε = 2",
     ]
     entries = legend(figure)
-    names = ["not private", "JDP, printed as ε = 2", "JDP, printed as ε = 1", "LDP, printed as ε = 2"]
+    names = ["not private", "JDP, reported as ε = 2", "JDP, reported as ε = 1", "LDP, reported as ε = 2"]
     assert [entries[name].colour for name in names] == [hue.lower() for hue in HUES.values()]
-    assert [name for name, entry in entries.items() if entry.marker == "|"] == ["printed band"]
+    assert [name for name, entry in entries.items() if entry.marker == "|"] == ["reported band"]
     assert list(entries)[4:6] == ["DP-UCBVI, UCBVI", "Private-UCB-VI"]
     assert "nothing is learnt" in said(figure)
     assert "nothing is learnt" not in said(STUDY.draw(experiment._replace(changed=("K=200",))))

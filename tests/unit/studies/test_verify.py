@@ -1,4 +1,4 @@
-"""experiments/verify.py: what is computed afresh is compared with what ships, to the bit or to rounding."""
+"""experiments/verify.py: a run computed afresh is compared with the stored one, to the bit or to rounding."""
 
 import importlib.util
 import sys
@@ -67,9 +67,9 @@ def test_the_closing_lines_count_every_grade():
     assert first == (
         "5 runs, 15 numbers, 9.9 minutes: 2 equal, 1 equal to rounding, 1 different, 1 not compared"
     )
-    assert why.startswith("not compared: ") and last == "not every run is what ships"
+    assert why.startswith("not compared: ") and last == "not every run agrees with the stored one"
     good = verify.verdict([answer("equal"), answer("equal to rounding")], 1.0).splitlines()
-    assert good[1:] == ["every run that was compared is what ships"]
+    assert good[1:] == ["every run that was compared agrees with the stored one"]
 
 
 def test_the_table_is_100_columns_wide():
@@ -171,14 +171,14 @@ def test_a_compiled_run_is_computed_to_its_part_without_its_lps():
 
 def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):
     code, out, err = press(monkeypatch, capsys, tmp_path)
-    assert (code, out) == (2, "") and err.startswith("error: nothing has shipped: ")
+    assert (code, out) == (2, "") and err.startswith("error: no stored results: ")
     ship(tmp_path, made(0))
     code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm0")
     assert code == 0 and "1 run, " in out
     code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm9")
-    assert code == 1 and "mine: no arm 'arm9' has shipped" in out
+    assert code == 1 and "mine: no arm 'arm9' is stored" in out
     code, _, err = press(monkeypatch, capsys, tmp_path, "yours")
-    assert (code, err.count("\n")) == (2, 1) and err.startswith("error: yours: has not shipped")
+    assert (code, err.count("\n")) == (2, 1) and err.startswith("error: yours: no stored results")
 
 
 def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, capsys, tmp_path):

@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const MARKS = { "holds": "✓", "holds in part": "◐", "does not hold": "✗", "off by 2": "✗", "cannot be told": "?", "used": "·", "not tested": "–" };
+const MARKS = { "holds": "✓", "holds in part": "◐", "does not hold": "✗", "off by 2": "✗", "cannot be told": "?", "definition": "·", "not tested": "–" };
 const number = (x) => x === null || x === undefined ? "–" : x >= 100 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(3)));
 const regret = (arm) => number(arm.regret) + (arm.half_width === null ? "" : " ± " + number(arm.half_width));
 const privacy = (arm) => arm.model === "none" ? "none" : `${arm.model} ε = ${number(arm.add_remove)} (replaced: ${number(arm.replace_one)})` + (arm.delta ? `, δ = ${arm.delta}` : "");

@@ -1,0 +1,119 @@
+"""README's one picture: the regrets that the paper reports, and which mechanisms reach them at the same ε.
+
+`riverswim` has Section 5's noise and other mechanisms at the ε of every curve, `mechanisms` has Section 5's
+noise on pooled counts.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpucbvi.protocol import Floats
+from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies import CAPTIONS, sections
+from experiments.studies.riverswim.report import BASELINE
+from experiments.studies.shared.arms import check_same_grid, uniform_regret
+from experiments.studies.shared.printed import printed_bands, printed_curves
+from experiments.studies.shared.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION, new_panels
+from experiments.studies.shared.tables import as_regret, bootstrapped
+
+NAME = "summary"
+ROWS = {
+    "jdp_eps1": "JDP\nε = 1",
+    "jdp_eps2": "JDP\nε = 2",
+    "ldp_eps2": "LDP\nε = 2",
+    "non_private": "not\nprivate",
+}
+REPORTED, PROVEN, OTHERS = -0.27, 0.0, 0.27  # where they stand in a row
+WORDS = {REPORTED: "reported", PROVEN: "Section 5's noise", OTHERS: "other mechanisms"}
+HUES = {REPORTED: BLACK, PROVEN: VERMILLION, OTHERS: BLUE}
+SHAPES = {REPORTED: "D", PROVEN: "o", OTHERS: "s"}
+POOLED = {"central": "pooled_paper", "local": "pooled_local_paper"}  # Section 5's noise in `mechanisms`
+
+
+class Mark(NamedTuple):
+    """The runs of a curve, the mean of their final regrets and its interval."""
+
+    runs: Floats
+    mean: float
+    low: float
+    high: float
+
+
+def reported(curve: str) -> Mark:
+    """The last point of a reported curve and its band; the paper shows no single runs."""
+    return Mark(np.empty(0), float(printed_curves()[curve].regret[-1]), *printed_bands()[curve])
+
+
+def measured(arm: StoredArm) -> Mark:
+    return Mark(arm.finals, *bootstrapped(arm.finals))
+
+
+def arm_of(river: StoredExperiment, panel: str, curve: str) -> StoredArm:
+    """DP-UCBVI, or UCBVI without privacy, in a panel of `riverswim`."""
+    arms = [arm for arm in river.arms if (arm.panel, arm.printed) == (panel, curve)]
+    (found,) = [arm for arm in arms if arm.label != BASELINE]
+    return found
+
+
+def pooled_of(mechanisms: StoredExperiment, arm: StoredArm) -> list[StoredArm]:
+    """The arm with the same noise and pooled counts, if the arm is private."""
+    of, epsilon = POOLED.get(arm.config["privatizer"]["name"]), arm.certificate.replace_one
+    return [one for one in mechanisms.arms if one.of == of and np.isclose(one.certificate.replace_one, epsilon)]
+
+
+def draw(river: StoredExperiment, mechanisms: StoredExperiment) -> Figure:
+    """A row for every curve of Figure 1, with three marks in three colours."""
+    check_same_grid(river)
+    figure, (axes,) = new_panels([2.9])
+    axes.set(xscale="log", xlim=(15, 900_000), xlabel=f"regret after {river.arms[0].K:,} episodes")
+    for row, curve in enumerate(ROWS):
+        proven, others = (arm_of(river, panel, curve) for panel in ("proven", "others"))
+        pooled = [measured(arm) for arm in pooled_of(mechanisms, proven)]
+        marks = {REPORTED: reported(curve), PROVEN: measured(proven), OTHERS: measured(others)}
+        for mark in pooled:
+            _draw_mark(axes, row, PROVEN, mark, "white")
+        for at, mark in marks.items():
+            _draw_mark(axes, row, at, mark, HUES[at])
+            _write_words(axes, row, at, [mark, *(pooled if at == PROVEN else [])])
+    _write_guides(axes, uniform_regret(river.arms[0]))
+    axes.set_yticks(range(len(ROWS)), list(ROWS.values()))
+    axes.set_ylim(len(ROWS) - 0.45, -0.55)
+    axes.grid(False, axis="y")
+    return figure
+
+
+def _draw_mark(axes: Axes, row: int, at: float, mark: Mark, face: str) -> None:
+    """The mean as a mark, its interval as a line, runs as ticks; without runs the interval is a pale band."""
+    y, hue, pale = row + at, HUES[at], not len(mark.runs)
+    look: Any = {"linewidth": 6.0, "alpha": 0.2, "solid_capstyle": "butt"} if pale else {"linewidth": 1.6}
+    axes.plot([mark.low, mark.high], [y, y], color=hue, **look)
+    if not pale:
+        axes.plot(mark.runs, np.full(len(mark.runs), y), "|", color=hue, alpha=0.3, markersize=5)
+    axes.plot([mark.mean], [y], SHAPES[at], color=hue, markerfacecolor=face, markersize=5.5, zorder=4)
+
+
+def _write_words(axes: Axes, row: int, at: float, marks: list[Mark]) -> None:
+    """Right of these marks the mean of the first; left of them, in the first row, what they are."""
+    ends = [x for mark in marks for x in (mark.low, mark.high, *mark.runs)]
+    look: Any = {"textcoords": "offset points", "fontsize": SMALL, "color": HUES[at], "va": "center"}
+    axes.annotate(as_regret(marks[0].mean), (max(ends), row + at), (6, 0), ha="left", **look)
+    if row == 0:
+        axes.annotate(WORDS[at], (min(ends), row + at), (-6, 0), ha="right", **look)
+    for pooled in marks[1:] if row == 0 else []:
+        axes.annotate("pooled", (pooled.mean, row + at), (4, 9), ha="right", **look)
+
+
+def _write_guides(axes: Axes, random: float) -> None:
+    """Where the uniformly random policy ends."""
+    axes.axvline(random, color=QUIET, linestyle=DOTTED, linewidth=0.9, zorder=1)
+    look: Any = {"textcoords": "offset points", "fontsize": SMALL, "color": QUIET, "va": "center"}
+    axes.annotate("random actions", (random, len(ROWS) - 1), (-4, 0), ha="right", **look)
+
+
+def caption(river: StoredExperiment) -> str:
+    """The text beside the picture."""
+    numbers = {"K": f"{river.arms[0].K:,}", "runs": len(arm_of(river, "others", "jdp_eps1").runs)}
+    return sections(CAPTIONS)[NAME].format(**numbers)
