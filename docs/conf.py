@@ -41,7 +41,8 @@ autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False  # the template of classes lists them
 
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "navbar_center": []}
+html_sidebars = {"**": ["contents.html"]}
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -163,7 +163,7 @@ def load(path: str | Path) -> Trace | Runs | Results:
     >>> import dpucbvi as dp
     >>> results = dp.load("paper/results/riverswim.npz")
     >>> round(results["jdp_eps1"].regret[:, -1].mean())
-    167696
+    167749
     """
     if not isinstance(path, str | os.PathLike):
         raise refused("path", path, "the name of a file")

@@ -194,8 +194,8 @@ def calibrate(
     --------
     >>> import dpucbvi as dp
     >>> found = dp.calibrate(dp.riverswim(S=3, H=4), dp.UCBVI(), K=30, seed=[0, 1], bonus=[0.01, 0.1, 1.0])
-    >>> found.runs
-    6
+    >>> len(found.found.objective), found.runs  # points of the grid, runs of each
+    (3, 2)
     """
     check_paid(ledger, data)
     for key, part, parameter in (

@@ -30,9 +30,8 @@ class Trace(NamedTuple):
         infeasible.
     N_sa
         True visits of every (h, s, a). They are private data; nan if they were not kept.
-    Q, policy
-        The values and the policy of the last plan: actions [h, s], or probabilities [h, s, a]. Q is nan and the
-        policy None if they were not kept.
+    Q
+        The values of the last plan; nan if they were not kept.
     checks
         What the engine verified about the run.
     certificate
@@ -41,6 +40,8 @@ class Trace(NamedTuple):
         How large the noise was.
     earlier_seconds
         Processor time before the checkpoint that the run went on from, if it did.
+    policy
+        That of the last plan: actions [h, s], or probabilities [h, s, a]; None if it was not kept.
     about
         Plain data: what was run, and what the uniform policy would have lost.
 
