@@ -36,6 +36,7 @@ nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
+default_role = "code"
 autodoc_typehints = "none"  # the sections of numpydoc have the types
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False  # the template of classes lists them
@@ -48,12 +49,8 @@ html_copy_source = False
 
 FIRST = "docs/index.html"
 REDIRECT = f'<!doctype html><meta http-equiv="refresh" content="0; url={FIRST}"><a href="{FIRST}">dpucbvi</a>\n'
-TITLES = {
-    "riverswim": "Figure 1",
-    "epsilon": "Regret against ε",
-    "windows": "Windows",
-    "horizon": "The horizon",
-}
+TITLES = {"riverswim": "Figure 1", "epsilon": "Regret against ε"}
+FIRST_FIGURES = ("summary", "riverswim", "table1")
 
 
 def titled(name: str, text: str) -> str:
@@ -65,9 +62,12 @@ def titled(name: str, text: str) -> str:
 
 
 def gallery(captions: str) -> str:
-    """The captions, each below its figure."""
-    shown = re.sub(r"^## (\w+)\n", r"## \1\n\n![The figure \1](\1.png)\n", captions, flags=re.MULTILINE)
-    return shown.replace("# Captions\n", "# Results gallery\n", 1)
+    """Every figure above its caption, the most important ones first."""
+    _, *rest = re.split(r"^## (\w+)\n", captions, flags=re.MULTILINE)
+    below = dict(zip(rest[::2], rest[1::2], strict=True))
+    order = [*FIRST_FIGURES, *(name for name in below if name not in FIRST_FIGURES)]
+    shown = [f"## {name}\n\n![The figure {name}]({name}.png)\n{below[name]}" for name in order]
+    return "# Results gallery\n\n" + "\n".join(shown)
 
 
 def read(app, docname: str, source: list[str]) -> None:
@@ -76,6 +76,8 @@ def read(app, docname: str, source: list[str]) -> None:
         source[0] = titled(name, source[0])
     if docname == "paper/figures/captions":
         source[0] = gallery(source[0])
+    if folder == "docs/api":  # one name has no contents, and needs the width
+        source[0] = f":html_theme.sidebar_secondary.remove:\n\n{source[0]}"
 
 
 def finish(app, error) -> None:
