@@ -12,13 +12,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docutils import nodes  # noqa: E402
+from docutils.utils.math.latex2mathml import tex2mathml  # noqa: E402
+
 import dpucbvi  # noqa: E402
 
 project = html_title = "dpucbvi"
 author = copyright = "the dpucbvi authors"
 release = version = dpucbvi.__version__
 
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
 root_doc = "docs/index"
 include_patterns = [
     "*.md",
@@ -41,6 +44,7 @@ autodoc_typehints = "none"  # the sections of numpydoc have the types
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False  # the template of classes lists them
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "navbar_center": []}
 html_sidebars = {"**": ["contents.html"]}
@@ -96,7 +100,28 @@ def skip(app, what, name, member, skip, options) -> bool | None:
     return True if field or module.startswith(("dpucbvi.agents", "dpucbvi.privatizers")) else None
 
 
+SCROLLS = '<div style="overflow-x: auto; margin: 1rem 0"><div style="width: max-content; min-width: 100%">{}</div></div>'
+
+
+def spelled(tex: str) -> str:
+    """The formula without what docutils lacks."""
+    without = re.sub(r"\\([Bb]ig|textstyle)(?![a-z])", "", tex).replace(r"\dots", r"\ldots")
+    return re.sub(r"\\tag\{([^}]*)\}", r"\\qquad \\text{(\1)}", without).replace("→", r"\to ")
+
+
+def mathml(block: bool):
+    """A writer of formulas as MathML, which a browser shows without a script or a network."""
+
+    def visit(writer, node) -> None:
+        formula = tex2mathml(spelled(node.astext()), as_block=block)
+        writer.body.append(SCROLLS.format(formula) if block else formula)
+        raise nodes.SkipNode
+
+    return visit, None
+
+
 def setup(app) -> None:
+    app.add_html_math_renderer("mathml", mathml(block=False), mathml(block=True))
     app.connect("source-read", read)
     app.connect("autodoc-skip-member", skip)
     app.connect("build-finished", finish)
