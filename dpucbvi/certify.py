@@ -187,7 +187,7 @@ def guarantee(
     per_person: int = 1,
     further: tuple[str, ...] = (),
 ) -> Guarantee:
-    """A certificate in full; `further` are assumptions of whoever asks."""
+    """A certificate in full; `further` are assumptions that the caller adds."""
     check_one_of("privatizer.model", certificate.model, tuple(MODELS))
     of_her = certificate.group(whole("per_person", per_person, 1))
     replaced, apart = (

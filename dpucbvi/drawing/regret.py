@@ -38,7 +38,7 @@ OPAQUE = 0.18  # an interval, if there are few; many lie over each other, and al
 
 
 class Look(NamedTuple):
-    """How a curve is told from the others."""
+    """How a curve differs in looks from the others."""
 
     colour: str
     marker: str

@@ -22,6 +22,7 @@ from experiments.studies.shared.arms import check_same_grid, panels_of
 from experiments.studies.shared.style import (
     DOTTED,
     MARKER,
+    PAGE,
     PRIVACY,
     QUIET,
     SMALL,
@@ -44,18 +45,18 @@ class Cost(NamedTuple):
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """Two panels for each way to count (the arms' panels): the longest runs, then the cost against K."""
+    """A row for each way to count (the arms' panels): left the longest runs, right the cost against K."""
     check_same_grid(experiment)
     check_certified(experiment)
     rows = panels_of(experiment)
-    figure, panels = new_panels([1.8, 2.2] * len(rows))
-    for above, below, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
-        above.set(title=f"Regret, {row}", xlabel="episode", ylabel="cumulative regret")
-        below.set(
+    figure, panels = new_panels([2.3] * len(rows), columns=2, width=PAGE)
+    for left, right, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
+        left.set(title=f"Regret, {row}", xlabel="episode", ylabel="cumulative regret")
+        right.set(
             title=f"At the end, {row}", xlabel="$K$, the episodes of a run", ylabel="regret beyond UCBVI's"
         )
-        _draw_longest(above, arms)
-        _draw_costs(below, costs(arms))
+        _draw_longest(left, arms)
+        _draw_costs(right, costs(arms))
     return figure
 
 

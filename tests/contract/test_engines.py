@@ -95,7 +95,8 @@ VARIANTS = {
     ),
     "local_windows": WINDOWS._replace(
         pair=("dp_ucbvi", "local_windows", "closed_form"),
-        private={**BATCHED, "pooled": 30, "want": 3, "power": 1.0, "z": 1.0, "tolerance": 0.0},
+        private={**BATCHED, "pooled": 30, "want": 3, "power": 1.0, "z": 1.0, "tolerance": 0.0}
+        | {"theta": 0.2, "zero": 2.0},
     ),
     "one_question": dp_ucbvi_with("one_question", **LEFT, **BATCHED),
     "one_question, symbols": dp_ucbvi_with("one_question", **LEFT, symbols=True, **BATCHED),

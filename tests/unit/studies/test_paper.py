@@ -114,7 +114,7 @@ def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
     press({"calibrate": calibration("calibrate")})
     found = read_captions(folder)
     assert list(found) == ["calibrate", "zebra"] and found["zebra"] == "Stripes."
-    assert found["calibrate"].startswith("The factors on the bonus and on E. Regret after 50,000 episodes")
+    assert found["calibrate"].startswith("How the factors on the bonus and on E were chosen.")
 
 
 @pytest.mark.slow
