@@ -100,7 +100,8 @@ def skip(app, what, name, member, skip, options) -> bool | None:
     return True if field or module.startswith(("dpucbvi.agents", "dpucbvi.privatizers")) else None
 
 
-SCROLLS = '<div style="overflow-x: auto; margin: 1rem 0"><div style="width: max-content; min-width: 100%">{}</div></div>'
+WIDE = '<div style="width: max-content; min-width: 100%">{}</div>'
+SCROLLS = f'<div style="overflow-x: auto; margin: 1rem 0">{WIDE}</div>'
 
 
 def spelled(tex: str) -> str:
