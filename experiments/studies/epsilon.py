@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.protocol import Floats
-from dpucbvi.stats import LEVEL, RESAMPLES, summarise, three_digits
+from dpucbvi.stats import LEVEL, RESAMPLES, bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
@@ -165,8 +165,7 @@ def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
     axes.set_yscale("log")
     for curve, name in CURVES.items():
         x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
-        mean, half_width = summarise(regret.T)
-        band(axes, REPLACED * x, mean, half_width, **_look(name, PRIVACY[model]))
+        band(axes, REPLACED * x, *bootstrap(regret.T), **_look(name, PRIVACY[model]))
     _draw_reference(axes, experiment)
     _draw_printed(axes, experiment, model)
     axes.set_xlabel(f"certified {model} ε, a user replaced", labelpad=2)

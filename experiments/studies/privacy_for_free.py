@@ -102,7 +102,7 @@ def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
         if arm.K < K:
             continue
         mean, half_width = summarise(arm.regret)
-        band(axes, arm.episodes, mean, half_width, color=_hue(arm))
+        band(axes, arm.episodes, mean, mean - half_width, mean + half_width, color=_hue(arm))
         labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
@@ -117,7 +117,8 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
         first = cost.arms[0]
         shown = mean > 0
         look = {"color": _hue(first), "marker": _mark(first), **MARKER}
-        band(axes, cost.episodes[shown], mean[shown], half_width[shown], **look)
+        low, high = mean - half_width, mean + half_width
+        band(axes, cost.episodes[shown], mean[shown], low[shown], high[shown], **look)
         if shown[-1]:
             slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
             labels.append(

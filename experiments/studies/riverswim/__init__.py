@@ -71,7 +71,8 @@ def _draw_arm(axes: Axes, arm: StoredArm) -> None:
     """The mean and its 95% interval; beside the paper's own algorithms the printed curve and its band."""
     hue = HUES[str(arm.printed)]
     dashes = DOTTED if arm.label == BASELINE else "-"
-    band(axes, arm.episodes, *summarise(arm.regret), color=hue, linestyle=dashes)
+    mean, half_width = summarise(arm.regret)
+    band(axes, arm.episodes, mean, mean - half_width, mean + half_width, color=hue, linestyle=dashes)
     printed = printed_beside(arm)
     if printed is None or arm.label == BASELINE:
         return

@@ -100,12 +100,11 @@ def new_panels(
     return figure, panels
 
 
-def band(axes: Axes, x: Any, mean: Floats, half_width: Floats, **look: Any) -> None:
+def band(axes: Axes, x: Any, mean: Floats, low: Floats, high: Floats, **look: Any) -> None:
     """A curve and its interval, unless a single run has none; a log axis has no 0."""
     axes.plot(x, mean, zorder=4, **{"linewidth": 1.4, **look})
-    if not np.isnan(half_width).any():
-        low = np.maximum(mean - half_width, 1e-3 * mean)
-        axes.fill_between(x, low, mean + half_width, color=look["color"], alpha=0.15, linewidth=0)
+    if not np.isnan(low).any():
+        axes.fill_between(x, np.maximum(low, 1e-3 * mean), high, color=look["color"], alpha=0.15, linewidth=0)
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
