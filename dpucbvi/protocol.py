@@ -324,6 +324,15 @@ class Setup(NamedTuple):
     support: "Support | None" = None  # which next states are counted; None: all
 
 
+def depth_of(part: Any, name: str) -> float:
+    """How far up the classes of a part the name is defined; infinite if it is not.
+
+    By it the fast engine knows what it may run by its plan or its `take` alone: a class that changes more would
+    lose what it changes.
+    """
+    return next((i for i, c in enumerate(type(part).__mro__) if name in vars(c)), float("inf"))
+
+
 def expectation(p: Floats, V: Floats) -> float:
     """Σ_{s'} p(s') V(s'), added in order so that the compiled twin gives the same bits."""
     total = 0.0

@@ -21,7 +21,7 @@ from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, checked_plan
+from dpucbvi.agents.own import OwnAgent, checked_plan, has_plan
 from dpucbvi.confidence import RAW_SUMMED
 from dpucbvi.counts import FAMILIES, PrivateCounts, Rounding, Turnstile, Visitor
 from dpucbvi.errors import InputError, check_flag, check_name, check_number, whole
@@ -30,6 +30,7 @@ from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
+from dpucbvi.privatizers.arrays import has_take, take_of
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
@@ -46,7 +47,7 @@ from dpucbvi.protocol import (
     Release,
     Setup,
 )
-from dpucbvi.support import KnownSupport, Support, support_of
+from dpucbvi.support import KnownSupport, support_of
 from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
@@ -221,26 +222,13 @@ def set_up(
     if postprocess is None:
         postprocess = usual_postprocess(chosen, privatizer)
     _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
-    G = 1 if chosen.pooled else mdp.H
-    support = support_of(mdp, G, known_support)
-    _check_support(support, privatizer)
+    support = support_of(mdp, 1 if chosen.pooled else mdp.H, known_support)
+    if support is not None and not getattr(privatizer, "sparse", False):
+        raise InputError(f"known_support: {_name(privatizer)} counts all next states; it must be false here")
     problem = Problem(mdp.H, mdp.S, mdp.A, K, beta, None if support is None else support.D)
-    noise, constants = _constants(chosen, privatizer, problem, G, zero)
-    return Setup(
-        mdp,
-        chosen,
-        privatizer,
-        problem,
-        G,
-        postprocess,
-        zero,
-        known_rewards,
-        noise,
-        constants,
-        certificate_of(chosen, privatizer, problem, G),
-        trace_points,
-        lp_checks,
-        support,
+    setup = _worked_out(mdp, chosen, privatizer, problem, postprocess, zero)
+    return setup._replace(
+        known_rewards=known_rewards, trace_points=trace_points, lp_checks=lp_checks, support=support
     )
 
 
@@ -248,19 +236,29 @@ def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
     check_offers("agent", agent, AGENT)
     check_privatizer(privatizer)
-    postprocess, unknown = usual_postprocess(agent, privatizer), cast(TabularMDP, None)
+    postprocess = usual_postprocess(agent, privatizer)
     _check_parts(True, agent, privatizer, postprocess, 0.0)
-    G = 1 if agent.pooled else problem.H
-    noise, constants = _constants(agent, privatizer, problem, G, 0.0)
-    certificate = certificate_of(agent, privatizer, problem, G)
-    return Setup(
-        unknown, agent, privatizer, problem, G, postprocess, 0.0, False, noise, constants, certificate, 2, 0
-    )
+    return _worked_out(cast(TabularMDP, None), agent, privatizer, problem, postprocess, 0.0)
 
 
 def usual_postprocess(agent: Agent, privatizer: Privatizer) -> str:
     """The closed form of the LP where the agent wants post-processed counts of a private release."""
     return "none" if agent.raw or privatizer.model == "none" else "closed_form"
+
+
+def _worked_out(
+    mdp: TabularMDP,
+    agent: Agent,
+    privatizer: Privatizer,
+    problem: Problem,
+    postprocess: str | Postprocess,
+    zero: float,
+) -> Setup:
+    """The numbers of parts that fit together."""
+    G = 1 if agent.pooled else problem.H
+    noise, constants = _constants(agent, privatizer, problem, G, zero)
+    parts, certificate = (mdp, agent, privatizer), certificate_of(agent, privatizer, problem, G)
+    return Setup(*parts, problem, G, postprocess, zero, False, noise, constants, certificate, 2, 0)
 
 
 def _constants(
@@ -339,8 +337,6 @@ def why_not_compiled(setup: Setup) -> str | None:
     """The first part of a run that only the reference engine knows; None if there is none."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return "anything while NUMBA_DISABLE_JIT is set"
-    from dpucbvi.engine.twins import has_plan
-
     if not has_plan(setup.agent):
         return f"the agent {_name(setup.agent)}"
     if setup.postprocess not in ("none", "closed_form", "clip"):
@@ -351,9 +347,18 @@ def why_not_compiled(setup: Setup) -> str | None:
 
 def too_short_to_compile(setup: Setup) -> bool:
     """Whether something of one's own would be compiled, which is not cached, for a few episodes."""
-    from dpucbvi.engine.twins import is_own
-
     return setup.problem.K < WORTH_COMPILING and is_own(setup)
+
+
+def is_own(setup: Setup) -> bool:
+    """Whether a part of a run with a plan is not the package's."""
+    from dpucbvi.engine.compiled import cacheable, is_the_packages  # numba is slow to import
+
+    agent: Any = setup.agent
+    privatizer: Any = setup.privatizer
+    if isinstance(agent, OwnAgent) or not has_take(privatizer) or not is_the_packages(take_of(privatizer)):
+        return True
+    return not cacheable(agent.plan)
 
 
 def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progress) -> Trace:
@@ -486,11 +491,6 @@ def _check_parts(
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not stationary and not getattr(agent, "anyway", False):
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
-
-
-def _check_support(support: Support | None, privatizer: Privatizer) -> None:
-    if support is not None and not getattr(privatizer, "sparse", False):
-        raise InputError(f"known_support: {_name(privatizer)} counts all next states; it must be false here")
 
 
 def _name(part: object) -> str:

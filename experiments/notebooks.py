@@ -17,7 +17,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from experiments.lab.command import ROOT, parser
+from experiments.lab.process import ROOT, parser
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 SECONDS = 600  # that a cell may take, on a machine that is busy with other things

@@ -15,7 +15,7 @@ from typing import Any
 from PIL import Image
 
 from dpucbvi.errors import InputError
-from experiments.lab.command import ROOT, parser, told
+from experiments.lab.process import NOTHING_STORED, ROOT, guarded, parser
 from experiments.lab.store import provenance
 from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.page import page_data
@@ -68,7 +68,7 @@ def as_url(figure: Path) -> str:
 
 def main() -> None:
     arguments = parser(__doc__, paper="paper", output="results/page").parse_args()
-    with told():
+    with guarded(NOTHING_STORED):
         if not (arguments.paper / "results").is_dir():
             raise InputError(f"--paper: {arguments.paper} has no results")
         text = page(arguments.paper)

@@ -21,8 +21,8 @@ from functools import cache, partial
 from graphlib import TopologicalSorter
 
 from dpucbvi.errors import InputError
-from experiments.lab.command import parser, print_errors, take
 from experiments.lab.compose import experiments
+from experiments.lab.process import parser, print_errors, take
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import Study, caption, draw, keeps_figure, names, study

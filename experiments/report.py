@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 from dpucbvi.errors import InputError
-from experiments.lab.command import parser, told
+from experiments.lab.process import NOTHING_STORED, guarded, parser
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
@@ -74,7 +74,7 @@ def build(folder: Path) -> str:
 
 def main() -> None:
     arguments = parser(__doc__, paper="paper", output="results/report").parse_args()
-    with told():
+    with guarded(NOTHING_STORED):
         write(arguments.paper, arguments.output)
         print(build(arguments.output))
 

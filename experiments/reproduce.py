@@ -24,10 +24,9 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.command import ROOT, parser, print_errors
 from experiments.lab.compose import composed, config_of, experiments, named
 from experiments.lab.experiment import experiment_from
-from experiments.lab.process import guarded
+from experiments.lab.process import ROOT, guarded, parser, print_errors
 from experiments.lab.runner import run_all, run_ids
 from experiments.lab.store import Store
 from experiments.studies import names

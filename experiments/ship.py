@@ -14,8 +14,8 @@ if __name__ == "__main__":
 from functools import partial
 
 from dpucbvi.errors import InputError
-from experiments.lab.command import parser, print_errors, take
 from experiments.lab.compose import experiments
+from experiments.lab.process import parser, print_errors, take
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import check_state, study

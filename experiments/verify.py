@@ -44,9 +44,8 @@ from dpucbvi.protocol import Floats, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
-from experiments.lab.command import parser
 from experiments.lab.compose import any_line, named
-from experiments.lab.process import few, guarded
+from experiments.lab.process import NOTHING_STORED, few, guarded, parser
 from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
@@ -215,7 +214,7 @@ def main() -> None:
     made.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
     made.add_argument("--workers", type=int, default=2)
     arguments = made.parse_args()
-    with guarded("nothing is stored"):
+    with guarded(NOTHING_STORED):
         different = verify(Shipped(arguments.paper / "results"), arguments)
     sys.exit(min(different, 1))
 

@@ -10,17 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpucbvi.agents.plans import (
-    Counted,
-    Values,
-    greedy,
-    means,
-    new_counts,
-    rewards,
-    transitions,
-    variances,
-    visits,
-)
+from dpucbvi.agents.plans import Counted, Values, backward_bernstein, greedy, means, next_gaps, transitions
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.algorithm1 import dp_ucbvi
 from dpucbvi.bonus import (
@@ -40,52 +30,28 @@ from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_uni
 CAPS = ("H", "steps_left")
 
 
-def next_value_gaps(c: BernsteinConstants, N: Floats, gap: Floats) -> None:
-    """min{...} of line 7 for every s', from the counts Ñ of the next step."""
-    A = N.size // gap.size
-    for s in range(gap.size):
-        gap[s] = next_value_gap(visits(N, s, A), c)
-
-
 def fixed_terms(c: BernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
     """The three terms of line 7 that do not depend on Ṽ, for all pairs."""
-    for row in range(fixed.size):
+    total = fixed[0]
+    for row in range(total.size):
         reward, privacy, next_value = count_terms(N[row], gap_mean[row], c)
-        fixed[row] = reward + privacy + next_value
+        total[row] = reward + privacy + next_value
 
 
 def bernstein_step(
     c: BernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
 ) -> None:
     """[Alg.1 L7-L10] The bonus and Q̃ of every pair of one step; Q̃ ≤ H from the start."""
+    total = fixed[0]
     for row in range(Q.size):
-        b = c.scale * (fixed[row] + variance_term(N[row], variance[row], c))  # [Alg.1 L7]
+        b = c.scale * (total[row] + variance_term(N[row], variance[row], c))  # [Alg.1 L7]
         target = r[row] + mean[row] + b
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]  # [Alg.1 L9]
 
 
 def plan_dp_ucbvi(c: BernsteinConstants, counts: Counted, values: Values, k: int) -> None:
     """[Alg.1 L4-L15]"""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
-    work = np.zeros((5, pairs))
-    r, fixed, gap_mean, mean, variance = work[0], work[1], work[2], work[3], work[4]
-    for h in range(H - 1, -1, -1):  # [Alg.1 L5]
-        g = h % G
-        if new_counts(h, H, G):
-            transitions(N[g], N_sas, g, P)  # [Alg.1 L6]
-            rewards(N[g], R[g], r)
-        if new_counts(h, H, G) or h == H - 2:
-            means(P, after, g, gap, gap_mean)
-            fixed_terms(c, N[g], gap_mean, fixed)
-        means(P, after, g, V[h + 1], mean)
-        variances(P, after, g, V[h + 1], mean, variance)
-        bernstein_step(c, N[g], r, fixed, mean, variance, Q[h])  # [Alg.1 L7-L10]
-        greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
-        if new_counts(h, H, G):
-            next_value_gaps(c, N[g], gap)  # for step h-1
+    backward_bernstein(fixed_terms, bernstein_step, next_value_gap, c, counts, values)
 
 
 def plan_with(bonus: Bonus) -> Callable[..., None]:
@@ -107,7 +73,7 @@ def plan_with(bonus: Bonus) -> Callable[..., None]:
                     target = cut_to_unit(R[g, row] / N[g, row]) + mean[row] + b
                     Q[h, row] = target if target < Q[h, row] else Q[h, row]
             greedy(Q[h], V[h], pi[h])
-            next_value_gaps(c, N[g], gap)
+            next_gaps(next_value_gap, c, N[g], gap)
 
     return plan
 

@@ -18,13 +18,11 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedy, transitions
 from dpucbvi.agents.private_ucb_vi import widths
 from dpucbvi.agents.register import AGENTS, LDP, Optimistic
 from dpucbvi.elementary import log, quick_log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Floats, Ints, Noise, Problem
 
 ALPHA = 2.0
 
@@ -84,36 +82,37 @@ def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
         D[row] = max(D[row] + shift, 1.0)
 
 
-def rewards_and_betas(
-    c: LdpObiConstants, ell: float, N: Floats, R: Floats, D_p: Floats, r: Floats, beta_r: Floats, beta_p: Floats
+def estimates(
+    c: LdpObiConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
 ) -> None:
-    """r̃, β^r and β^p of every pair of one step."""
+    """p̃, r̃, β^r and β^p of every pair of step g."""
+    r, beta_r, beta_p, D_p = known[0], known[1], known[2], known[3]
+    row_denominators(N_sas, g, c.transition_shift, D_p)
+    transitions(D_p, N_sas, g, P)
+    ell = log_term(k, c)
     for row in range(r.size):
         D_r = max(N[row] + c.reward_shift, 1.0)
         r[row] = R[row] / D_r
         beta_r[row], beta_p[row] = betas(D_r, D_p[row], ell, c)
 
 
+def obi_step(c: LdpObiConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
+    """Q of every pair of one step."""
+    r, beta_r, beta_p = known[0], known[1], known[2]
+    for row in range(Q.size):
+        Q[row] = r[row] + mean[row] + bonus(beta_r[row], beta_p[row], float(H - h), c)
+
+
+def greedy_cut(Q: Floats, V: Floats, pi: Ints, left: int) -> None:
+    """The greedy policy, and V cut to H-h+1."""
+    greedy(Q, V, pi)
+    for s in range(V.size):
+        V[s] = min(V[s], float(left))
+
+
 def plan_ldp_obi(c: LdpObiConstants, counts: Counted, values: Values, k: int) -> None:
     """LDP-OBI on noisy counts as they are."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P, ell = np.zeros((len(N_sas), pairs)), log_term(k, c)
-    work = np.zeros((5, pairs))
-    D_p, r, beta_r, beta_p, mean = work[0], work[1], work[2], work[3], work[4]
-    for h in range(H - 1, -1, -1):
-        g, left = h % G, float(H - h)
-        if new_counts(h, H, G):
-            row_denominators(N_sas, g, c.transition_shift, D_p)
-            transitions(D_p, N_sas, g, P)
-            rewards_and_betas(c, ell, N[g], R[g], D_p, r, beta_r, beta_p)
-        means(P, after, g, V[h + 1], mean)
-        for row in range(pairs):
-            Q[h, row] = r[row] + mean[row] + bonus(beta_r[row], beta_p[row], left, c)
-        greedy(Q[h], V[h], pi[h])
-        for s in range(V.shape[1]):
-            V[h, s] = min(V[h, s], left)
+    backward(estimates, obi_step, greedy_cut, c, counts, values, k)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from dpucbvi.counts import PrivateCounts
 from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import SUM_ERROR, TabularMDP
-from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem
+from dpucbvi.protocol import Algorithm, Counts, Noise, Plan, Problem, depth_of
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,13 @@ def planner(plan: Callable[[Counts], Plan], raw: bool = False, pooled: bool = Fa
 
     algorithm.__name__ = getattr(plan, "__name__", "planner")  # what messages call it
     return OwnAgent(algorithm, raw, pooled, planner=plan)
+
+
+def has_plan(agent: Any) -> bool:
+    """Whether the agent is a plan, which the fast engine can call: no class below its plan has `algorithm`."""
+    if isinstance(agent, OwnAgent):
+        return agent.planner is not None
+    return depth_of(agent, "plan") <= depth_of(agent, "algorithm")
 
 
 def episodes(K: int, private: PrivateCounts, plan: Callable[[Counts], Plan]) -> Algorithm:

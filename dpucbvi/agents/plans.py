@@ -5,9 +5,13 @@ counts it makes the Q, V and pi of episode k in place. The reference engine call
 it, so it keeps to numbers, arrays and loops. The pairs (s,a) of a step lie side by side as `row` = s·A + a and
 the next state leads, which makes SIMD code of the loops. Where Ñ = 0 the numbers of a pair are not finite, and
 unused.
+
+`backward` and `backward_bernstein` are the two loops from the last step to the first; what an
+algorithm has of its own are functions that it hands to them.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,12 +104,85 @@ def variances(P: Floats, after: Ints, g: int, V: Floats, mean: Floats, variance:
                 variance[row] += P[d, row] * ((V_s - mean[row]) * (V_s - mean[row]))
 
 
+def next_gaps(next_gap: Callable[..., float], c: Any, N: Floats, gap: Floats) -> None:
+    """min{...} of a Bernstein bonus for every s', from the counts of the next step."""
+    A = N.size // gap.size
+    for s in range(gap.size):
+        gap[s] = next_gap(visits(N, s, A), c)
+
+
 def visits(N: Floats, s: int, A: int) -> float:
     """Ñ(s) = Σ_a Ñ(s,a)."""
     total = 0.0
     for a in range(A):
         total += N[s * A + a]
     return total
+
+
+def backward(
+    estimate: Callable[..., None],
+    step: Callable[..., None],
+    choose: Callable[..., None],
+    c: Any,
+    counts: Counted,
+    values: Values,
+    k: int,
+) -> None:
+    """The plan of episode k with a bonus that does not depend on V.
+
+    `estimate` leaves P̃ and what else depends on counts alone in `P` and `known`, whose rows are the algorithm's
+    own; `step` makes Q of them, and `choose` V and pi.
+    """
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    (H, pairs), G = Q.shape, len(N)
+    P, known, mean = np.zeros((len(N_sas), pairs)), np.zeros((4, pairs)), np.zeros(pairs)
+    for h in range(H - 1, -1, -1):
+        g = h % G
+        if new_counts(h, H, G):
+            estimate(c, k, N[g], R[g], N_sas, g, P, known)
+        means(P, after, g, V[h + 1], mean)
+        step(c, N[g], known, mean, H, h, Q[h])
+        choose(Q[h], V[h], pi[h], H - h)
+
+
+def backward_bernstein(
+    fixed_terms: Callable[..., None],
+    step: Callable[..., None],
+    next_gap: Callable[..., float],
+    c: Any,
+    counts: Counted,
+    values: Values,
+) -> None:
+    """The plan with a bonus of the variance of V and of the counts of the next step.
+
+    `fixed_terms` leaves in the two rows of `fixed` what does not depend on V, and `step` makes Q of all.
+    """
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    (H, pairs), G = Q.shape, len(N)
+    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
+    work, fixed = np.zeros((4, pairs)), np.zeros((2, pairs))
+    r, gap_mean, mean, variance = work[0], work[1], work[2], work[3]
+    for h in range(H - 1, -1, -1):  # [Alg.1 L5]
+        g = h % G
+        if new_counts(h, H, G):
+            transitions(N[g], N_sas, g, P)  # [Alg.1 L6]
+            rewards(N[g], R[g], r)
+        if new_counts(h, H, G) or h == H - 2:
+            means(P, after, g, gap, gap_mean)
+            fixed_terms(c, N[g], gap_mean, fixed)
+        means(P, after, g, V[h + 1], mean)
+        variances(P, after, g, V[h + 1], mean, variance)
+        step(c, N[g], r, fixed, mean, variance, Q[h])  # [Alg.1 L7-L10]
+        greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
+        if new_counts(h, H, G):
+            next_gaps(next_gap, c, N[g], gap)  # for step h-1
+
+
+def greedily(Q: Floats, V: Floats, pi: Ints, left: int) -> None:
+    """`greedy`, however many steps are left."""
+    greedy(Q, V, pi)
 
 
 def greedy(Q: Floats, V: Floats, pi: Ints) -> None:

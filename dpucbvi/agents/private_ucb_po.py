@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.plans import Counted, Values, means, new_counts
+from dpucbvi.agents.plans import Counted, Values, backward
 from dpucbvi.agents.private_ucb_vi import raw_count_step, raw_estimates, widths
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log, quick_exp
@@ -66,7 +66,7 @@ def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> None:
             pi[s, a] = weights[a] / total
 
 
-def average(Q: Floats, pi: Floats, V: Floats) -> None:
+def average(Q: Floats, V: Floats, pi: Floats, left: int) -> None:
     """V(s) = Σ_a π(a|s) Q(s,a)."""
     S, A = pi.shape
     for s in range(S):
@@ -77,23 +77,13 @@ def average(Q: Floats, pi: Floats, V: Floats) -> None:
 
 def plan_private_ucb_po(c: PrivateUcbPoConstants, counts: Counted, values: Values, k: int) -> None:
     """Private-UCB-PO on noisy counts as they are; its policies are probabilities π[h, s, a]."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P, weights = np.zeros((len(N_sas), pairs)), np.zeros(pi.shape[2])
-    work = np.zeros((3, pairs))
-    r, b, mean = work[0], work[1], work[2]
-    for h in range(H - 1, -1, -1):
-        g = h % G
-        if k == 1:
-            for row in range(pairs):
-                Q[h, row] = 0.0  # equal values leave π¹ uniform
+    Q, _, pi = values
+    if k == 1:
+        Q[:] = 0.0  # equal values leave π¹ uniform
+    weights = np.zeros(pi.shape[2])
+    for h in range(len(Q)):
         reweight(Q[h], c.eta, pi[h], weights)
-        if new_counts(h, H, G):
-            raw_estimates(c, N[g], R[g], N_sas, g, P, r, b)
-        means(P, after, g, V[h + 1], mean)
-        raw_count_step(r, mean, b, float(H - h), Q[h])
-        average(Q[h], pi[h], V[h])
+    backward(raw_estimates, raw_count_step, average, c, counts, values, k)
 
 
 @dataclass(frozen=True)

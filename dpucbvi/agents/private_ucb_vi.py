@@ -16,9 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -87,9 +85,10 @@ def bonus(D: float, c: RawCountConstants) -> float:
 
 
 def raw_estimates(
-    c: RawCountConstants, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, r: Floats, b: Floats
+    c: RawCountConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
 ) -> None:
     """P̃, r̃ and the bonus of every pair of step g; `b` has D first."""
+    r, b = known[0], known[1]
     for row in range(b.size):
         b[row] = shifted(N[row], c)
     transitions(b, N_sas, g, P)
@@ -97,8 +96,11 @@ def raw_estimates(
         r[row], b[row] = R[row] / b[row], bonus(b[row], c)
 
 
-def raw_count_step(r: Floats, mean: Floats, b: Floats, most: float, Q: Floats) -> None:
-    """Q, cut to [0, most], of every pair of one step."""
+def raw_count_step(
+    c: RawCountConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats
+) -> None:
+    """Q, cut to [0, H-h+1], of every pair of one step."""
+    r, b, most = known[0], known[1], float(H - h)
     for row in range(Q.size):
         target = r[row] + mean[row] + b[row]
         target = target if target > 0.0 else 0.0
@@ -107,19 +109,7 @@ def raw_count_step(r: Floats, mean: Floats, b: Floats, most: float, Q: Floats) -
 
 def plan_private_ucb_vi(c: PrivateUcbViConstants, counts: Counted, values: Values, k: int) -> None:
     """Private-UCB-VI on noisy counts as they are."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P = np.zeros((len(N_sas), pairs))
-    work = np.zeros((3, pairs))
-    r, b, mean = work[0], work[1], work[2]
-    for h in range(H - 1, -1, -1):
-        g = h % G
-        if new_counts(h, H, G):
-            raw_estimates(c, N[g], R[g], N_sas, g, P, r, b)
-        means(P, after, g, V[h + 1], mean)
-        raw_count_step(r, mean, b, float(H - h), Q[h])
-        greedy(Q[h], V[h], pi[h])
+    backward(raw_estimates, raw_count_step, greedily, c, counts, values, k)
 
 
 @dataclass(frozen=True)

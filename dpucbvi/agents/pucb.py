@@ -16,9 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
 from dpucbvi.elementary import log
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -63,8 +61,19 @@ def confidence(N: float, c: PucbConstants) -> float:
     return c.scale * (c.root / math.sqrt(max(N - c.E, 1.0)) + c.first / N + c.second / (N * N))
 
 
-def pucb_step(c: PucbConstants, N: Floats, r: Floats, mean: Floats, b: Floats, most: float, Q: Floats) -> None:
+def estimates(
+    c: PucbConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
+) -> None:
+    """P̂, r̂ and the bonus of every pair of step g."""
+    transitions(N, N_sas, g, P)
+    r, b = known[0], known[1]
+    for row in range(b.size):
+        r[row], b[row] = R[row] / N[row], confidence(N[row], c)
+
+
+def pucb_step(c: PucbConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
     """Q of every pair of one step."""
+    r, b, most = known[0], known[1], float(H)
     for row in range(Q.size):
         target = r[row] + mean[row] + b[row]
         Q[row] = target if (N[row] >= 2.0 * c.E) & (N[row] > 0.0) & (target < most) else most
@@ -72,21 +81,7 @@ def pucb_step(c: PucbConstants, N: Floats, r: Floats, mean: Floats, b: Floats, m
 
 def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None:
     """PUCB on noisy counts as they are."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P = np.zeros((len(N_sas), pairs))
-    work = np.zeros((3, pairs))
-    r, b, mean = work[0], work[1], work[2]
-    for h in range(H - 1, -1, -1):
-        g = h % G
-        if new_counts(h, H, G):
-            transitions(N[g], N_sas, g, P)
-            for row in range(pairs):
-                r[row], b[row] = R[g, row] / N[g, row], confidence(N[g, row], c)
-        means(P, after, g, V[h + 1], mean)
-        pucb_step(c, N[g], r, mean, b, float(H), Q[h])
-        greedy(Q[h], V[h], pi[h])
+    backward(estimates, pucb_step, greedily, c, counts, values, k)
 
 
 @dataclass(frozen=True)

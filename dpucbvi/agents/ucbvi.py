@@ -19,18 +19,14 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from dpucbvi.agents.plans import (
     Counted,
     Values,
-    greedy,
-    means,
-    new_counts,
+    backward,
+    backward_bernstein,
+    greedily,
     rewards,
     transitions,
-    variances,
-    visits,
 )
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
 from dpucbvi.elementary import log
@@ -120,14 +116,22 @@ def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -
     return c.scale * (variance_term(N, variance, c) + correction + next_value)
 
 
-def bonuses_1(c: HoeffdingConstants, N: Floats, b: Floats) -> None:
-    """Bonus 1 of every pair."""
+def estimates_1(
+    c: HoeffdingConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
+) -> None:
+    """P̂, r̂ and bonus 1 of every pair of step g."""
+    transitions(N, N_sas, g, P)
+    rewards(N, R, known[0])
+    b = known[1]
     for row in range(b.size):
         b[row] = bonus_1(N[row], c)
 
 
-def hoeffding_step(N: Floats, r: Floats, mean: Floats, b: Floats, Q: Floats) -> None:
+def hoeffding_step(
+    c: HoeffdingConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats
+) -> None:
     """Q of every pair of one step."""
+    r, b = known[0], known[1]
     for row in range(Q.size):
         target = r[row] + mean[row] + b[row]
         Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
@@ -135,49 +139,21 @@ def hoeffding_step(N: Floats, r: Floats, mean: Floats, b: Floats, Q: Floats) -> 
 
 def plan_ucbvi_ch(c: HoeffdingConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 1."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P = np.zeros((len(N_sas), pairs))
-    work = np.zeros((3, pairs))
-    r, b, mean = work[0], work[1], work[2]
-    for h in range(H - 1, -1, -1):
-        g = h % G
-        if new_counts(h, H, G):
-            transitions(N[g], N_sas, g, P)
-            rewards(N[g], R[g], r)
-            bonuses_1(c, N[g], b)
-        means(P, after, g, V[h + 1], mean)
-        hoeffding_step(N[g], r, mean, b, Q[h])
-        greedy(Q[h], V[h], pi[h])
+    backward(estimates_1, hoeffding_step, greedily, c, counts, values, k)
 
 
-def next_gaps(c: UcbviBernsteinConstants, N: Floats, gap: Floats) -> None:
-    """min{...} of bonus 2 for every s', from the counts of the next step."""
-    A = N.size // gap.size
-    for s in range(gap.size):
-        gap[s] = next_gap(visits(N, s, A), c)
-
-
-def fixed_terms(
-    c: UcbviBernsteinConstants, N: Floats, gap_mean: Floats, correction: Floats, next_value: Floats
-) -> None:
+def fixed_terms(c: UcbviBernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
     """The terms of bonus 2 that do not depend on V, for all pairs."""
+    correction, next_value = fixed[0], fixed[1]
     for row in range(N.size):
         correction[row], next_value[row] = count_terms(N[row], gap_mean[row], c)
 
 
 def ucbvi_bernstein_step(
-    c: UcbviBernsteinConstants,
-    N: Floats,
-    r: Floats,
-    mean: Floats,
-    variance: Floats,
-    correction: Floats,
-    next_value: Floats,
-    Q: Floats,
+    c: UcbviBernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
 ) -> None:
     """Bonus 2 and Q of every pair of one step."""
+    correction, next_value = fixed[0], fixed[1]
     for row in range(Q.size):
         b = c.scale * (variance_term(N[row], variance[row], c) + correction[row] + next_value[row])
         target = r[row] + mean[row] + b
@@ -186,26 +162,7 @@ def ucbvi_bernstein_step(
 
 def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 2."""
-    N, N_sas, R, after = counts
-    Q, V, pi = values
-    (H, pairs), G = Q.shape, len(N)
-    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
-    work = np.zeros((6, pairs))
-    r, correction, next_value, gap_mean, mean, variance = work[0], work[1], work[2], work[3], work[4], work[5]
-    for h in range(H - 1, -1, -1):
-        g = h % G
-        if new_counts(h, H, G):
-            transitions(N[g], N_sas, g, P)
-            rewards(N[g], R[g], r)
-        if new_counts(h, H, G) or h == H - 2:
-            means(P, after, g, gap, gap_mean)
-            fixed_terms(c, N[g], gap_mean, correction, next_value)
-        means(P, after, g, V[h + 1], mean)
-        variances(P, after, g, V[h + 1], mean, variance)
-        ucbvi_bernstein_step(c, N[g], r, mean, variance, correction, next_value, Q[h])
-        greedy(Q[h], V[h], pi[h])
-        if new_counts(h, H, G):
-            next_gaps(c, N[g], gap)  # for step h-1
+    backward_bernstein(fixed_terms, ucbvi_bernstein_step, next_gap, c, counts, values)
 
 
 @dataclass(frozen=True)

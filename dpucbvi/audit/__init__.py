@@ -3,8 +3,8 @@
     worlds     two runs that differ in one user, and who else she might have been
     replay     the noise moved so that nothing changes: the privacy loss, without a trial
     trials     the same run again and again, compiled where it can be
-    attack     a region chosen on some trials, a bound from others; what it weighs is in scores
-    releases   the attack on what is released
+    attack     a region chosen on some trials, a bound from others: the attack on what is released
+    scores     what an attack weighs
     message    the law of a local message, enumerated
     actions    the attack on the policies that the other users are shown
 

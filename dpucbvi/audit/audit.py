@@ -212,7 +212,7 @@ def _of_attack(
     setup: Setup, world: World, found: Replay, relation: str, trials: int, rng: np.random.Generator
 ) -> list[Finding]:
     """The attack on releases, and that on their lowest bits."""
-    from dpucbvi.audit.releases import Attack  # brings the engine, which is slow to import
+    from dpucbvi.audit.attack import Attack  # brings the engine, which is slow to import
 
     certificate, attack = setup.certificate, Attack(setup, world, found, relation, rng)
     limit, mu = certificate.epsilon(relation), replay.declared(certificate, relation)

@@ -28,13 +28,12 @@ import numpy as np
 from dpucbvi.audit import worlds
 from dpucbvi.audit.worlds import World
 from dpucbvi.counts import NO_STEPS, shape_of
-from dpucbvi.engine.twins import has_take
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privacy.draws import Tape
-from dpucbvi.privatizers.arrays import ArrayRelease
+from dpucbvi.privatizers.arrays import ArrayRelease, has_take
 from dpucbvi.privatizers.noisy_sums import NoisySums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Release, Setup

@@ -15,11 +15,10 @@ from dpucbvi.audit.worlds import World
 from dpucbvi.counts import counters, shape_of
 from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.exact import compiled_draws
-from dpucbvi.engine.releases import Take
 from dpucbvi.engine.state import arrays_of
-from dpucbvi.engine.twins import has_take
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privacy.words import SeededWords, WordSource
+from dpucbvi.privatizers.arrays import Take, has_take
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 

@@ -13,8 +13,6 @@ A release does not contain this code: it calls a C function by its address (boxe
 """
 
 import ctypes
-from collections.abc import Callable
-from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -458,34 +456,3 @@ def fill_by(scale: Any, source: Any, noise: Any) -> None:
             noise[c] = source.out[c]
     else:
         fill_seeded(source, noise)
-
-
-# --- one law at a time --------------------------------------------------------------------------------
-
-
-class ExactLaplace(exact.ExactLaplace):
-    """The reference's class with compiled draws."""
-
-    def draw(self, n: int) -> Ints:
-        return draw_from(self.source, n, laplace_draws, self.n, self.d)
-
-
-class ExactGaussian(exact.ExactGaussian):
-    """The reference's class with compiled draws."""
-
-    def draw(self, n: int) -> Ints:
-        t = isqrt(self.n // self.d) + 1
-        return draw_from(self.source, n, gaussian_draws, self.n, self.d, t)
-
-
-class ExactCoins(exact.ExactCoins):
-    """The reference's class with compiled answers."""
-
-    def response(self, truth: int, d: int) -> int:
-        return int(one_response(truth, d, self.n, self.d, Words._make(self.source)))
-
-
-def draw_from(source: Words, n: int, draws: Callable[..., None], *scale: int) -> Ints:
-    out = np.empty(n, dtype=np.int64)
-    draws(tuple(np.uint64(number) for number in scale), Words._make(source), out)
-    return out

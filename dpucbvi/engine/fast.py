@@ -49,13 +49,12 @@ from dpucbvi.engine.state import (
     is_saved,
     seek,
 )
-from dpucbvi.engine.twins import has_take
 from dpucbvi.errors import InputError
 from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
-from dpucbvi.privatizers.arrays import take_of
+from dpucbvi.privatizers.arrays import has_take, take_of
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup

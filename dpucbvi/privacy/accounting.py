@@ -25,7 +25,9 @@ Formal guarantees:
   200 digits; the largest error seen is 2e-14);
 - what is claimed is never stronger than what holds: `gaussian_epsilon` is rounded up and `gaussian_mu` down,
   until δ is below the wanted one by the relative MARGIN, which is as large as that error;
-- the other conversions are exact formulas in idealised numerics: a few units in the last place either way.
+- the other conversions are exact formulas in idealised numerics: a few units in the last place either way;
+- x ≤ round_up(x), and no float lies between; x ≤ round_up_to(x, most), and for x ≥ 1 the excess is below
+  2x/most; round_down_to likewise from below. More noise than asked for, and less of a budget, is still private.
 
 Sources: Balle & Wang 2018 (arXiv 1805.06530v2) Theorem 8; Dong, Roth & Su 2019 (arXiv 1905.02383) Corollaries
 2.13 and 3.3; Bun & Steinke 2016 (arXiv 1605.02065) Propositions 1.3, 1.4, 1.6 and Lemma 1.7; Canonne, Kamath &
@@ -34,6 +36,7 @@ Steinke 2020 (arXiv 2004.00010v4) Proposition 12.
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -225,3 +228,36 @@ def zcdp_of_epsilon(epsilon: float, delta: float) -> float:
 def _check(key: str, value: float) -> None:
     if not value >= 0.0:  # a nan is refused too
         raise InputError(f"{key}: {value!r} is not accepted; it must be a number >= 0, or inf")
+
+
+# --- fractions for what is promised, floats for what is printed -----------------------------------------------
+
+
+def round_up(x: Fraction) -> float:
+    """The smallest float ≥ x; infinity if x exceeds them all."""
+    try:
+        nearest = float(x)  # correctly rounded, so at most one step below
+    except OverflowError:
+        return math.inf if x > 0 else -math.nextafter(math.inf, 0.0)
+    if math.isinf(nearest) or Fraction(nearest) >= x:
+        return nearest
+    return math.nextafter(nearest, math.inf)
+
+
+def round_up_to(x: Fraction, most: int) -> Fraction:
+    """The smallest k/2^i ≥ x with k ≤ most, where 2^i ≤ most is as large as k allows."""
+    return _in_halves(x, most, math.ceil)
+
+
+def round_down_to(x: Fraction, most: int) -> Fraction:
+    """The largest k/2^i ≤ x with k ≤ most, where 2^i ≤ most is as large as k allows; 0 if x < 1/most."""
+    return _in_halves(x, most, math.floor)
+
+
+def _in_halves(x: Fraction, most: int, whole: Callable[[Fraction], int]) -> Fraction:
+    if not 0 < x <= most:
+        raise InputError(f"x: {x} is not accepted; it must be positive and at most {most}")
+    power = 1 << (most.bit_length() - 1)
+    while whole(x * power) > most:
+        power //= 2
+    return Fraction(whole(x * power), power)

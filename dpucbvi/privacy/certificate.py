@@ -28,8 +28,14 @@ from typing import NamedTuple
 
 from dpucbvi.counts import FAMILIES, Families
 from dpucbvi.errors import InputError, check_name, check_number, refused
-from dpucbvi.privacy.accounting import epsilon_of_zcdp, gaussian_epsilon, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
-from dpucbvi.privacy.rational import round_up
+from dpucbvi.privacy.accounting import (
+    epsilon_of_zcdp,
+    gaussian_epsilon,
+    gdp_of_pure,
+    round_up,
+    zcdp_of_gdp,
+    zcdp_of_pure,
+)
 from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
 
 MARGIN = 1e-12

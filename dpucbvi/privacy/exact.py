@@ -39,7 +39,7 @@ Formal guarantees, for independent uniform words (words.py):
 - the laws above are exact, without rounding and without a cut tail;
 - a release f + X, f an integer vector and X iid discrete Laplace of scale t, is exactly (Δ₁/t)-DP where f
   changes by at most Δ₁ in ℓ1; with discrete Gaussian noise it is Δ₂²/(2σ²)-zCDP where f changes by at most Δ₂
-  in ℓ2. `epsilon` and `rho` give these as fractions; rational.py rounds them up for printing;
+  in ℓ2. law.ExactNoise has these as fractions, and rounds them up for printing;
 - a response is exactly ε-DP, ε a fraction: two probabilities of one answer are equal or have the ratio e^{±ε}.
 Out of scope: timing. The number of words a draw reads depends on its value.
 """
@@ -49,11 +49,8 @@ from functools import cache
 from itertools import count
 from math import isqrt
 
-import numpy as np
-
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.words import Stream, WordSource
-from dpucbvi.protocol import Ints
 
 LARGEST = 2**30  # of the numerator and the denominator of a scale
 PARTS, MOST = 16, 128  # e^{-j/16} for j up to 128 is what u is compared with
@@ -203,36 +200,6 @@ def parts(key: str, scale: Fraction) -> tuple[int, int]:
             f"{key}: {scale} is not accepted; it must be positive, with numerator and denominator at most 2^30"
         )
     return n, d
-
-
-class ExactLaplace:
-    """Independent discrete Laplace variates of scale t from one source of words."""
-
-    def __init__(self, t: Fraction, source: WordSource):
-        self.n, self.d = parts("t", t)
-        self.t, self.source = Fraction(t), source
-
-    def draw(self, n: int) -> Ints:
-        return np.array([discrete_laplace(self.t, self.source) for _ in range(n)], dtype=np.int64)
-
-    def epsilon(self, change: int) -> Fraction:
-        """The pure ε of a release of integers that change by at most `change` in ℓ1: Δ₁/t."""
-        return change / self.t
-
-
-class ExactGaussian:
-    """Independent discrete Gaussian variates of parameter σ² from one source of words."""
-
-    def __init__(self, sigma2: Fraction, source: WordSource):
-        self.n, self.d = parts("sigma2", sigma2)
-        self.sigma2, self.source = Fraction(sigma2), source
-
-    def draw(self, n: int) -> Ints:
-        return np.array([discrete_gaussian(self.sigma2, self.source) for _ in range(n)], dtype=np.int64)
-
-    def rho(self, squared_change: int) -> Fraction:
-        """The ρ of zCDP of a release of integers whose squared ℓ2 change is at most this: Δ₂²/(2σ²)."""
-        return squared_change / (2 * self.sigma2)
 
 
 class ExactCoins:

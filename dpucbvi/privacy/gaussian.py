@@ -72,17 +72,3 @@ def gaussian_from_words(words: Words) -> Floats:
     x_bits = x.view(np.uint64) ^ (angle_words << np.uint64(63))
     y_bits = y.view(np.uint64) ^ ((angle_words >> np.uint64(1)) << np.uint64(63))
     return np.concatenate([x_bits, y_bits]).view(np.float64)
-
-
-class GaussianStream:
-    """Independent N(0, 1) variates from one seeded SFC64 generator."""
-
-    def __init__(self, seed: np.random.SeedSequence):
-        self._words = np.random.SFC64(seed)
-
-    def draw(self, n: int) -> Floats:
-        return gaussian_from_words(self._words.random_raw(2 * ((n + 1) // 2)))[:n]
-
-    def state(self) -> Words:
-        """The generator's four words (a, b, c, counter), for the compiled engine to go on from."""
-        return np.array(self._words.state["state"]["state"], dtype=np.uint64)

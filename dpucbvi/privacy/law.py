@@ -62,7 +62,14 @@ import numpy as np
 from dpucbvi.confidence import gaussian_bound, laplace_sum_bound, subgaussian_bound
 from dpucbvi.counts import FAMILIES
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.accounting import MARGIN, epsilon_of_zcdp, gaussian_mu, zcdp_of_epsilon
+from dpucbvi.privacy.accounting import (
+    MARGIN,
+    epsilon_of_zcdp,
+    gaussian_mu,
+    round_up,
+    round_up_to,
+    zcdp_of_epsilon,
+)
 from dpucbvi.privacy.certificate import (
     RELEASE,
     SIMULATION,
@@ -75,7 +82,6 @@ from dpucbvi.privacy.certificate import (
 )
 from dpucbvi.privacy.exact import LARGEST, discrete_gaussian, discrete_laplace, parts
 from dpucbvi.privacy.laplace import Words as Words64
-from dpucbvi.privacy.rational import round_up, round_up_to
 from dpucbvi.privacy.sensitivity import (
     SENSITIVITY_FACTOR,
     ByFamily,

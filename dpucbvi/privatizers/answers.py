@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import CENTRE
+from dpucbvi.confidence import SHARE, bound_to_E
+from dpucbvi.counts import CENTRE, counters, shape_of
+from dpucbvi.elementary import log
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import check_budget
 from dpucbvi.privacy.exact import LARGEST
@@ -20,7 +22,7 @@ from dpucbvi.privacy.words import Words
 from dpucbvi.privatizers.arrays import Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
 from dpucbvi.privatizers.release_mode import SHARES, ExactAnswers, exact_budget
-from dpucbvi.protocol import Floats, Ints, Noisy, Problem
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem
 
 MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, and a float below 1 for it
 
@@ -68,6 +70,19 @@ def check_simulated(epsilon: float) -> None:
             f"epsilon: {epsilon:g} is not accepted; simulated answers take 2^-30 to {MOST_SIMULATED:g}, "
             "above which their coins are certain (exact ones are not)"
         )
+
+
+def hoeffding(problem: Problem, G: int, families: str) -> float:
+    """A bound on all counters at once whose sums have K - 1 steps of width 1 (Hoeffding and Doob)."""
+    failure = problem.beta / SHARE / counters(*shape_of(problem, G, families))
+    return math.sqrt((problem.K - 1) * log(2.0 / failure) / 2.0)
+
+
+def answered_noise(problem: Problem, factor: float, sd: float, cell: float, row: float, reward: float) -> Noise:
+    """The noise of answers, each of which adds `sd` to a cell; E is made of these bounds, and not proven."""
+    E = factor * bound_to_E(problem.S, True, cell, row, reward)
+    most = sd * math.sqrt(problem.K - 1)
+    return Noise(sd, E, problem.K, factor=factor, cell=cell, sd=most, proven=False)
 
 
 class Answers(Arrays, ExactAnswers):

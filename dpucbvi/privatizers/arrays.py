@@ -15,7 +15,7 @@ import numpy as np
 
 from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
-from dpucbvi.protocol import Floats, Noisy, Privatizer, Problem, Release, Shape, User
+from dpucbvi.protocol import Floats, Noisy, Privatizer, Problem, Release, Shape, User, depth_of
 from dpucbvi.registry import Registry
 
 PRIVATIZERS: Registry[type[Privatizer]] = Registry("privatizer.name")
@@ -35,6 +35,11 @@ class Arrays:
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
         return ArrayRelease(self, self.start(problem, G, seed), shape_of(problem, G, self.families))
+
+
+def has_take(privatizer: Any) -> bool:
+    """Whether it releases by `start` and `take`: no class below its `take` has `release`."""
+    return depth_of(privatizer, "take") <= depth_of(privatizer, "release")
 
 
 def take_of(privatizer: Any) -> Take:

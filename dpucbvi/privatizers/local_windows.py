@@ -23,14 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import counters, shape_of
-from dpucbvi.elementary import log
 from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privatizers.answers import check_simulated
+from dpucbvi.privatizers.answers import answered_noise, check_simulated, hoeffding
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
 from dpucbvi.privatizers.windows import (
@@ -217,14 +214,10 @@ class LocalWindows(Arrays):
     def noise_of(self, problem: Problem, G: int) -> Noise:
         """Hoeffding's bound, as if all users were asked about the same row."""
         check_steps(problem, G)
-        n, S = problem.K - 1, problem.S
-        p, q = answer_odds(self.epsilon, 2 * S + 1)
+        p, q = answer_odds(self.epsilon, 2 * problem.S + 1)
+        cell = (1.0 / (p - q) + 1.0) * hoeffding(problem, G, self.families)
         sd = math.sqrt(q * (1.0 - q)) / (p - q)
-        failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
-        cell = (1.0 / (p - q) + 1.0) * math.sqrt(n * log(2.0 / failure) / 2.0)
-        E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell)
-        factor = self.confidence_scale
-        return Noise(sd, E, problem.K, factor=factor, cell=cell, sd=sd * math.sqrt(n), proven=False)
+        return answered_noise(problem, self.confidence_scale, sd, cell, cell, cell)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         check_steps(problem, G)

@@ -32,15 +32,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import FAMILIES, counters, shape_of
-from dpucbvi.elementary import log
+from dpucbvi.counts import FAMILIES
 from dpucbvi.errors import check_flag, whole
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
+from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, answered_noise, hoeffding, released
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import show
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
@@ -214,15 +212,10 @@ class OneQuestion(Answers):
         return self.factors(S)[0] * math.sqrt(q * (1.0 - q))
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        n, S = problem.K - 1, problem.S
-        a, b = self.factors(S)
-        failure = problem.beta / SHARE / counters(*shape_of(problem, G, self.families))
-        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        (a, b), sd = self.factors(problem.S), self.cell_sd(problem.S)
+        spread = hoeffding(problem, G, self.families)
         cell, reward = (a + 1.0) * spread, (b + 1.0) * spread  # answers, and true counts
-        E = self.confidence_scale * bound_to_E(S, True, cell, cell, cell if self.symbols else reward)
-        sd = self.cell_sd(S) * math.sqrt(n)
-        factor = self.confidence_scale
-        return Noise(self.cell_sd(S), E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
+        return answered_noise(problem, self.confidence_scale, sd, cell, cell, cell if self.symbols else reward)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:  # else users answer, whether or not counts are ever released

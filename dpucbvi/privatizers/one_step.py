@@ -25,15 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import counters
-from dpucbvi.elementary import exp, expm1, log, log1p
+from dpucbvi.elementary import exp, expm1, log1p
 from dpucbvi.privacy.accounting import MARGIN
 from dpucbvi.privacy.certificate import Certificate, nothing_released
 from dpucbvi.privacy.draws import generator, next_words, unit
 from dpucbvi.privacy.exact import response, uniform_below
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, released
+from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, answered_noise, hoeffding, released
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.protocol import Noise, Noisy, Problem, User
@@ -189,15 +187,11 @@ class OneStep(Answers):
         return self.factors(H)[0] * math.sqrt(q * (1.0 - q))
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        n, S, (a, b) = problem.K - 1, problem.S, self.factors(problem.H)
-        failure = problem.beta / SHARE / counters(G, S, problem.A)
-        spread = math.sqrt(n * log(2.0 / failure) / 2.0)  # Hoeffding and Doob, for steps of width 1
+        (a, b), sd = self.factors(problem.H), self.cell_sd(problem.H)
+        spread = hoeffding(problem, G, self.families)
         most = 1.0 if G > 1 else float(problem.H)  # what a user truly adds to a count
-        cell, row, earned = (a + most) * spread, (S * a + most) * spread, (b + most) * spread
-        E = self.confidence_scale * bound_to_E(S, True, cell, row, earned)
-        sd = self.cell_sd(problem.H) * math.sqrt(n)
-        scale, factor = self.cell_sd(problem.H), self.confidence_scale
-        return Noise(scale, E, problem.K, factor=factor, cell=cell, sd=sd, proven=False)
+        cell, row, earned = (a + most) * spread, (problem.S * a + most) * spread, (b + most) * spread
+        return answered_noise(problem, self.confidence_scale, sd, cell, row, earned)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:  # else users report, whether or not counts are ever released

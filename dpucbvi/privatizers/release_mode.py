@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpucbvi.errors import InputError
+from dpucbvi.privacy.accounting import round_down_to
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, check_one_of
 from dpucbvi.privacy.exact import LARGEST, uniform_below
-from dpucbvi.privacy.rational import round_down_to
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
 from dpucbvi.privatizers.arrays import Take
 from dpucbvi.protocol import Ints, Noisy, User, cut_to_unit

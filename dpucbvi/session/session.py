@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent
+from dpucbvi.agents.own import OwnAgent, has_plan
 from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
@@ -524,8 +524,6 @@ def check_exact(privatizer: Any, seeded: bool = False) -> None:
 
 def check_agent(agent: Any) -> None:
     """Raise InputError for an agent that does not survive a restart, or plans without a release."""
-    from dpucbvi.engine.twins import has_plan
-
     if not hasattr(agent, "algorithm") or not has_plan(agent):
         raise InputError("agent: a session takes agents of the package and dp.planner, which survive a restart")
     if getattr(agent, "stochastic", False):

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.projection import CvxpyPostprocess
-from dpucbvi.protocol import Agent, Postprocess, Privatizer, Setup
+from dpucbvi.protocol import Postprocess, Setup
 from dpucbvi.simulate import check_engine, set_up
 from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, imports, part, takes
 
@@ -37,13 +37,14 @@ def assemble(settings: RunSettings) -> Setup:
     """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
     c = canonical(settings)
     mdp = environment(c.env)
+    factors = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
     options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
     setup: Setup = _named(
         "",
         set_up,
         mdp,
-        _agent(c),
-        _privatizer(c),
+        _with_factors("agent", c.agent, bonus_scale=c.bonus.scale, bonus_without=c.bonus.without),
+        _with_factors("privatizer", c.privatizer, **factors),
         c.K,
         beta=c.beta,
         postprocess=_postprocess(c.postprocess),
@@ -82,17 +83,6 @@ def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
     except (InputError, TypeError):  # the latter for parameters that it no longer has
         return None
     return made if env.get("sha256", made.sha256) == made.sha256 else None
-
-
-def _agent(c: RunSettings) -> Agent:
-    made: Agent = _with_factors("agent", c.agent, bonus_scale=c.bonus.scale, bonus_without=c.bonus.without)
-    return made
-
-
-def _privatizer(c: RunSettings) -> Privatizer:
-    factors = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
-    made: Privatizer = _with_factors("privatizer", c.privatizer, **factors)
-    return made
 
 
 def _with_factors(group: str, given: dict[str, Any], **factors: Any) -> Any:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.audit import actions, audit, replay, worlds
-from dpucbvi.audit.attack import ALPHA
+from dpucbvi.audit.attack import ALPHA, Attack
 from dpucbvi.audit.audit import Finding
-from dpucbvi.audit.releases import Attack
 from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.laplace import seed_stream

@@ -1,4 +1,4 @@
-"""What a process does besides its work: how it ends, what it says on the way, who may stop it.
+"""What a process does besides its work: its arguments, how it ends, what it says on the way, who may stop it.
 
 Every bad input ends in one line and exit code 2, a fault on the way in one line and 1, Ctrl-C and other signals
 in one line and 128 + signal.
@@ -10,16 +10,22 @@ import logging
 import os
 import signal
 import sys
+import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from dpucbvi.errors import InputError, LpError
 
+ROOT = Path(__file__).resolve().parents[2]
 GO_ON = "finished runs are stored, run again to go on"
+NOTHING_STORED = "nothing is stored"
 MOST_NAMED = 3
+
+Step = Callable[[], Iterable[object]]  # gives the lines that it has to say: the files that it has written
 
 
 class Stopped(RuntimeError):
@@ -137,3 +143,37 @@ def few(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"{', '.join(names[:MOST_NAMED])}{more}"
+
+
+# --- what the scripts share: folders as arguments, steps one of which may fail -------------------------------
+
+
+def parser(doc: str | None, names: str = "", **folders: str) -> argparse.ArgumentParser:
+    """Arguments that name folders, each with its default, and what `names` says, if it says anything."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if names:
+        made.add_argument("names", nargs="*", help=f"{names}; all, if none is named")
+    for name, default in folders.items():
+        made.add_argument(f"--{name}", type=ROOT.joinpath, default=default, help="relative to the repository")
+    return made
+
+
+def take(steps: Mapping[str, Step]) -> dict[str, str]:
+    """Take every step and print its lines; what went wrong, by the step's name: it must not cost the others."""
+    from experiments.lab.compose import is_bad_input, named
+
+    failed: dict[str, str] = {}
+    for name, step in steps.items():
+        try:
+            for line in step():
+                print(line, flush=True)
+        except Exception as error:
+            if not is_bad_input(error):
+                traceback.print_exc()
+            failed[name] = named(name, error)
+    return failed
+
+
+def print_errors(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"error: {line}", file=sys.stderr, flush=True)

@@ -1,12 +1,14 @@
 """The audit: of every privatizer what it declares, and what a replay and attacks have found of it."""
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpucbvi.audit.audit import Finding
 from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
@@ -33,25 +35,13 @@ HEADER = ("mechanism", "a user is", "δ", "ε certified", "replay", "releases", 
 DEFECTS = ("mechanism", "caught by the replay from", "by the attack on releases from")
 
 
-class Found(NamedTuple):
-    """One finding of an audit, as it is stored."""
-
-    attack: str
-    relation: str
-    measure: str
-    declared: float
-    found: float
-    how: str
-    caught: bool
-
-
 class Row(NamedTuple):
     """One arm: what was found of it, in all of its runs."""
 
     arm: StoredArm
     name: str
     checks: dict[str, Any]  # of its first run
-    findings: tuple[Found, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def broken(self) -> bool:
@@ -84,7 +74,7 @@ class Row(NamedTuple):
         """How many bounds were taken that can be wrong."""
         return sum(one.attack not in EXACT for one in self.findings)
 
-    def of(self, relation: str, *attacks: str) -> list[Found]:
+    def of(self, relation: str, *attacks: str) -> list[Finding]:
         return [
             one for one in self.findings if one.relation == relation and (not attacks or one.attack in attacks)
         ]
@@ -99,7 +89,7 @@ def rows(experiment: StoredExperiment) -> list[Row]:
     for arm in experiment.arms:
         checks = [run.trace.checks for run in arm.runs]
         findings = [
-            Found(**{**one, "found": float(one["found"])}) for found in checks for one in found["findings"]
+            Finding(**{**one, "found": float(one["found"])}) for found in checks for one in found["findings"]
         ]
         made.append(Row(arm, name_of(arm, checks[0]), checks[0], tuple(findings)))
     return made
@@ -174,9 +164,7 @@ def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
         found = row.of(relation)
         if not found:
             continue
-        certified = (
-            max(one.declared for one in found if one.measure == "ε") if _has_epsilon(found) else math.nan
-        )
+        certified = max((one.declared for one in found if one.measure == "ε"), default=math.nan)
         cells = [_cell([one for one in found if one.attack in attacks]) for attacks in _COLUMNS]
         verdict = "caught" if any(one.caught for one in found) else "below"
         made.append((name, words, f"{row.checks['delta']:g}", at_most(certified), *cells, verdict))
@@ -186,11 +174,7 @@ def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
 _COLUMNS = (EXACT, ("releases", "actions"), ("lowest bits",))
 
 
-def _has_epsilon(found: list[Found]) -> bool:
-    return any(one.measure == "ε" for one in found)
-
-
-def _cell(found: list[Found]) -> str:
+def _cell(found: list[Finding]) -> str:
     """`ε ≥ 0.41`, and `μ = 0.229 of 0.237` where it is compared with another number than ε."""
     if not found:
         return "-"
@@ -317,18 +301,9 @@ def _percent(share: float | None) -> str:
 
 
 def _records(row: Row) -> list[dict[str, object]]:
-    return [
-        {
-            **{
-                "arm": row.arm.key,
-                "panel": row.arm.panel,
-                "name": row.name,
-                "broken": row.checks["broken"] or "",
-            },
-            **{"delta": row.checks["delta"], "claimed": row.claimed, **one._asdict()},
-        }
-        for one in row.findings
-    ]
+    checks = row.checks
+    about = {"arm": row.arm.key, "panel": row.arm.panel, "name": row.name, "broken": checks["broken"] or ""}
+    return [{**about, "delta": checks["delta"], "claimed": row.claimed, **asdict(one)} for one in row.findings]
 
 
 STUDY = Study(draw, table, report)

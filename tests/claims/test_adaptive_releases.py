@@ -20,7 +20,6 @@ from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
 from dpucbvi.mechanisms import square_root
 from dpucbvi.privacy.draws import Draws
-from dpucbvi.privacy.gaussian import GaussianStream
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.simulate import private_counts, set_up
@@ -64,7 +63,7 @@ def play(setup, seed, replaced=None, moved=None):
     mdp = setup.mdp
     with ExitStack() as stack:
         if moved is not None:
-            for kind in (LaplaceStream, GaussianStream, Draws):
+            for kind in (LaplaceStream, Draws):
                 stack.enter_context(patch.object(kind, "draw", moving(kind.draw, iter(moved))))
         environment = np.random.default_rng(seed_stream(seed, "environment"))
         private = private_counts(setup, seed)

@@ -16,8 +16,8 @@ import dpucbvi as dp
 from dpucbvi.counts import as_counts, statistics
 from dpucbvi.mdp import Trajectory
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+from dpucbvi.privacy.accounting import round_up
 from dpucbvi.privacy.certificate import Scales
-from dpucbvi.privacy.rational import round_up
 from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR
 from dpucbvi.simulate import set_up
 

@@ -10,7 +10,7 @@ from experiments.lab.compose import CONF, composed, experiments
 from experiments.lab.experiment import experiment_from
 from experiments.lab.process import few
 from experiments.lab.runner import index
-from experiments.lab.store import StoredExperiment, run_id
+from experiments.lab.store import StoredExperiment, results
 from experiments.studies import names
 from experiments.studies.shared.printed import printed_curves
 
@@ -43,7 +43,10 @@ Index = dict[str, Any]  # study, figure, and every arm with the ids of its runs
 
 def check_index(name: str, found: StoredExperiment) -> None:
     """Raise InputError unless this is, but for the runs themselves, what `+exp=<name>` would store."""
-    other = [*(f"changed: {change}" for change in found.changed), *_differing(_expected(name), _index(found))]
+    other = [
+        *(f"changed: {change}" for change in found.changed),
+        *_differing(_expected(name), results(found).about),
+    ]
     if other:
         raise InputError(
             f"{name}: has other settings than conf/exp/{name}.yaml ({few(other)}); "
@@ -58,13 +61,6 @@ def _expected(name: str) -> Index:
     tree = {"study": made.study, "figure": asdict(made.figure), "arms": index(made)}
     as_stored: Index = json.loads(json.dumps(tree))
     return as_stored
-
-
-def _index(found: StoredExperiment) -> Index:
-    arms = {arm.key: {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]} for arm in found.arms}
-    for arm in arms.values():
-        del arm["key"]
-    return {"study": found.study, "figure": found.figure, "arms": arms}
 
 
 def _differing(wanted: Index, found: Index) -> list[str]:

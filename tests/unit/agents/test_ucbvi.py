@@ -7,12 +7,13 @@ import pytest
 from hand_worked import USERS, non_private, plans, table
 
 import dpucbvi as dp
+from dpucbvi.agents.plans import next_gaps
 from dpucbvi.agents.ucbvi import (
     REFINED,
     bonus_2,
     hoeffding_constants,
     log_term,
-    next_gaps,
+    next_gap,
     ucbvi_bernstein_constants,
 )
 from dpucbvi.simulate import episodes, set_up
@@ -25,7 +26,7 @@ def bonus(N, P, V, gap, constants):
 
 def gaps_after(counts, constants):
     gap = np.zeros(2)
-    next_gaps(constants, counts.N_sa[1].ravel(), gap)
+    next_gaps(next_gap, constants, counts.N_sa[1].ravel(), gap)
     return gap.tolist()
 
 

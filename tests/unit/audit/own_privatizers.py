@@ -1,12 +1,13 @@
 """Privatizers that somebody else might bring: CONTRIBUTING's, as it is and with a mistake."""
 
 import re
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
-from dpucbvi.counts import counters
+from dpucbvi.counts import add_user, counters, counting
 
 TEXT = (Path(__file__).resolve().parents[3] / "CONTRIBUTING.md").read_text()
 
@@ -30,6 +31,11 @@ class TenthOfTheNoise(Fresh):
         return state._replace(source=state.source._replace(scale=state.source.scale / 10.0))
 
 
+@cache
+def scale_of(privatizer, problem, G):
+    return privatizer.noise_of(problem, G).scale
+
+
 class OwnRelease(Fresh):
     """A release of its own, with numpy's noise, which no tape records."""
 
@@ -37,12 +43,10 @@ class OwnRelease(Fresh):
 
     def release(self, problem, G, seed):
         rng, sums = np.random.default_rng(seed), np.zeros(counters(*problem.shape(G)))
-        scale = self.times * self.noise_of(problem, G).scale
-        tally = super().start(problem, G, seed).counting
+        scale = self.times * scale_of(self, problem, G)
+        tally = counting(problem.shape(G), problem.H, self.families)
 
         def release(user):
-            from dpucbvi.counts import add_user
-
             add_user(tally, sums, user)
             return sums + rng.laplace(scale=scale, size=sums.size)
 

@@ -131,12 +131,17 @@ def test_size_and_horizon_are_free(variant, S, H):
     assert inside == pytest.approx([0.05, 0.6, 0.35] if variant == "chowdhury_zhou" else [0.1, 0.6, 0.3])
 
 
-def test_a_random_mdp_is_named_by_its_seed():
-    one, same, other = random_mdp(seed=4), random_mdp(seed=4), random_mdp(seed=5)
-    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r) and one.name == same.name
-    assert not np.array_equal(one.P, other.P) and one.name != other.name
-    assert one.P.shape == (10, 5, 3, 5) and one.rewards == "bernoulli"
-    assert not one.stationary
+@pytest.mark.parametrize(
+    ("make", "name", "sizes"),
+    [(random_mdp, "random-{}", (5, 3, 10, "bernoulli")), (garnet, "garnet-{}", (6, 2, 20, "deterministic"))],
+)
+def test_a_drawn_mdp_is_named_by_its_seed(make, name, sizes):
+    one, same, other = make(seed=4), make(seed=4), make(seed=5)
+    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r)
+    assert not np.array_equal(one.P, other.P) and not np.array_equal(one.r, other.r)
+    assert [mdp.name for mdp in (one, same, other)] == [name.format(seed) for seed in (4, 4, 5)]
+    assert (one.S, one.A, one.H, one.rewards) == sizes and one.stationary == (make is garnet)
+    assert garnet(rewards="bernoulli").rewards == "bernoulli"
     assert random_mdp(S=1, A=1, H=1).P.tolist() == [[[[1.0]]]]
 
 
@@ -151,15 +156,6 @@ def test_a_garnet_leads_from_a_pair_to_so_many_states(S, A, H, branching):
     assert ((mdp.r > 0) & (mdp.r < 1)).all()
     assert mdp.initial.tolist() == np.eye(S)[0].tolist()
     assert (mdp.P == mdp.P[:1]).all() and (mdp.r == mdp.r[:1]).all()
-
-
-def test_a_garnet_is_named_by_its_seed():
-    one, same, other = garnet(seed=4), garnet(seed=4), garnet(seed=5)
-    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r)
-    assert not np.array_equal(one.P, other.P) and not np.array_equal(one.r, other.r)
-    assert (one.name, same.name, other.name) == ("garnet-4", "garnet-4", "garnet-5")
-    assert (one.S, one.A, one.H, one.rewards) == (6, 2, 20, "deterministic")
-    assert garnet(rewards="bernoulli").rewards == "bernoulli"
 
 
 def test_the_laws_of_a_garnet():

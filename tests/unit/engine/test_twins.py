@@ -2,9 +2,10 @@
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
+from dpucbvi.agents.own import has_plan
 from dpucbvi.engine.compiled import cacheable, is_the_packages
-from dpucbvi.engine.twins import has_plan, has_take
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.arrays import has_take
 
 
 def made(name):

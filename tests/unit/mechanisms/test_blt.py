@@ -1,7 +1,6 @@
 """Buffered linear Toeplitz noise: A = B C, the norms of B and C, and noise with covariance σ² B Bᵀ."""
 
 import math
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -216,23 +215,3 @@ def test_noise_is_b_times_what_is_drawn():
     released = np.array([noise.next() for _ in range(T)]) / large
     assert abs(released - lower(b_of(blt, T)) @ np.array(stream.drawn) * scale).max() < 1e-11
     assert len(stream.drawn) == T and all(len(z) == size for z in stream.drawn)
-
-
-def test_memory_is_flat():
-    """Between releases 100 and 3,000 nothing grows; the buffers are d vectors."""
-
-    class Constant:
-        def draw(self, n):
-            return np.ones(n)
-
-    noise = blt_noise(10, parameters(10**5), 1.0, Constant())
-    assert noise.state.y.shape == (5, 10)
-    for _ in range(100):
-        noise.next()
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(2900):
-        noise.next()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 4000

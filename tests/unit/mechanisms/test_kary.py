@@ -1,7 +1,6 @@
 """The k-ary tree with negative digits: B C = A, one noise per block, the recurrence against dense matrices."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -200,24 +199,3 @@ def test_a_full_tree_draws_one_vector_per_release(k, L):
     assert max(at_once) == (k - 1) // 2 * (L - 1) + 1
     with pytest.raises(OverflowError, match="not for more"):
         noise.next()
-
-
-def test_memory_is_flat():
-    """Between releases 1,000 and 6,000 nothing grows; the partial sums are L(h+1) vectors, one of them zero."""
-
-    class Constant:
-        def draw(self, n):
-            return np.ones(n)
-
-    noise = kary_noise(10, 5, 6, 1.0, Constant())
-    assert noise.state.S.shape == (6, 3, 10)
-    for _ in range(1000):
-        noise.next()
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(5000):
-        noise.next()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 4000
-    assert (noise.state.S[:, 0] == 0).all()

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import chi_square_p_value, gaussian_pmf, in_units
+from exact_laws import GaussianStream, chi_square_p_value, gaussian_pmf, in_units
 from noises import Scaled
 from scipy.linalg import toeplitz
 
@@ -24,7 +24,6 @@ from dpucbvi.mechanisms.square_root import (
     stair_variances,
     stairs,
 )
-from dpucbvi.privacy.gaussian import GaussianStream
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords

@@ -19,10 +19,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import explains, fine_bits
+from exact_laws import CompiledLaplace, explains, fine_bits
 from scipy.stats import kstest, laplace
 
-from dpucbvi.engine.exact import ExactLaplace
 from dpucbvi.privacy import draws
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 from dpucbvi.privacy.words import SeededWords
@@ -41,7 +40,7 @@ def numpys(scale, n):
 
 
 def exact(scale, n):
-    return ExactLaplace(Fraction(scale), SeededWords(seed_stream(0, "privacy"))).draw(n).astype(float)
+    return CompiledLaplace(Fraction(scale), SeededWords(seed_stream(0, "privacy"))).draw(n).astype(float)
 
 
 # --- fine bits --------------------------------------------------------------------------------------------

@@ -139,17 +139,6 @@ def test_drawing_in_parts_gives_the_same_numbers(a, b):
     assert np.array_equal(np.concatenate([parts.draw(a), parts.draw(b)]), whole.draw(a + b))
 
 
-def test_state_is_where_the_generator_stands():
-    """Another generator set to the state goes on with the same words."""
-    stream = LaplaceStream(seed_stream(7, "privacy"))
-    stream.draw(13)
-    other = np.random.SFC64()
-    state = other.state
-    state["state"]["state"] = stream.state()
-    other.state = state
-    assert np.array_equal(laplace_from_words(other.random_raw(50)), stream.draw(50))
-
-
 # --- whose noise it is ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.rational import round_down_to, round_up, round_up_to
+from dpucbvi.privacy.accounting import round_down_to, round_up, round_up_to
 
 LARGEST_FLOAT = Fraction(math.nextafter(math.inf, 0.0))
 SMALLEST_FLOAT = Fraction(math.nextafter(0.0, 1.0))

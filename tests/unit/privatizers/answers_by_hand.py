@@ -35,6 +35,11 @@ class QuestionsByHand:
         self.t += 1
         return self.estimates() if self.t in self._ends else None
 
+    @property
+    def asked(self):
+        """Questions about the next state, by pair."""
+        return self.where.sum(axis=-1)
+
     def pairs(self, pi):
         """The pairs that may be asked about: those the policy may visit, few counts first."""
         shown = shown_pairs(pi, *self._shape)

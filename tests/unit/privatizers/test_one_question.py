@@ -10,7 +10,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from answers_by_hand import Coins, QuestionsByHand, earned, first_visit, people, question, where_to
+from answers_by_hand import (
+    Coins,
+    QuestionsByHand,
+    ReportsByHand,
+    earned,
+    first_visit,
+    people,
+    question,
+    where_to,
+)
 from users import shown_pairs
 
 import dpucbvi as dp
@@ -180,20 +189,24 @@ def test_the_bound_on_rewards_is_hoeffdings_for_the_steps_that_an_answer_makes()
     assert made.noise_of(problem, 1).E == pytest.approx(2.0 * hoeffding)  # here rewards have the widest bound
 
 
+BRUTE = [
+    *((dp.OneQuestion, QuestionsByHand, given) for given in ({}, {"want": 3, "transitions": 0.6})),
+    *((dp.OneStep, ReportsByHand, given) for given in ({}, {"transitions": 0.4})),
+]
+
+
 @pytest.mark.parametrize("G", [1, 3])
-@pytest.mark.parametrize("settings", [{}, {"want": 3, "transitions": 0.6}])
-def test_the_release_is_that_of_brute_force(G, settings):
+@pytest.mark.parametrize(("kind", "by_hand", "given"), BRUTE)
+def test_the_release_is_that_of_brute_force(kind, by_hand, given, G):
     """From the same words, bit for bit, in every release, with its sd."""
-    problem = dp.Problem(3, 3, 2, 400, 0.1)
-    privatizer = dp.OneQuestion(1.5, first=7, growth=1.1, **settings)
-    seed = np.random.SeedSequence(5)
-    ours, brute = privatizer.release(problem, G, seed), QuestionsByHand(privatizer, problem, G, Coins(seed))
-    found = 0
+    problem, seed, found = dp.Problem(3, 3, 2, 400, 0.1), np.random.SeedSequence(5), 0
+    privatizer = kind(1.5, first=7, growth=1.1, **given)
+    ours, brute = privatizer.release(problem, G, seed), by_hand(privatizer, problem, G, Coins(seed))
     for user in people(problem, 399, seed=2):
         one, other = ours.release(user), brute.release(user)
         assert (one is None) == (other is None)
         if one is not None:
             np.testing.assert_array_equal(one, other)
-            np.testing.assert_array_equal(ours.sd, privatizer.cell_sd(3) * np.sqrt(brute.where.sum(axis=-1)))
+            np.testing.assert_array_equal(ours.sd, privatizer.cell_sd(3) * np.sqrt(brute.asked))
             found += 1
     assert found > 5

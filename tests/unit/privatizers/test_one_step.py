@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from answers_by_hand import Coins, ReportsByHand, people
+from answers_by_hand import ReportsByHand
 from users import user_of
 
 import dpucbvi as dp
@@ -128,22 +128,3 @@ def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
     assert privatizer.cell_sd(H) ** 2 == pytest.approx(
         q * (1 - q) / (0.5 - q) ** 2 * (H / 0.75) ** 2, rel=1e-12
     )
-
-
-@pytest.mark.parametrize("G", [1, 3])
-@pytest.mark.parametrize("settings", [{}, {"transitions": 0.4}])
-def test_the_release_is_that_of_brute_force(G, settings):
-    """From the same words, bit for bit, in every release, with its sd."""
-    problem = dp.Problem(3, 3, 2, 400, 0.1)
-    privatizer = dp.OneStep(1.5, first=7, growth=1.1, **settings)
-    seed = np.random.SeedSequence(5)
-    ours, brute = privatizer.release(problem, G, seed), ReportsByHand(privatizer, problem, G, Coins(seed))
-    found = 0
-    for user in people(problem, 399, seed=2):
-        one, other = ours.release(user), brute.release(user)
-        assert (one is None) == (other is None)
-        if one is not None:
-            np.testing.assert_array_equal(one, other)
-            np.testing.assert_array_equal(ours.sd, privatizer.cell_sd(3) * np.sqrt(brute.asked))
-            found += 1
-    assert found > 5

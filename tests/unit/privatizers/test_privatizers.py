@@ -47,30 +47,16 @@ def test_every_privatizer_of_the_door_can_be_named():
 
 
 @each
-def test_central_fits_together(epsilon, sensitivity, K, pooled):
-    """b = 3ΔL/ε, and the certificate has ε for the relation of Δ: half of it for the other, or twice."""
-    setup = made(dp.Central(epsilon, sensitivity), K, pooled)
-    change = FACTOR[sensitivity] * 5  # Δ, H = 5
-    scale = 3 * change * levels(K) / epsilon
+@pytest.mark.parametrize("kind", LAPLACE)
+def test_the_papers_privatizers_fit_together(kind, epsilon, sensitivity, K, pooled):
+    """b = 3ΔL/ε, L = 1 for Local; ε is certified for the relation of Δ, and half or twice it for the other."""
+    setup, terms = made(kind(epsilon, sensitivity), K, pooled), levels(K) if kind is dp.Central else K
+    L, change = levels(K) if kind is dp.Central else 1, FACTOR[sensitivity] * 5  # Δ, H = 5
     scales = setup.privatizer.scales(setup.problem)
-    assert scales == (setup.noise.scale,) * 3 and scales.M == pytest.approx(scale, rel=1e-12)
+    assert scales == (setup.noise.scale,) * 3 and scales.M == pytest.approx(3 * change * L / epsilon, rel=1e-12)
     assert setup.noise.E == setup.privatizer.proven_E(setup.problem, setup.G, scales)
-    assert (setup.noise.terms, setup.noise.printed) == (levels(K), None)
-    assert setup.certificate.model == setup.privatizer.model == "JDP"
-    assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
-    assert setup.certificate.replace_one == 2 * setup.certificate.add_remove
-
-
-@each
-def test_local_fits_together(epsilon, sensitivity, K, pooled):
-    """b = 3Δ/ε, whatever K is."""
-    setup = made(dp.Local(epsilon, sensitivity), K, pooled)
-    scales = setup.privatizer.scales(setup.problem)
-    assert scales == (setup.noise.scale,) * 3
-    assert setup.noise.scale == pytest.approx(3 * FACTOR[sensitivity] * 5 / epsilon, rel=1e-12)
-    assert setup.noise.E == setup.privatizer.proven_E(setup.problem, setup.G, scales)
-    assert (setup.noise.terms, setup.noise.printed) == (K, None)
-    assert setup.certificate.model == setup.privatizer.model == "LDP"
+    assert (setup.noise.terms, setup.noise.printed) == (terms, None)
+    assert setup.certificate.model == setup.privatizer.model == ("JDP" if kind is dp.Central else "LDP")
     assert setup.certificate.add_remove == pytest.approx(epsilon / FACTOR[sensitivity], rel=1e-12)
     assert setup.certificate.replace_one == 2 * setup.certificate.add_remove
 

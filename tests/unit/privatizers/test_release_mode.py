@@ -70,12 +70,15 @@ def user(trajectory, problem=PROBLEM, G=PROBLEM.H):
 
 
 def released(privatizer, problem=PROBLEM, G=PROBLEM.H, seed=0, samplers=COMPILED, n=8):
-    """The release object and the integers of its releases, None where there is none."""
+    """The release and the integers of its releases, None where there is none; floats are made of them."""
     release = privatizer.release(problem, G, seed_stream(seed, "privacy"), samplers)
-    found = []
+    found, rewards = [], G * problem.S * problem.A
     for trajectory in trajectories(problem, n):
         out = release.release(user(trajectory, problem, G))
         found.append(None if out is None else release.state.released.counts.copy())
+        if out is not None:
+            np.testing.assert_array_equal(out[:-rewards], found[-1][:-rewards])
+            np.testing.assert_array_equal(out[-rewards:], found[-1][-rewards:] / release.state.grid)
     return release, found
 
 
@@ -305,19 +308,6 @@ def test_the_poison_works():
     ):
         with pytest.raises(AssertionError, match="float"):
             wrong()
-
-
-@every_one
-def test_what_is_published_is_whole_numbers_and_multiples_of_the_grid(name):
-    release, found = released(BY_NAME[name](**SEEDED))
-    privatizer = BY_NAME[name](**SEEDED)
-    out = privatizer.release(PROBLEM, 3, seed_stream(0, "privacy"), COMPILED)
-    floats = [out.release(user(trajectory)) for trajectory in trajectories()]
-    for whole, real in zip(found, floats, strict=True):
-        assert (whole is None) == (real is None)
-        if whole is not None:
-            np.testing.assert_array_equal(real[:-12], whole[:-12])
-            np.testing.assert_array_equal(real[-12:], whole[-12:] / release.state.grid)
 
 
 # --- the same integers, worked out by hand ----------------------------------------------------------------
@@ -561,9 +551,6 @@ def test_released_noise_has_the_discrete_law_of_its_scale_and_no_other(name):
     assert abs(np.corrcoef(drawn[0][1000:21_000], drawn[1][1000:21_000])[0, 1]) < 4.9 / math.sqrt(20_000)
 
 
-# --- what simulated noise gives away, and exact noise does not --------------------------------------------
-
-
 # --- runs and refusals ------------------------------------------------------------------------------------
 
 EASY = dp.riverswim(S=2, H=2)
@@ -578,14 +565,15 @@ def test_a_run_with_exact_noise_learns():
     assert run.certificate.noise == "simulation"
 
 
-def test_words_of_the_system_repeat_nothing_and_seeded_ones_everything():
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+def test_words_of_the_system_repeat_nothing_and_seeded_ones_everything(engine):
     def final(seed=0, **how):
-        seen = []
-        dp.run(
-            EASY, LEARNER, dp.Central(5.0, noise="exact", **how), K=6, seed=seed, engine="reference",
-            watch=lambda k, plan, counts: seen.append(counts.N_sas.copy()),
-        )  # fmt: skip
-        return np.array(seen)
+        seen, privatizer = [], dp.Central(5.0, noise="exact", **how)
+        run = dp.run(
+            EASY, LEARNER, privatizer, K=6, seed=seed, engine=engine, watch=lambda *one: seen.append(one)
+        )
+        assert run.certificate.noise == ("simulation" if how else "release")
+        return np.array([counts.N_sas for _, _, counts in seen])
 
     assert not np.array_equal(final(), final())
     np.testing.assert_array_equal(final(words=SeededWords), final(words=SeededWords))
@@ -621,23 +609,11 @@ def test_every_privatizer_with_exact_noise_is_among_these():
     assert {type(make()) for make in ALL.values()} == both
 
 
-def test_a_run_of_the_fast_engine_reads_the_systems_words():
-    """Twice the same run is never the same, and it says that it is a release."""
-    seen = []
-    for _ in range(2):
-        run = dp.run(
-            EASY, LEARNER, dp.Central(5.0, noise="exact"), K=6, engine="fast",
-            watch=lambda k, plan, counts: seen.append(counts.N_sas),
-        )  # fmt: skip
-        assert run.certificate.noise == "release"
-    assert not np.array_equal(seen[5], seen[11])
-
-
 def test_a_run_with_exact_noise_leaves_no_checkpoint(tmp_path, monkeypatch):
     """Control: the same run with simulated noise does."""
     monkeypatch.setattr(fast, "CHECKPOINT_SECONDS", -1.0)
     for noise, there in (("exact", False), ("simulation", True)):
-        setup = set_up(EASY, LEARNER, dp.Local(5.0, noise=noise), 30)
+        setup = set_up(EASY, LEARNER, dp.Central(5.0, noise=noise), 30)
         run_setup(setup, 0, "fast", checkpoint=tmp_path / noise)
         assert (tmp_path / noise).exists() == there
 
