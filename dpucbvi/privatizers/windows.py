@@ -8,7 +8,8 @@ horizon is cut into 1, 2, 4 and H windows w, which nest: four levels. A batch is
     all others, a pure ε        Y_w(s,a,s',b) of every window of a level, Lap(2H/ε)
 
 The ℓ1 norm of a user's counts is H at every level. The level of a batch is one of those below the present one,
-in turn; present is the first level that is not split for all pairs, known from earlier batches.
+in turn; present is the first level that is not split for all pairs, known from earlier batches. While that is
+the whole horizon, every third batch is released for all steps together too: its noise is smaller there.
 
 Everything else is post-processing. A window has the sum of the windows within it that were released: with
 Gaussian noise that is as good as if it had been released itself, with Laplace noise the standard deviation is
@@ -53,6 +54,7 @@ from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
 LITTLE_KNOWN = 20.0  # tests that are thought of as passed before there are any
+ONCE_IN = 3  # batches, while nothing is split for all pairs, one is released for all steps together
 KEEP_SUMS = {True: 1.0, False: 1.5}  # for sums over steps of Gaussian and of Laplace noise
 
 # --- the windows ----------------------------------------------------------------------------------------------
@@ -141,10 +143,12 @@ def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
 
 def level_of(state: WindowCounts) -> int:
     """At which level the batch that has ended is released: known when it begins."""
-    after, tree = state.closed[0] - 1 - state.pooled, state.levels.tree
-    if after < 0:
+    after, present, tree = state.closed[0] - 1 - state.pooled, state.present[0], state.levels.tree
+    if after < 0 or (present == 0 and after % ONCE_IN == ONCE_IN - 1):
         return 0
-    return tree.level[-1] if state.gaussian else finer_level(tree, state.present[0], after)
+    if state.gaussian:
+        return tree.level[-1]
+    return finer_level(tree, present, after - after // ONCE_IN if present == 0 else after)
 
 
 def finer_level(tree: Tree, present: int, i: int) -> int:
@@ -326,7 +330,7 @@ class Windows(Arrays):
     growth : float
         By which factor all users so far grow from batch to batch.
     pooled : int
-        The batches of the first ⌈pooled/ε⌉ users are released for all steps together; 0: none.
+        The batches of the first ⌈pooled/ε⌉ users are all released for all steps together.
     zero : float
         The rule by which windows are split; the head of `privatizers/windows.py` has it.
     power : float
@@ -358,7 +362,7 @@ class Windows(Arrays):
     sensitivity: str = "replace_one"
     first: int = 100
     growth: float = 1.3
-    pooled: int = 2500
+    pooled: int = 1500
     zero: float = 3.0
     power: float = 5.0
     z: float = 4.0
@@ -379,11 +383,15 @@ class Windows(Arrays):
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, math.ceil(self.first / self.epsilon), self.growth)
 
+    def pooled_first(self, problem: Problem) -> int:
+        """How many batches are released for all steps together before all others."""
+        return int((self.ends(problem) <= math.ceil(self.pooled / self.epsilon)).sum())
+
     def kinds(self, problem: Problem) -> tuple[int, int]:
-        """How many batches are released pooled, and how many at other levels."""
-        ends = self.ends(problem)
-        pooled = int((ends <= math.ceil(self.pooled / self.epsilon)).sum())
-        return pooled, len(ends) - pooled
+        """How many batches are released for all steps together at most, and how many at other levels."""
+        first = self.pooled_first(problem)
+        after = len(self.ends(problem)) - first
+        return first + after // ONCE_IN, after
 
     @property
     def laws(self) -> tuple[Law, Law]:
@@ -448,7 +456,7 @@ class Windows(Arrays):
             present=np.zeros(1, np.int64),
             closed=np.zeros(1, np.int64),
             ends=self.ends(problem),
-            pooled=self.kinds(problem)[0],
+            pooled=self.pooled_first(problem),
             coarse=sources[0],
             fine=sources[1],
             coarse_noise=np.zeros(sizes[0]),

@@ -12,7 +12,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text, uniform_regret
 from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import bootstrapped, markdown, write_csv, write_page
+from experiments.studies.shared.tables import bootstrapped, markdown, write_page
 
 EPSILON = "privatizer.epsilon"
 SHOWN = {"JDP": (1.0,), "LDP": (2.0, 4.0)}  # the ε of the figure
@@ -135,23 +135,9 @@ def _cell(arm: StoredArm) -> str:
 
 
 def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    """The table for readers and for programs."""
     header, *rows = table(experiment)
     made = {"table": markdown(header, rows), "K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
-    text = write_page(folder, "windows", **made)
-    return [text, write_csv(folder / "windows.csv", map(_record, experiment.arms))]
-
-
-def _record(arm: StoredArm) -> dict[str, object]:
-    certificate, (mean, low, high) = arm.certificate, bootstrapped(arm.finals)
-    numbers = {"mean": mean, "low": low, "high": high, "median": np.median(arm.finals), "max": arm.finals.max()}
-    return {
-        **{"arm": arm.key, "environment": arm.panel, "counts": arm.label, "depends_on_step": depends(arm)},
-        "epsilon_replace_one": f"{certificate.replace_one:.4g}",
-        "delta": f"{certificate.delta:g}",
-        "runs": len(arm.finals),
-        **{key: f"{value:.1f}" for key, value in numbers.items()},
-    }
+    return [write_page(folder, "windows", **made)]
 
 
 STUDY = Study(draw, table, write, points=60)

@@ -12,14 +12,22 @@ from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
 from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
 from dpucbvi.privacy.certificate import worst
 from dpucbvi.privacy.laplace import seed_stream
-from dpucbvi.privatizers.windows import distance, finer_level, release, split_windows, take, windows
+from dpucbvi.privatizers.windows import (
+    distance,
+    finer_level,
+    level_of,
+    release,
+    split_windows,
+    take,
+    windows,
+)
 from dpucbvi.protocol import Noisy
 from dpucbvi.simulate import set_up
 
 H, S, A, K = 8, 3, 2, 61
 PROBLEM = dp.Problem(H, S, A, K, 0.1)
 ALARM = 1e-6  # the probability with which a test of a law refuses the right one
-TEN = {"first": 10, "growth": 1.0, "pooled": 20}  # batches of ten: two pooled, four per step
+TEN = {"first": 10, "growth": 1.0, "pooled": 20}  # batches of ten, the first two of them pooled
 LOUD = {"epsilon": 1e6, "first": 10**7, "growth": 1.0, "pooled": 2 * 10**7}  # the same, and every row is kept
 GREEDY = dp.DPUCBVI(cap="steps_left", minimum=False)
 
@@ -73,6 +81,27 @@ def test_the_levels_below_the_present_one_come_in_turn():
         [3, 3, 3, 3],
         [3, 3, 3, 3],
     ]
+
+
+@pytest.mark.parametrize(
+    ("delta", "present", "levels"),
+    [
+        (0.0, 0, [0, 0, 1, 2, 0, 3, 1, 0, 2, 3, 0]),
+        (0.0, 1, [0, 0, 2, 3, 2, 3, 2, 3, 2, 3, 2]),
+        (1e-6, 0, [0, 0, 3, 3, 0, 3, 3, 0, 3, 3, 0]),
+        (1e-6, 1, [0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3]),
+    ],
+)
+def test_every_third_batch_is_pooled_while_nothing_is_split_for_all(delta, present, levels):
+    privatizer, problem = dp.Windows(1.0, delta=delta, **TEN), dp.Problem(H, S, A, 111, 0.1)
+    state, found = privatizer.start(problem, H, seed_stream(0, "privacy")), []
+    state.present[0] = present
+    for closed in range(1, 12):
+        state.closed[0] = closed
+        found.append(level_of(state))
+    assert found == levels
+    pooled, others = privatizer.kinds(problem)
+    assert found.count(0) <= pooled == 5 and 11 - found.count(0) <= others == 9
 
 
 # --- privacy --------------------------------------------------------------------------------------------------
@@ -166,7 +195,10 @@ def test_the_certificate_is_that_of_the_worst_kind_not_the_sum():
     assert both.mu("replace_one") == pytest.approx(max(gdp_of_pure(1.0), gaussian_mu(1.0, 1e-6)))
     assert both.rho("replace_one") == pytest.approx(max(zcdp_of_pure(1.0), zcdp_of_gdp(gaussian_mu(1.0, 1e-6))))
     assert gdp_of_pure(1.0) > gaussian_mu(1.0, 1e-6)  # a pure ε is the worse of the two there
-    steps = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": 0}).certificate(PROBLEM, H)
+    two = dp.Problem(H, S, A, 21, 0.1)  # two batches: none of them is pooled, and a third one is
+    steps = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": 0}).certificate(two, H)
+    third = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": 0}).certificate(two._replace(K=31), H)
+    assert third.mu("replace_one") == both.mu("replace_one")
     assert steps.mu("replace_one") == pytest.approx(gaussian_mu(1.0, 1e-6))
     pooled = dp.Windows(1.0, delta=1e-6, **{**TEN, "pooled": K}).certificate(PROBLEM, H)
     assert (pooled.replace_one, pooled.delta) == (1.0, 0.0)
@@ -192,7 +224,7 @@ def test_windows_are_sums_of_steps():
         for h in range(H):
             steps[(t - 1) // 10, h, user.place[h], user.s[h] * A + user.a[h]] += 1
         take(state, t, user, noisy)
-    Y, tree, released_at = state.levels.Y, state.levels.tree, np.array([0, 0, 1, 2, 3, 1])
+    Y, tree, released_at = state.levels.Y, state.levels.tree, np.array([0, 0, 1, 2, 0, 3])
     for i in range(tree.first.size):
         fine_enough = steps[released_at >= tree.level[i]].sum(axis=0)
         assert np.array_equal(Y[i], fine_enough[tree.first[i] : tree.last[i]].sum(axis=0))
