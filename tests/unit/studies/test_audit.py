@@ -96,21 +96,10 @@ def test_every_arm_has_its_numbers(figure):
     }
 
 
-def test_the_papers_figure_has_four_rows():
-    made = experiment([*ARMS, ("central_paper", *ARMS[1][1:]), ("one_question", *ARMS[0][1:])])
-    drawn = [line.x[0] for line in lines(STUDY.draw(made).axes[0]) if line.marker == "|"]
-    assert drawn == [1.2, 2.0]
-
-
 def test_only_bounds_can_be_wrong():
     made = rows(experiment())
     assert [row.audited for row in made] == [arm[7] for arm in ARMS]
     assert sum(row.bounds for row in made) == 5 * 4 + 1 and false_alarms(made) == pytest.approx(21e-9)
-
-
-def test_a_privatizer_of_a_grid_is_called_by_its_name():
-    arm = stored(*ARMS[2])._replace(point={"privatizer.name": "kary_tree"}, label="exact noise")
-    assert rows(stored_experiment("audit", [arm]))[0].name == "Kary tree, exact noise"
 
 
 def test_table():

@@ -42,13 +42,6 @@ def test_the_papers_cells():
     assert cells == PRINTED
 
 
-def test_cells_for_readers():
-    assert BY_AGENT["pucb"].jdp.text() == "Õ(√(S²AH³T) + S²AH³/ε)*"
-    assert BY_AGENT["dp_ucbvi"].ldp.text() == "Õ(√(SAH²T) + S²A√(H⁵T)/ε)"
-    assert PRIVATE_LOWER_BOUND.jdp.text() == "Ω̃(√(SAH²T) + SAH/ε)"
-    assert PRIVATE_LOWER_BOUND.ldp.text() == "Ω̃(√(SAH²T) + √(SAHT)/ε)"
-
-
 def test_numbers_by_hand():
     """S=2, A=3, H=4, T=100, ε=2: √(SAH²T) = √9600, √(SAH³T) = √38400, S²AH³/ε = 384, S²A√(H⁵T)/ε = 6·320."""
     at = Sizes(2, 3, 4, 100, 2.0)
@@ -59,15 +52,6 @@ def test_numbers_by_hand():
     assert LOWER_BOUND.jdp.value(at) == pytest.approx(sqrt(9600))
     assert PRIVATE_LOWER_BOUND.ldp.value(at) == pytest.approx(sqrt(9600) + sqrt(2400) / 2)
     assert BY_AGENT["ucbvi_bf"].none.value(at._replace(epsilon=inf)) == pytest.approx(sqrt(9600))
-
-
-def test_dp_ucbvi_gains_the_square_root_of_h():
-    ours, theirs = (BY_AGENT[name].jdp.terms[0] for name in ("dp_ucbvi", "private_ucb_vi"))
-    differences = {key: theirs.exponents[key] - ours.exponents[key] for key in ours.exponents}
-    assert differences == {"S": 0, "A": 0, "H": HALF, "T": 0, "1/ε": 0}
-    at = Sizes(6, 2, 20, 10**6, 1.0)
-    assert theirs.value(at) / ours.value(at) == pytest.approx(sqrt(20))
-    assert ours.exponents == LOWER_BOUND.jdp.terms[0].exponents  # optimal in the leading term
 
 
 def test_the_cost_of_privacy_is_the_same_for_all():

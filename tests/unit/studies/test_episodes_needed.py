@@ -1,7 +1,5 @@
 """The least K at which the literal bonus is below a level: against brute force, and its orders in ε."""
 
-import math
-
 import numpy as np
 import pytest
 from made_up import stored_arm, stored_experiment
@@ -34,13 +32,6 @@ def bonus_at(setup: Setup, K: int) -> float:
     return least_bonus(with_episodes(setup, K))
 
 
-def test_worked_without_privacy():
-    # E = 0 and the minimum at H²: b = (√2 + 4H) √(ι/K).
-    setup = with_episodes(literal("non_private"), 1000)
-    iota = math.log(30 * 2 * 2 * 2 * 2000 / 0.05)
-    assert least_bonus(setup) == pytest.approx((math.sqrt(2) + 8) * math.sqrt(iota / 1000))
-
-
 @pytest.mark.parametrize("pooled", [False, True])
 def test_it_is_line_7_at_the_most_visits(pooled):
     setup = with_episodes(literal(pooled=pooled), 10**6)
@@ -66,30 +57,11 @@ def test_brute_force_finds_the_same(case):
     assert found == next(K for K in range(2, 3001) if bonus_at(c, K) < level)
 
 
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_the_result_is_the_first_of_its_levels(model):
-    for epsilon in (1.0, 10.0, 100.0):
-        c = literal(model, epsilon)
-        K = episodes_needed(c, 2.0)
-        assert bonus_at(c, K) < 2.0 <= bonus_at(c, K - 1)
-
-
 def test_privacy_costs_one_over_epsilon_centrally_and_its_square_locally():
     """E ∝ 1/ε and b ≈ 20HSEι/K: K ∝ 1/ε; locally E ∝ √K/ε as well, so K ∝ 1/ε². Logarithms add to both."""
     for model, power in (("central", 1), ("local", 2)):
         ratio = episodes_needed(literal(model, 1.0), 2.0) / episodes_needed(literal(model, 10.0), 2.0)
         assert 10**power < ratio < 2 * 10**power
-
-
-def test_pooled_counts_need_fewer_and_privacy_more():
-    free, central, local = (episodes_needed(literal(m, 10.0), 2.0) for m in ("non_private", "central", "local"))
-    assert free < episodes_needed(literal(epsilon=10.0, pooled=True), 2.0) < central < local
-
-
-def test_it_is_the_run_that_would_be_set_up():
-    for model in ("non_private", "central", "local"):
-        tree = {**SMALL, "privatizer": {"name": model, "epsilon": 1.0}, "K": 777}
-        assert bonus_at(literal(model), 777) == least_bonus(assemble(run_settings(tree)))
 
 
 def test_none_if_it_would_take_forever():

@@ -99,13 +99,6 @@ def test_distance_is_the_root_mean_square_of_the_log():
     assert distance(half) == pytest.approx(np.sqrt(0.5))
 
 
-def test_regret_is_read_where_the_printed_curves_were(experiment):
-    arm = experiment.arms[0]
-    read = at_printed(arm)
-    assert read.shape == (4, len(printed_curves()["jdp_eps1"].episodes))
-    np.testing.assert_allclose(read[:, -1], [run.trace.regret[-1] for run in arm.runs])
-
-
 def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
     found = {one.hypothesis: one for one in findings(experiment)}
     assert list(found) == ["step_bare", "pooled_proven"]
@@ -251,9 +244,3 @@ def test_at_another_size_nothing_is_said_of_the_printed_figure(experiment, chang
     assert "nearest" not in said(figure) and "distance" not in said(figure)
     with pytest.raises(AssertionError, match="not of the printed figure's size"):
         at_printed(other.arms[0])
-
-
-def test_a_fit_at_another_size_has_its_regrets():
-    whole = stored_experiment("explain_fit", [fitted(c, c, 0.01, 0.1, 1.1) for c in JDP])
-    other = at_another_size(whole, {"K": 2000})
-    assert FIT.table(other) == finals(other)

@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 from made_up import grid, stored_arm, stored_experiment
-from matplotlib.figure import Figure
 
 from dpucbvi.errors import InputError
-from experiments import studies
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
 from experiments.studies import (
     CAPTIONS,
-    Study,
     caption,
     check_state,
     draw,
@@ -27,7 +24,6 @@ from experiments.studies import (
     table,
 )
 from experiments.studies.artifact.figures import read_captions
-from experiments.studies.shared.tables import finals
 
 ROOT = Path(__file__).resolve().parents[3]
 EXPERIMENTS = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
@@ -42,16 +38,6 @@ def test_every_study_has_the_experiment_of_its_name_and_regret_draws_the_rest():
         assert (config.name, config.study, set(config.figure)) == (name, wanted, {"x", "y"})
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         assert compose("config").study == "regret"
-
-
-@pytest.mark.parametrize("name", names())
-def test_an_entry_is_whole(name):
-    entry = study(name)
-    assert isinstance(entry, Study) and all(map(callable, (entry.caption, entry.table)))
-    assert entry.draw is None or callable(entry.draw)
-    assert set(entry.needs) <= set(EXPERIMENTS) - {name}
-    assert entry.folder in ("results", "tables")
-    assert entry.report is not None or not entry.needs
 
 
 def test_the_figures_that_are_kept_are_in_the_paper():
@@ -76,22 +62,6 @@ def test_an_unknown_name_is_refused_and_never_a_default(tmp_path):
 def test_the_names_are_listed_without_matplotlib():
     code = "import sys, experiments.studies as s; s.names(); sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-def test_a_new_file_is_a_new_study(tmp_path, monkeypatch):
-    (tmp_path / "pie.py").write_text(
-        "from matplotlib.figure import Figure\n"
-        "from experiments.studies import Study\n"
-        "STUDY = Study(lambda experiment: Figure())\n"
-    )
-    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
-    names.cache_clear()
-    try:
-        assert "pie" in names() and isinstance(study("pie").draw(stored_experiment("pie", [])), Figure)
-        assert study("pie").table is finals
-    finally:
-        names.cache_clear()
-        sys.modules.pop("experiments.studies.pie", None)
 
 
 def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path):

@@ -74,14 +74,6 @@ def test_every_cell_is_the_share_that_was_learned(figure):
     }
 
 
-def test_dark_is_much_and_the_first_arm_is_on_top(figure):
-    axes = figure.axes[0]
-    (image,) = axes.images
-    assert sum(image.cmap(image.norm(1.0))[:3]) < sum(image.cmap(image.norm(0.0))[:3])
-    bottom, top = axes.get_ylim()
-    assert (bottom, top) == (3.5, -0.5) and axes.get_xlim() == (0.5, H + 0.5)
-
-
 @cache
 def needed(pooled: bool, model: str, epsilon: float, level: float) -> int | None:
     return episodes_needed(literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon), level)
@@ -125,13 +117,6 @@ def arm(of: str, **settings) -> StoredArm:
     return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
 
 
-def test_learned_counts_what_left_its_limit():
-    np.testing.assert_array_equal(learned(arm("a", Q=Q({3: 2}))), [0, 0, 0, 0.5])
-    cut = Q({}, np.arange(H, 0, -1.0))
-    assert not learned(arm("a", agent="private_ucb_vi", Q=cut)).any()
-    assert learned(arm("a", Q=cut)).tolist() == [0, 1, 1, 1]
-
-
 def test_a_share_is_over_all_runs():
     half = arm("a", Q=Q({3: 4}))
     mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
@@ -144,9 +129,3 @@ def test_exact_arms_that_differ_are_refused():
         STUDY.draw(experiment(regret=9.5))
     with pytest.raises(AssertionError, match="another Q"):
         STUDY.draw(experiment(Q=Q({0: 1})))
-
-
-def test_an_arm_with_a_factor_is_refused():
-    made = experiment()
-    with pytest.raises(AssertionError, match="a factor is not 1"):
-        STUDY.draw(made._replace(arms=[*made.arms, arm("g", bonus=0.5)]))

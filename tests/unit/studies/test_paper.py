@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from made_up import grid, stored_arm, stored_experiment
-from PIL import Image
 
 from dpucbvi.errors import InputError
 from experiments import studies
@@ -100,12 +99,6 @@ def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
     code, _, err = press({}, also=["calibrate"], stored={"calibrate": calibration("calibrate")})
     assert code == 1 and "`make ship`" in err
     assert files(tmp_path) == [f"results/figures/calibrate.{kind}" for kind in ("md", "pdf", "png")]
-
-
-def test_the_kept_figure_has_a_palette(press, tmp_path):
-    press({"calibrate": calibration("calibrate")})
-    with Image.open(tmp_path / "paper" / "figures" / "calibrate.png") as kept:
-        assert kept.mode == "P"
 
 
 def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
@@ -204,19 +197,3 @@ def test_a_study_comes_after_those_that_it_needs():
     assert sorted(order) == ["calibrate_table1", "riverswim", "single", "table1", "table1_private"]
     assert max(order.index("calibrate_table1"), order.index("table1_private")) < order.index("table1")
     assert paper.in_order(["table1"]) == ["table1"]
-
-
-def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
-    seen = {}
-
-    def report(experiment, folder, shipped):
-        seen.update({name: shipped(name) for name in ("calibrate_table1", "epsilon")})
-        return []
-
-    study = paper.study
-    entry = study("calibrate")._replace(report=report)
-    monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
-    monkeypatch.setattr(paper, "keeps_figure", lambda name, of: False)
-    other = calibration("calibrate_table1")
-    code, *_ = press({"calibrate": calibration("calibrate"), "calibrate_table1": other})
-    assert code == 0 and seen == {"calibrate_table1": other, "epsilon": None}

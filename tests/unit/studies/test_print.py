@@ -19,7 +19,6 @@ from experiments.lab.shipped import Shipped
 from experiments.studies import drawn, names, study
 from experiments.studies.shared.style import (
     BLACK,
-    HUES,
     LEADER,
     PAGE,
     PRIVACY,
@@ -151,11 +150,6 @@ def _check(label: str, hue: str) -> None:
 def _touching(texts: list[Text]) -> list[tuple[str, str]]:
     boxes = [(text.get_text(), box(text).padded(-AIR)) for text in texts]
     return [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if Bbox.intersection(one, other)]
-
-
-def test_no_two_meanings_share_a_colour():
-    assert len(MEANS) == 4 + len(PRIVATIZERS) + 2
-    assert set(HUES.values()) == {BLACK, SECOND, PRIVACY["JDP"], PRIVACY["LDP"]}
 
 
 def test_the_checks_find_what_is_wrong():

@@ -4,7 +4,6 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tiny_house import House
 
@@ -95,11 +94,6 @@ def test_ctrl_c_ends_it_and_what_has_ended_was_told(commands, capsys):
     assert commands({"+exp=b": 130}) == (ALL[:3], 130)
     told = [line.rpartition(", 0.")[0] for line in capsys.readouterr().out.splitlines()[-2:]]
     assert told == ["run.py +exp=a: done, 0.0 minutes", "run.py +exp=b: failed (exit code 130), 0.0 minutes"]
-
-
-def test_the_minutes_of_a_step(reproduce):
-    told = reproduce.ended("run.py +exp=a", 0, np.array([90.0, 150.0]))
-    assert told == "run.py +exp=a: done, 1.5 minutes, 1.2 of 2 cores"
 
 
 def test_what_cannot_be_run_is_named_and_does_not_cost_the_others(commands, capsys):
