@@ -304,11 +304,6 @@ def test_a_bad_arm_is_named(override, message):
         experiment(override)
 
 
-def test_a_bad_base_value_is_named_at_the_top():
-    with pytest.raises(InputError, match=r"^K: 0 is not accepted.*\(in arms\.a\)$"):
-        experiment("+arms.a.beta=0.1", "K=0")
-
-
 def with_grid(grid) -> Experiment:
     config = composed()
     OmegaConf.set_struct(config, False)

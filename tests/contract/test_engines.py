@@ -348,14 +348,6 @@ def test_without_a_choice_the_fast_engine_is_taken_where_it_can_be() -> None:
     assert run(setup_of(JDP), "reference").checks == {}
 
 
-def test_several_seeds_are_several_runs() -> None:
-    river = RIVER, dp.UCBVI(0.01)
-    runs = dp.run(*river, K=30, seed=range(3))
-    assert runs.seeds == (0, 1, 2) and runs.regret.shape == (3, 30)
-    for seed in runs.seeds:
-        np.testing.assert_array_equal(runs.regret[seed], dp.run(*river, K=30, seed=seed).regret)
-
-
 # --- watched ------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from experiments.lab.shipped import Shipped
-from experiments.studies.shared.style import PALETTE, PRIVACY, PRIVATIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")
@@ -148,28 +147,6 @@ def test_its_numbers_are_those_of_the_files(data):
     assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
         name: entry["sha256"] for name, entry in shipped.manifest().items()
     }
-
-
-def test_a_colour_is_that_of_the_figures(data):
-    arms = [(e["name"], arm) for e in data["experiments"] for arm in e["arms"]]
-    assert {arm["hue"] for _, arm in arms} <= {
-        *PALETTE,
-        *PRIVATIZERS.values(),
-    }  # colour-blind readers tell them
-    for name, arm in arms:
-        if name in ("epsilon", "privacy_for_free", "table1"):
-            assert arm["hue"] == PRIVACY[arm["model"]], (name, arm["key"])
-
-
-def test_its_findings_are_the_readmes(data):
-    """Question, answer and number of every row, in words that stand there."""
-    readme = (ROOT / "README.md").read_text().replace("*", "")
-    readme = " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", readme).split())
-    assert len(data["summary"]) == 4 and "Lemmas B.4 and B.6" in data["summary"][0]
-    for finding in data["summary"]:
-        question, answer = re.fullmatch(r"(.+?\?) (.+)\.", finding).groups()
-        assert question in readme and not re.search(r"\]\(|\*|\(\)|\|", finding)
-        assert all(part in readme for part in answer.split(" Measured: ")), finding
 
 
 def test_every_deviation_and_experiment_is_on_it(data):

@@ -56,13 +56,6 @@ def _changed(row, **values):
     return tuple(one._replace(**values) for one in row.findings)
 
 
-def test_the_factor_2_is_that_of_both_lemmas():
-    """Central has it from Lemma 5.1, Local from Lemma 5.6; the attack finds it in both."""
-    assert "the factor 2 of Lemmas 5.1 (counters) and 5.6." in " ".join(
-        privacy.found(audit.rows(AUDIT)).split()
-    )
-
-
 def test_every_privatizer_has_a_line_in_the_table_of_E():
     from dpucbvi.privatizers import PRIVATIZERS
 

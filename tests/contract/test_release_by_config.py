@@ -50,12 +50,6 @@ def test_figures_carry_it_and_are_drawn(folder, tmp_path):
     assert all(path.stat().st_size > 0 for path in draw(one, tmp_path))
 
 
-def test_the_caption_beside_a_figure_ends_with_it(folder, tmp_path):
-    draw(stored(folder, "released"), tmp_path)
-    (caption,) = tmp_path.glob("*.md")
-    assert caption.read_text().endswith(" Release: exact noise; ε pure.\n")
-
-
 REFUSED = {
     "privatizer.noise=exakt": "privatizer.noise: exakt is not accepted; it must be one of simulation, exact",
     "+privatizer.words=seeded": "privatizer.words: no such key",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hand_worked import PROBLEM, A, H, K, S, noisy_run, non_private
+from hand_worked import PROBLEM, A, H, K, S, noisy_run
 
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
@@ -34,10 +34,3 @@ def test_private_ucb_po_is_its_formula(kind, E1, E2):
         assert plan.Q == pytest.approx(private_ucb_po_formula(*counts, plan.pi, E1, E2, 0.02), abs=1e-9)
         total += plan.Q
     assert np.abs(plan.pi - 0.5).max() > 0.05
-
-
-def test_private_ucb_po_starts_uniform():
-    plan = next(
-        dp.PrivateUCBPO().algorithm(PROBLEM, non_private(H, S, A), private_ucb_po_constants(PROBLEM, 0.0, 0.0))
-    )
-    assert (plan.pi == 0.5).all()

@@ -9,9 +9,8 @@ from hand_worked import USERS, non_private, plans, table
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
-from dpucbvi.privacy.certificate import Scales
 from dpucbvi.projection import no_postprocess
-from dpucbvi.simulate import episodes, set_up
+from dpucbvi.simulate import set_up
 
 # 4SAT = 4·2·2·10 = 160, so ℓ = ln(160/β) = 8 and √(2ℓ) = 4.
 PRIVATE_HAND = dp.Problem(2, 2, 2, K=5, beta=160 * math.exp(-8))
@@ -33,13 +32,6 @@ def test_private_ucb_vi_by_hand():
     # .4946410, more than before: there is no minimum with the last episode's Q
     assert made[2].Q[1, 1] == table([0.1559487, 0.2392820])
     assert made[2].Q[0, 0] == table([0.4946410, 0.2148528])
-
-
-def test_private_ucb_vi_cuts_to_what_is_left():
-    """As printed b > 21 everywhere, so Q_h = H - h + 1 exactly: 2 at step 1, 1 at step 2."""
-    constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0)
-    for plan in plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, non_private(), constants), USERS):
-        assert plan.Q[0].tolist() == [[2, 2], [2, 2]] and plan.Q[1].tolist() == [[1, 1], [1, 1]]
 
 
 class Fixed:
@@ -67,42 +59,6 @@ def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():
     assert plan.Q[1] == table([[0.0, 0.1 + b_8], [0.3 + b_1, b_8]])
     V = [0.1 + b_8, 0.3 + b_1]
     assert plan.Q[0, 0, 0] == pytest.approx(-0.5 * V[0] + 0.25 * V[1] + b_8, abs=1e-12)
-
-
-def hoeffding_formula(trajectories, problem, scale):
-    """Hoeffding value iteration: D = max(N, 1), b = (1 + H) √(2 ln(4SAT/β)/D), Q cut to [0, H-h+1]."""
-    H, S, A, K, beta, _ = problem
-    ell = np.log(4 * S * A * H * K / beta)
-    V, Q = np.zeros(S), np.zeros((H, S, A))
-    for h in reversed(range(H)):
-        for s in range(S):
-            for a in range(A):
-                visits = [t for t in trajectories if t.s[h] == s and t.a[h] == a]
-                D = max(len(visits), 1)
-                mean = sum(t.r[h] + V[t.s[h + 1]] for t in visits) / D
-                Q[h, s, a] = np.clip(mean + scale * (1 + H) * np.sqrt(2 * ell / D), 0, H - h)
-        V = Q[h].max(axis=1)
-    return Q
-
-
-class Silent(dp.Central):
-    """Central without noise."""
-
-    def scales(self, problem, G=1):
-        return Scales(0.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize("scale", [0.05, 0.02])
-def test_private_ucb_vi_without_noise_is_hoeffding_value_iteration(scale):
-    """Central with noise scale 0 and so E1 = E2 = 0, every plan of 60 episodes."""
-    mdp = dp.random_mdp(3, 2, 3, seed=6)
-    setup = set_up(mdp, dp.PrivateUCBVI(scale), Silent(1.0), 60, beta=0.1)
-    assert setup.constants == private_ucb_vi_constants(setup.problem, 0.0, 0.0, scale)
-    seen = []
-    for _, plan, _, trajectory, _ in episodes(setup, seed=7):
-        assert plan.Q == pytest.approx(hoeffding_formula(seen, setup.problem, scale), abs=1e-12)
-        seen.append(trajectory)
-    assert len(seen) == 60 and (plan.Q[2] < 1).any()
 
 
 def test_printed_widths():

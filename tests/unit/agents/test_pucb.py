@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hand_worked import PROBLEM, A, H, K, S, noisy_run, non_private
+from hand_worked import PROBLEM, A, H, K, S, noisy_run
 
 import dpucbvi as dp
 from dpucbvi.agents.pucb import printed_width, pucb_constants
-from dpucbvi.mdp import Trajectory
 
 
 def pucb_formula(N, N_sas, R, E, scale):
@@ -32,18 +31,6 @@ def test_pucb_is_its_formula_and_without_noise_ubevs(kind, E):
         assert plan.Q == pytest.approx(pucb_formula(*counts, E, 0.05), abs=1e-9)
         used.add(plan.pi.tobytes())
     assert len(used) > 5
-
-
-def test_pucb_by_hand():
-    """K = 40, β = .1: ln(K/β') = ln 1600. One visit to (0,1), reward .5, and E = .25 ≤ N/2."""
-    trajectory = Trajectory(np.array([0, 1, 2, 0]), np.array([1, 0, 0]), np.array([0.5, 0.0, 0.0]))
-    algorithm = dp.PUCB().algorithm(PROBLEM, non_private(H, S, A), pucb_constants(PROBLEM, 0.25, 0.01))
-    assert (next(algorithm).Q == 3.0).all()
-    Q = algorithm.send(trajectory).Q
-    conf = 0.01 * (4 * math.sqrt(2 * math.log(1600)) + 10 * (0.75 + 0.125))
-    assert Q[2, 2, 0] == pytest.approx(conf)  # the last step: no reward, no value after it
-    assert Q[0, 0, 1] == 3.0  # .5 + V(1) + conf, with V(1) = 3 from the unvisited action
-    assert Q[2, 0, 0] == 3.0
 
 
 def test_pucbs_printed_width():

@@ -214,16 +214,3 @@ def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
         np.testing.assert_array_equal(again.arrays()[name], array)
     assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it
     assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_noise_that_is_made_beforehand_is_made_again_and_not_saved(tmp_path):
-    """All of it would be written every ten seconds."""
-    setup, path = setup_with("square_root"), tmp_path / "checkpoint.npz"
-    half = halfway(setup, path)
-    table = half.state.mechanism.table.noise
-    assert table.shape == (59, half.state.source.scale.size) and not any(
-        "table" in name for name in half.arrays()
-    )
-    assert path.stat().st_size < table.nbytes + sum(array.nbytes for array in half.arrays().values())
-    again = fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED))
-    np.testing.assert_array_equal(again.state.mechanism.table.noise, table)

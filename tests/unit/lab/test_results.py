@@ -86,13 +86,6 @@ def test_the_csv_is_the_table_with_fewer_episodes(stored):
     np.testing.assert_allclose(both.regret_x, both.regret_y, rtol=1e-12)
 
 
-def test_plot_takes_what_load_gives(stored):
-    figure = dp.plot(dp.load(stored / "grid"), y="linear")
-    assert figure.axes[0].get_yscale() == "linear"
-    words = [text.get_text() for text in figure.axes[0].texts]
-    assert "dp_ucbvi@bonus.scale=0.01, JDP ε = 5" in words
-
-
 def runs(values, seeds=(0, 1, 2)):
     """Runs with these final regrets."""
     made = dp.run(RIVER, dp.UCBVI(), K=1, seed=range(len(seeds)), engine="reference")

@@ -21,7 +21,6 @@ from experiments.lab.settings import (
     RunSettings,
     canonical,
     from_stored,
-    run_settings,
     to_dict,
 )
 
@@ -74,20 +73,6 @@ def test_what_a_run_does_not_read_does_not_name_it(one, other):
     assert repr(one) != repr(other)
     assert canonical(one) == canonical(other)
     assert repr(to_dict(canonical(one))) == repr(to_dict(canonical(other)))  # 2 == 2.0, but not in a hash
-
-
-def test_cvxpy_reads_its_solver():
-    one = canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, "HIGHS", True)))
-    assert to_dict(one)["postprocess"] == {
-        "name": "cvxpy",
-        "zero": 0.0,
-        "solver": "HIGHS",
-        "canonical": True,
-        "known_rewards": False,
-        "known_support": False,
-    }
-    for solver, nearest in (("CLARABEL", True), ("HIGHS", False)):
-        assert canonical(RunSettings(postprocess=PostprocessSettings("cvxpy", 0.0, solver, nearest))) != one
 
 
 STORED = {
@@ -160,19 +145,6 @@ def test_what_cannot_be_run_is_told_by_its_full_name(message):
     with pytest.raises(InputError) as error:
         assemble(REFUSED[message])
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
-
-
-def test_edges_that_are_accepted():
-    assemble(
-        RunSettings(
-            K=1, trace_points=2, confidence=ConfidenceSettings(scale=0.0), engine=EngineSettings("fast", 0)
-        )
-    )
-
-
-def test_a_value_that_is_missing_is_told():
-    with pytest.raises(InputError, match=r"^beta: a value is needed"):
-        run_settings({"beta": "???"})
 
 
 # --- what makes a run ----------------------------------------------------------------------------------------

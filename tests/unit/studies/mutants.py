@@ -183,7 +183,11 @@ def _set(put: Callable, before: object, after: object) -> Undo:
 
 
 def _both(first: Undo, second: Undo) -> Undo:
-    return lambda: (first(), second()) and None
+    def undo() -> None:
+        first()
+        second()
+
+    return undo
 
 
 def _put_data(line: Line2D) -> Callable:
