@@ -18,7 +18,6 @@ from experiments.lab.compose import CONF
 from experiments.lab.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN = ROOT / "experiments" / "run.py"
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.workers=1")
 
 BAD = {
@@ -140,14 +139,6 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     assert again.split("\n", 1)[1] == out.split("\n", 1)[1]
 
 
-def test_gymnasium_adds_no_warning_of_its_own(tmp_path, monkeypatch):
-    """In a process of its own: here pytest takes warnings away."""
-    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
-    done = Command(tmp_path, "env=gymnasium", "env.id=Taxi-v3").wait()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: env.id: 'Taxi-v3' is no environment of gymnasium [^\n]+\n", done.stderr)
-
-
 def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatch):
     cli(*TINY, f"runtime.results={tmp_path}")
     drawn = tmp_path / "figures" / "single.png"
@@ -241,10 +232,6 @@ def test_help_has_the_comments_of_conf(cli):
     assert "python experiments/run.py +exp=riverswim" in out and "\n* central " in out
     options = re.findall(r"^[* ] (\w+) +\S", out, re.MULTILINE)
     assert set(PRIVATIZERS) | {path.stem for path in (CONF / "exp").glob("*.yaml")} <= set(options)
-    settings = out.partition("\nSettings ")[2]
-    for name in ("config", "privatizer/central", "agent/dp_ucbvi", "runtime/default"):
-        comments = re.findall(r"^\S.*?  (# .+)$", (CONF / f"{name}.yaml").read_text(), re.MULTILINE)
-        assert comments and all(comment in settings for comment in comments)
 
 
 # --- task=certify: what the runs would certify --------------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from dpucbvi.errors import InputError
 from experiments import studies
 from experiments.lab.compose import config_of
 from experiments.lab.experiment import Arm, Experiment, experiment_from
@@ -289,21 +288,6 @@ def test_an_arm_is_changed_removed_and_added_on_the_command_line():
     assert after["short"].K == 100
 
 
-BAD_ARMS = {
-    "+arms.a.privatizer=local": "arms.a.privatizer: 'local' is not accepted; it must be a group with a name",
-    "+arms.a.K=many": "arms.a.K: 'many' is not accepted; it must be an integer",
-    "+arms.a.printed=jdp_eps3": "arms.a.printed: 'jdp_eps3' is no reported curve; did you mean jdp_eps",
-    "+arms.a.seed=3": "arms.a.seed: no such key",
-    "+arms.a.runs=0": "arms.a.runs: 0 is not accepted; it must be an integer from 1 to 1000000",
-}
-
-
-@pytest.mark.parametrize(("override", "message"), BAD_ARMS.items())
-def test_a_bad_arm_is_named(override, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        experiment(override)
-
-
 def with_grid(grid) -> Experiment:
     config = composed()
     OmegaConf.set_struct(config, False)
@@ -320,17 +304,3 @@ def test_a_grid_runs_every_arm_at_every_point():
     assert [(arm.setup.agent.bonus_scale, arm.setup.problem.beta) for arm in arms[:4]] == settings
     assert arms[1].key == "a@bonus.scale=0.1@beta=0.02" and arms[1].point == {"bonus.scale": 0.1, "beta": 0.02}
     assert arms[4].point == {"beta": 0.01, "K": 7} and arms[4].setup.problem.K == 7
-
-
-@pytest.mark.parametrize(
-    ("grid", "message"),
-    [
-        ({"bonus.scale": 3}, r"^grid: .* lists of values"),
-        ({"bonsu.scale": [1.0]}, r"^grid\.bonsu\.scale: no such key; did you mean bonus"),
-        ({"bonus.scale": [-1.0]}, r"^bonus\.scale: -1\.0 is not accepted"),
-        ({"bonus.size": [1.0]}, r"^bonus\.size: no such key"),
-    ],
-)
-def test_a_bad_grid_is_told(grid, message):
-    with pytest.raises(InputError, match=message):
-        with_grid(grid)

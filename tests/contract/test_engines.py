@@ -11,10 +11,9 @@ from hypothesis import assume, given, settings, strategies as st
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.dp_ucbvi import CAPS
-from dpucbvi.bonus import bernstein_bonus, bernstein_terms
+from dpucbvi.bonus import bernstein_terms
 from dpucbvi.engine import fast
 from dpucbvi.engine.noise import laplace_from_word, next_words
-from dpucbvi.engine.state import EPISODE
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.answers import MOST_SIMULATED
@@ -236,28 +235,6 @@ def assert_same_arrays(one: Iterable[np.ndarray], other: Iterable[np.ndarray]) -
         assert a.dtype == b.dtype
 
 
-ON_LATTICE = {
-    "central": dp_ucbvi_with("central"),
-    "batches, pooled": dp_ucbvi_with("batches", families="paper", **BATCHED),
-    "toeplitz": dp_ucbvi_with("toeplitz", families="paper"),
-    "toeplitz, square root": dp_ucbvi_with("toeplitz", families="paper", factorisation="square_root"),
-    "local": dp_ucbvi_with("local"),
-}
-
-
-@pytest.mark.parametrize("name", ON_LATTICE)
-def test_engines_agree_on_the_lattice(name: str) -> None:
-    """Every noisy sum of rewards is a multiple of 2^-20, and of no larger power of 2."""
-    setup = setup_of(ON_LATTICE[name], pooled="pooled" in name, K=60)
-    sums = np.array([one.counts.R for one in fast.episodes(fast.start(setup, 0), 0)])
-    sums = sums[sums != 0.0]
-    assert (sums * 2.0**20 % 1 == 0.0).all() and (sums * 2.0**19 % 1 != 0.0).mean() > 0.4
-    assert_same_episodes(episodes(setup, 0), fast.episodes(fast.start(setup, 0), 0))
-    reference = run(setup, "reference")
-    assert_same(reference, run(setup, "fast"))
-    assert reference.policy_changes[-1] > 0
-
-
 OTHERS = [name for name in PRIVATIZERS if getattr(PRIVATIZERS[name], "sparse", False)]
 SPARSE = [*PAIRS, *(dp_ucbvi_with(name).pair for name in OTHERS if name not in OF_MODEL.values())]
 quick_sparse = {"central", "local", "kary_tree", "toeplitz"}  # with DP-UCBVI, in make test
@@ -342,12 +319,6 @@ def test_the_trace_does_not_grow_with_k() -> None:
     np.testing.assert_array_equal(every.regret[trace.episodes - 1], trace.regret)
 
 
-def test_without_a_choice_the_fast_engine_is_taken_where_it_can_be() -> None:
-    """It is the one that checks its LPs."""
-    assert run(setup_of(JDP), None).checks["lp_checked"] == 20
-    assert run(setup_of(JDP), "reference").checks == {}
-
-
 # --- watched ------------------------------------------------------------------------------------------
 
 
@@ -372,17 +343,6 @@ def test_both_engines_show_a_watcher_the_same(variant: Variant) -> None:
         assert_same_arrays(counts, other_counts)
 
 
-def test_a_watched_run_can_begin_in_the_middle() -> None:
-    """The engine may run ahead and be watched from there on: the same episodes as watched from the start."""
-    setup = setup_of(LDP, dp.riverswim(4, 6, rewards="bernoulli"))
-    run_ahead = fast.start(setup, 2)
-    while (left := 25 - run_ahead.memory.tally[EPISODE]) > 0:  # a chunk also ends where LPs are sampled
-        next(fast.run_chunks(run_ahead, 2, most=left))
-    later = list(fast.episodes(run_ahead, 2))
-    assert later[0].k == 26
-    assert_same_episodes(list(episodes(setup, 2))[25:], later)
-
-
 # --- what is one's own --------------------------------------------------------------------------------
 
 
@@ -400,14 +360,6 @@ def same_bonus(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
     """The paper's, term by term, in the order of its sum."""
     variance, reward, privacy, next_value = bernstein_terms(N, P, V_next, gap_next, c)
     return c.scale * (reward + privacy + next_value + variance)
-
-
-class MyAgent(dp.DPUCBVI):
-    """Nothing of its own but its name."""
-
-
-class MyCentral(dp.Central):
-    """Nothing of its own but its name."""
 
 
 class Fewer(dp.KaryTree):
@@ -589,19 +541,6 @@ def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
         assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
 
 
-@pytest.mark.usefixtures("one_stream")
-@pytest.mark.parametrize("privatizer", [CENTRAL, LOCAL, dp.NonPrivate()], ids=["central", "local", "none"])
-def test_the_papers_bonus_handed_in_as_a_function_is_the_papers_bonus(privatizer: Any) -> None:
-    """Bit for bit on the same noise, in both engines; the built-in function itself is known and compiled."""
-    own, built_in = dp.DPUCBVI(0.003, bonus=same_bonus), dp.DPUCBVI(0.003)
-    mine = dp.run(RIVER, own, privatizer, K=60)
-    assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="reference"))
-    assert_same(mine, dp.run(RIVER, built_in, privatizer, K=60, engine="fast"))
-    assert mine.policy_changes[-1] > 0
-    named = dp.run(RIVER, dp.DPUCBVI(0.003, bonus=bernstein_bonus), privatizer, K=60, engine="fast")
-    assert_same(named, mine)
-
-
 def test_another_bonus_is_another_run() -> None:
     """Control: a bonus of one's own is really used, and asked for only where there are counts."""
     smallest = []
@@ -614,19 +553,3 @@ def test_another_bonus_is_another_run() -> None:
     assert min(smallest) > 0
     assert not np.array_equal(mine.Q, dp.run(RIVER, dp.DPUCBVI(0.003), K=60).Q)
     assert_same(mine, dp.run(RIVER, dp.DPUCBVI(0.0015), K=60))  # half of line 7 is line 7 with half the factor
-
-
-@pytest.mark.usefixtures("one_stream")
-def test_a_subclass_that_changes_nothing_gives_the_same_run() -> None:
-    """On the same noise: its name gives it a stream of its own."""
-    built_in = dp.run(RIVER, dp.DPUCBVI(0.003), CENTRAL, K=40, engine="fast")
-    assert_same(dp.run(RIVER, MyAgent(0.003), CENTRAL, K=40), built_in)
-    mine = MyCentral(200.0, confidence_scale=0.05)
-    assert_same(dp.run(RIVER, dp.DPUCBVI(0.003), mine, K=40), built_in)
-
-
-def test_a_privatizer_of_ones_own_brings_its_noise_and_its_certificate() -> None:
-    run = dp.run(RIVER, dp.DPUCBVI(0.003), Twice(200.0), K=12)
-    assert run.certificate.model == "LDP"
-    assert (run.certificate.add_remove, run.certificate.replace_one) == pytest.approx((200.0, 400.0))
-    assert run.noise_scale == dp.Local(100.0).scales(dp.Problem(6, 4, 2, 12, 0.05)).M

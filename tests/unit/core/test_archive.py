@@ -164,7 +164,7 @@ DAMAGE = {
 def test_a_damaged_file_is_one_line(tmp_path, damage):
     trace().save(tmp_path / "run.npz")
     damage(tmp_path / "run.npz")
-    with pytest.raises(Unreadable, match=r"run\.npz: ") as error:
+    with pytest.raises(dp.InputError, match=r"run\.npz") as error:
         load(tmp_path / "run.npz")
     assert "\n" not in str(error.value)
 

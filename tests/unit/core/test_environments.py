@@ -31,40 +31,6 @@ def test_chowdhury_zhou_has_the_published_optimal_values():
     assert V == pytest.approx([3.3973, 4.0527, 5.3019, 6.6784, 8.0940, 9.5214], abs=5e-5)
 
 
-def test_chowdhury_zhou_table():
-    mdp = riverswim()
-    assert (mdp.S, mdp.A, mdp.H, mdp.rewards) == (6, 2, 20, "deterministic")
-    left = np.array(
-        [
-            [1, 0, 0, 0, 0, 0],
-            [1, 0, 0, 0, 0, 0],
-            [0, 1, 0, 0, 0, 0],
-            [0, 0, 1, 0, 0, 0],
-            [0, 0, 0, 1, 0, 0],
-            [0, 0, 0, 0, 1, 0],
-        ]
-    )
-    right = np.array(
-        [
-            [0.40, 0.60, 0, 0, 0, 0],
-            [0.05, 0.60, 0.35, 0, 0, 0],
-            [0, 0.05, 0.60, 0.35, 0, 0],
-            [0, 0, 0.05, 0.60, 0.35, 0],
-            [0, 0, 0, 0.05, 0.60, 0.35],
-            [0, 0, 0, 0, 0.40, 0.60],
-        ]
-    )
-    r = np.zeros((6, 2))
-    r[0, LEFT], r[5, RIGHT] = 0.005, 1.0
-    assert (LEFT, RIGHT) == (0, 1)
-    for h in range(20):
-        assert np.array_equal(mdp.P[h, :, LEFT], left)
-        assert np.array_equal(mdp.P[h, :, RIGHT], right)
-        assert np.array_equal(mdp.r[h], r)
-    assert mdp.initial.tolist() == [1, 0, 0, 0, 0, 0]
-    assert mdp.stationary
-
-
 def test_roles_change_at_the_named_steps():
     """Renaming the actions of the steps that are exchanged gives RiverSwim back."""
     river = riverswim()

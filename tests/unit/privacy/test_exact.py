@@ -65,10 +65,6 @@ def test_every_value_has_the_same_number_of_words(n):
         assert last == size - 1 or values(n, last + 1) != value
 
 
-def test_one_value_needs_no_word():
-    assert exact.uniform_below(1, iter([])) == 0
-
-
 # --- u < e^{-j/16} ----------------------------------------------------------------------------------------
 
 
@@ -85,10 +81,6 @@ def test_the_digits_are_those_of_decimal(j):
     """Its exp is correctly rounded; 40 digits are 386 decimal ones, more than the compiled table has."""
     with decimal.localcontext(prec=420):
         assert list(digits_of((decimal.Decimal(-j) / 16).exp())) == [exact.digit(j, i) for i in range(40)]
-
-
-def test_u_is_below_e_to_minus_nothing():
-    assert exact.below(0, [], iter([2**32 - 1]))
 
 
 @pytest.mark.parametrize("j", [1, 5, 127, 128])
@@ -406,10 +398,6 @@ def test_a_scale_that_is_no_small_fraction_is_refused(scale):
     for coins in (exact.ExactCoins, CompiledCoins):
         with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; it must be"):
             coins(scale, seeded())
-
-
-def test_a_whole_number_is_a_fraction():
-    assert ExactLaplace(3, seeded()).t == Fraction(3)
 
 
 # --- sources ----------------------------------------------------------------------------------------------

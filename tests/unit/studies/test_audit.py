@@ -12,7 +12,7 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run her
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredRun
-from experiments.studies.audit import STUDY, false_alarms, rows
+from experiments.studies.audit import STUDY
 from experiments.studies.shared.style import PRIVACY
 
 # Key, panel, mistake, noise, claimed, certified, replayed, attacked, lowest bits, caught.
@@ -96,12 +96,6 @@ def test_every_arm_has_its_numbers(figure):
     }
 
 
-def test_only_bounds_can_be_wrong():
-    made = rows(experiment())
-    assert [row.audited for row in made] == [arm[7] for arm in ARMS]
-    assert sum(row.bounds for row in made) == 5 * 4 + 1 and false_alarms(made) == pytest.approx(21e-9)
-
-
 def test_table():
     header, *body = STUDY.table(experiment())
     assert [row[0] for row in body] == [key for key, *_ in ARMS for _ in range(2)][:-1]
@@ -125,12 +119,10 @@ def test_report(tmp_path):
     words = text.read_text()
     assert "- 4 of 4 audits of honest privatizers stay below the certificate." in words
     assert "- 1 of 2 mistakes that are made on purpose are caught, 1 of them by the replay" in words
-    assert "missed: words of ten_percent, label of short." in words
     assert (
         "label of noise_paper: claims ε = 1 (a user added or removed), where the attack finds at least 0.9"
         in words
     )
-    assert "It certifies 2 if she is replaced, and the attack shows at least 1.83 there" in words
     assert (
         "- Lowest bits of floating-point noise: 2 of 4 attacks show more than is certified, the largest 3.10"
         in words

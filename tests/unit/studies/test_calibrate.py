@@ -8,7 +8,6 @@ from drawn import boxes, cells, is_log, lines, texts_at, ticks
 from made_up import stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
-from dpucbvi.calibrate import around
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate import STUDY, calibrations
 
@@ -101,19 +100,6 @@ def test_every_cell_of_a_map_is_its_objective(figure, panel, regret):
     assert not axes.yaxis.get_inverted() and not axes.xaxis.get_inverted()
 
 
-def test_a_problem_with_small_regrets_is_written_and_has_ticks():
-    """Regrets of 13 to 14, and of 9 to 900: not 0.0k, and no axis without a number."""
-    values = {0.01: 13.2, 0.1: 13.9, 1.0: 13.6}
-    arms = [arm("UCBVI", "ucbvi_bf", "u", value, b, None) for b, value in values.items()]
-    arms += [arm("DP-UCBVI", "dp_ucbvi", "x", 900.0 * b, b, 1.0) for b in BONUSES]
-    figure = STUDY.draw(stored_experiment("calibrate", arms))
-    figure.canvas.draw()
-    maps, line = figure.axes[:2]
-    assert sorted(texts_at(maps).values()) == ["9.39", "90.4", "900"]
-    low, high = line.get_ylim()
-    assert sum(low <= at <= high and bool(text) for at, text in ticks(line)[1].items()) >= 2
-
-
 def test_solid_boxes_are_at_the_choices_and_dashed_ones_at_what_a_variant_is_run_with(figure):
     found = []
     for axes in figure.axes[:2]:
@@ -178,59 +164,11 @@ def test_the_end_of_the_run_names_the_choices():
     assert rows[3] == ("HOEFFDING", "0.01", "-", "900", "× 4.44", "1 of 3", "yes")
 
 
-def several(of: dict) -> StoredExperiment:
-    """Arms of one label that are told apart by their panel or their environment."""
-    arms = [
-        change(made._replace(key=f"{name}{i}"))
-        for name, (regret, change) in of.items()
-        for i, (b, c) in enumerate((b, c) for b in BONUSES for c in CONFIDENCES)
-        for made in [arm("batches", "dp_ucbvi", "x", regret("x", b, c), b, c)]
-    ]
-    return stored_experiment("calibrate", arms)._replace(name="calibrate_mechanisms")
-
-
-def in_chain(arm: StoredArm) -> StoredArm:
-    runs = [
-        run._replace(config={**run.config, "env": {**run.config["env"], "name": "chain"}}) for run in arm.runs
-    ]
-    return arm._replace(runs=runs)
-
-
-@pytest.mark.parametrize(
-    ("change", "names"),
-    [
-        (lambda arm: arm._replace(panel="step"), ["batches", "batches, step"]),
-        (in_chain, ["RiverSwim: batches", "chain: batches"]),
-    ],
-    ids=["panel", "environment"],
-)
-def test_an_algorithm_is_told_by_label_panel_and_environment(change, names, tmp_path):
-    made = several({"first": (bowl, lambda arm: arm), "second": (shifted, change)})
-    _, *rows = STUDY.table(made)
-    assert [row[:3] for row in rows] == [(names[0], "0.1", "0.01"), (names[1], "1", "0.01")]
-    (path,) = STUDY.report(made, tmp_path, {}.get)
-    rows = list(csv.DictReader(path.open()))
-    assert (
-        path.name == "calibrate_mechanisms.csv" and list(dict.fromkeys(r["algorithm"] for r in rows)) == names
-    )
-    figure = STUDY.draw(made)
-    assert [axes.get_title("left").partition("\n")[0] for axes in figure.axes] == names
-
-
 def test_a_setting_with_large_regrets_does_not_decide_alone():
     """A tenth of the regret in x outweighs twice that in y, though y's regrets are 90 times as large."""
     factors = {("x", 1.0): 0.1 / 2.0, ("y", 1.0): 2.0 / 2.0}  # the bowl itself about doubles at 1
     tilted = grid(lambda s, b, c: bowl(s, b, c) * factors.get((s, b), 1.0), shifted)
     assert calibrations(tilted)[0].choice == (1.0, 0.01)
-
-
-def test_around_are_the_neighbours_one_step_away():
-    dp, _, plain, hoeffding = calibrations(grid())
-    least = objective(bowl, 0.1, 0.01)
-    neighbours = [(0.01, 0.01), (0.1, 0.001), (0.1, 0.1), (1.0, 0.01)]
-    assert around(dp) == {at: pytest.approx(objective(bowl, *at) / least) for at in neighbours}
-    assert around(plain) == {(0.01,): pytest.approx(14.0, rel=1e-3), (1.0,): pytest.approx(10.4, rel=1e-3)}
-    assert around(hoeffding) == {(0.1,): pytest.approx(40 / 9, rel=1e-3)}
 
 
 def test_points_with_different_settings_are_refused():

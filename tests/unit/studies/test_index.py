@@ -1,7 +1,5 @@
 """The index of studies: one entry per experiment, under its name, and what is made of it in the end."""
 
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from experiments.studies import (
     names,
     sections,
     study,
-    table,
 )
 from experiments.studies.artifact.figures import read_captions
 
@@ -59,11 +56,6 @@ def test_an_unknown_name_is_refused_and_never_a_default(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_names_are_listed_without_matplotlib():
-    code = "import sys, experiments.studies as s; s.names(); sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
 def test_a_figure_is_two_files_and_the_same_results_give_the_same_bytes(tmp_path):
     made = stored_experiment("regret", [stored_arm("a", grid(50_000) ** 0.5)])._replace(name="mine")
     first = {path.name: path.read_bytes() for path in draw(made, tmp_path / "one")}
@@ -80,14 +72,6 @@ def test_an_experiment_that_was_changed_says_so_in_its_figure_and_beside_it():
     made = stored_experiment("regret", [stored_arm("a", grid(50_000) ** 0.5)])._replace(changed=("K=200",))
     assert drawn(made).get_suptitle() == "changed: K=200" and " Changed: K=200. " in caption(made)
     assert drawn(made._replace(changed=())).get_suptitle() == ""
-
-
-def test_the_table_is_that_of_the_study():
-    made = stored_experiment("regret", [stored_arm("a", 100.0)])
-    header, row = table(made).splitlines()
-    told = "arm regret 95% ± bonus × E × counts privacy δ ε (a user added or removed) ε (replaced)"
-    assert " ".join(header.split()) == told
-    assert row.split() == ["a", "101", "19.9", "1", "1", "per", "step", "JDP", "0", "1", "2"]
 
 
 def without_counts(name):

@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import across, cells, is_log, lines, said, texts_at, ticks
+from drawn import across, cells, is_log, lines, texts_at, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
-from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.literal import STUDY, check_engines_agree, episodes_needed, learned, literal_setup
+from experiments.lab.store import StoredExperiment
+from experiments.studies.literal import STUDY, check_engines_agree, episodes_needed, literal_setup
 from experiments.studies.shared.style import PRIVACY
 
 H, S = 4, 2
@@ -105,22 +105,6 @@ def test_every_range_is_what_the_bonus_needs(figure):
     hues = {round(float(line.y[0]), 3): line.colour for line in lines(axes, 2)}
     assert hues == {y: marks[y, "o"].colour for y, marker in marks if marker == "o"}
     assert axes.get_title("left") == "bonus below $H$ (●) and $H/10$ (◆)"
-
-
-def test_the_words(figure):
-    assert figure.axes[0].get_title("right").endswith("at $K$ = 3,000") and "K = 3,000" in said(figure)
-    words = STUDY.caption(experiment())
-    assert "the same 40 episodes, bit for bit" in words and "2 runs of each arm" in words
-
-
-def arm(of: str, **settings) -> StoredArm:
-    return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
-
-
-def test_a_share_is_over_all_runs():
-    half = arm("a", Q=Q({3: 4}))
-    mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
-    np.testing.assert_array_equal(learned(mixed), [0, 0, 0, 0.5])
 
 
 def test_exact_arms_that_differ_are_refused():

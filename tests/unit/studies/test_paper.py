@@ -11,7 +11,6 @@ from made_up import grid, stored_arm, stored_experiment
 from dpucbvi.errors import InputError
 from experiments import studies
 from experiments.lab.store import StoredExperiment
-from experiments.studies.artifact.figures import read_captions, write_captions
 
 ROOT = Path(__file__).resolve().parents[3]
 spec = importlib.util.spec_from_file_location("cli_paper", ROOT / "experiments" / "paper.py")
@@ -99,15 +98,6 @@ def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
     code, _, err = press({}, also=["calibrate"], stored={"calibrate": calibration("calibrate")})
     assert code == 1 and "`make ship`" in err
     assert files(tmp_path) == [f"results/figures/calibrate.{kind}" for kind in ("md", "pdf", "png")]
-
-
-def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
-    folder = tmp_path / "paper" / "figures"
-    write_captions(folder, {"zebra": "Stripes.", "calibrate": "Older words."})
-    press({"calibrate": calibration("calibrate")})
-    found = read_captions(folder)
-    assert list(found) == ["calibrate", "zebra"] and found["zebra"] == "Stripes."
-    assert found["calibrate"].startswith("How the factors on the bonus and on E were chosen.")
 
 
 @pytest.mark.slow

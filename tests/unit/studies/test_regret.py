@@ -6,11 +6,10 @@ from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
-from dpucbvi.drawing.end_labels import spread
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
-from experiments.studies.regret import STUDY, setting
-from experiments.studies.shared.arms import check_same_grid, environment_name, names
+from experiments.studies.regret import STUDY
+from experiments.studies.shared.arms import check_same_grid, names
 from experiments.studies.shared.printed import printed_beside, printed_curves
 from experiments.studies.shared.tables import aligned
 
@@ -154,21 +153,6 @@ def test_arms_of_one_label_are_told_apart_by_their_settings():
     assert [name for name, _ in names(arms)] == ["mine, JDP ε = 1, pooled", "mine, JDP ε = 1, per step"]
 
 
-@pytest.mark.parametrize("n", [1, 20])
-def test_nothing_is_clipped_and_no_two_curves_look_alike(n):
-    """Twenty arms with long names: all words lie inside the figure, each curve has its own look."""
-    arms = [stored_arm(f"arm {i} has a rather long name", (1 + i) * EPISODES**0.5) for i in range(n)]
-    figure = STUDY.draw(experiment(*arms))
-    (axes,) = figure.axes
-    inside = figure.bbox.padded(1.0)
-    for text in (*axes.texts, *figure.texts, axes.title):
-        box = text.get_window_extent()
-        assert inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1), text.get_text()
-    curves = lines(axes, least=len(EPISODES))[:n]
-    assert len({(curve.colour, curve.look) for curve in curves}) == n
-    assert len({(label.colour, label.marker) for label in end_labels(axes).values()}) == n
-
-
 def test_the_uniform_policy_is_drawn_beside_them():
     """RiverSwim: it loses 3.3973 - 0.0438 in every episode (tests of the environments and of Table 1)."""
     axes = drawn(three_arms())
@@ -206,12 +190,6 @@ def test_where_Q_is_not_known_nothing_is_said_of_what_was_learnt(known):
     assert "learnt" not in said(dp.plot(results(experiment)))
 
 
-def test_environments_have_their_own_names():
-    assert environment_name({"name": "gymnasium", "id": "FrozenLake-v1"}) == "FrozenLake-v1"
-    assert environment_name({"name": "file", "path": "somewhere/my_mdp.npz"}) == "my_mdp"
-    assert environment_name({"name": "lock_of_mine"}) == "lock of mine"
-
-
 def test_plot_draws_runs_by_their_names(tmp_path):
     river = dp.riverswim(S=3, H=4)
     one, two = (
@@ -232,11 +210,6 @@ def test_plot_draws_runs_by_their_names(tmp_path):
         dp.plot(one, y="cubic")
 
 
-def test_the_title_names_an_environment_only_if_all_arms_share_it():
-    assert setting(experiment(one())) == "Regret on RiverSwim, $S=6$, $A=2$, $H=20$"
-    assert "several" in setting(experiment(one(), one(env={**RIVER, "variant": "strehl_littman"})))
-
-
 def test_a_mean_over_different_settings_is_refused():
     first, second = one(0).runs[0], one(1).runs[0]
     arm = one()
@@ -245,16 +218,6 @@ def test_a_mean_over_different_settings_is_refused():
         STUDY.draw(experiment(arm._replace(runs=[first, one(1, bonus=0.5).runs[0]])))
     with pytest.raises(AssertionError, match="a seed twice"):
         STUDY.draw(experiment(arm._replace(runs=[first, first])))
-
-
-def test_spread_keeps_order_gap_and_bounds():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        wanted = rng.uniform(0, 1, size=rng.integers(1, 8))
-        placed = spread(wanted, 0.1, 0.0, 1.0)
-        order = np.argsort(wanted)
-        assert (np.diff(placed[order]) > 0.1 - 1e-12).all()
-        assert placed.min() >= -1e-12 and placed.max() <= 1.0 + 1e-12
 
 
 def test_the_table_has_a_row_per_arm():

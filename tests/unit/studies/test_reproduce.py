@@ -38,12 +38,6 @@ def test_every_experiment_is_listed_once_with_its_minutes(listed):
         assert step.missing == step.runs > 0 and step.left == step.minutes
 
 
-@pytest.mark.slow  # every arm of every experiment is made: 20 s
-def test_the_papers_figure_comes_first_and_the_longest_last(listed):
-    assert listed[0].name == "riverswim"
-    assert [step.minutes for step in listed[1:]] == sorted(step.minutes for step in listed[1:])
-
-
 def test_what_is_stored_is_subtracted(reproduce):
     half, done = reproduce.Step("half", 7, 5, 10), reproduce.Step("done", 3, 0, 10)
     assert (half.left, done.left) == (4, 0)

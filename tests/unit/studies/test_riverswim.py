@@ -7,12 +7,11 @@ import pytest
 from drawn import bands, is_log, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
-from scipy.stats import binomtest
 
 from dpucbvi.stats import paired
 from experiments.lab.shipped import Shipped
 from experiments.studies.riverswim import STUDY
-from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled, tail
+from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
 from experiments.studies.shared.style import HUES
@@ -109,15 +108,6 @@ def test_a_run_is_settled_if_its_end_grows_slower_than_the_square_root(power, se
     assert settled(episodes, 100.0 * episodes**power) == settles
 
 
-def test_the_share_that_never_settles_has_clopper_and_pearsons_interval(experiment):
-    arm = experiment.arms[2]
-    straight = [run._replace(trace=run.trace._replace(regret=0.1 * EPISODES)) for run in arm.runs[:3]]
-    found = tail(arm._replace(runs=[*straight, *arm.runs[3:]]))
-    wanted = binomtest(3, 4).proportion_ci(0.95, "exact")
-    assert (found.unsettled, found.runs) == (3, 4)
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
-
-
 def test_a_mean_reproduces_if_it_lies_in_the_printed_band(experiment):
     by_key = {arm.key: arm for arm in experiment.arms}
     assert reproduces(by_key["fitted_DP-UCBVI_jdp_eps1"]) == "yes (fitted)"
@@ -186,18 +176,6 @@ def test_every_cell_of_the_report(experiment, report):
 def test_a_panel_that_lacks_a_curve_is_not_judged(experiment):
     kept = [arm for arm in experiment.arms if arm.key != "others_DP-UCBVI_ldp_eps2"]
     assert list(columns(experiment._replace(arms=kept))) == ["Section 5's noise", "fitted, shape only"]
-
-
-def test_figure_and_report_name_the_episodes_that_were_run(experiment, tmp_path):
-    def shorter(run):
-        return run._replace(config={**run.config, "K": 700})
-
-    arms = [arm._replace(runs=[shorter(run) for run in arm.runs]) for arm in experiment.arms]
-    text = STUDY.report(experiment._replace(arms=arms), tmp_path, lambda _: None)[0].read_text()
-    assert "### Regret after 700 episodes\n" in text and "50,000" not in text
-    assert {row[NUMBERS.index("reproduces")] for row in STUDY.table(experiment._replace(arms=arms))[1:]} == {
-        "-"
-    }
 
 
 def test_what_the_words_say_of_the_runs_that_ship_is_so():

@@ -22,12 +22,6 @@ sys.modules["cli_verify"] = verify  # joblib's processes look the tasks up there
 spec.loader.exec_module(verify)
 
 
-def test_the_share_fills_the_time_and_cuts_only_the_long_runs():
-    took = np.array([1.0, 2.0, 30.0, 50.0])
-    shares = [verify.share(took, seconds) for seconds in (100.0, 23.0, 4.0)]
-    assert shares == pytest.approx([50.0, 10.0, 1.0])
-
-
 def made_up(seconds: float, episodes: list[int], engine: str = "fast", K: int = 50_000) -> StoredRun:
     """A run that was never made: how long it took, and where it is stored."""
     trace = Trace(np.array(episodes), *[None] * 9)
@@ -49,21 +43,6 @@ def test_what_has_no_parts_is_run_if_it_takes_an_eighth_of_the_time():
     assert verify.reaches([*audits, made_up(2.0, [1, 2, 3], "reference", K=3)], 1_000.0) == [4, 0, 3]
     long = made_up(2_000.0, [1, 10, 100, 50_000])  # what the audit takes is not given to others: 876 s
     assert verify.reaches([audits[0], long, long], 1_000.0) == [4, 100, 100]
-
-
-def test_the_closing_lines_count_every_grade():
-    def answer(grade: str):
-        return verify.Answer("a", 1, 9, 3, grade)
-
-    first, why, last = verify.verdict(
-        [answer(grade) for grade in ("equal", "equal", "equal to rounding", "different", "not compared")], 9.87
-    ).splitlines()
-    assert first == (
-        "5 runs, 15 numbers, 9.9 minutes: 2 equal, 1 equal to rounding, 1 different, 1 not compared"
-    )
-    assert why.startswith("not compared: ") and last == "not every run agrees with the stored one"
-    good = verify.verdict([answer("equal"), answer("equal to rounding")], 1.0).splitlines()
-    assert good[1:] == ["every run that was compared agrees with the stored one"]
 
 
 def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
@@ -196,10 +175,3 @@ def test_an_mdp_from_a_file_is_compared_as_long_as_it_is_the_same(tmp_path):
     )
     path.unlink()
     assert verify.compare(verify.Task("a", run, 60)).wrong.startswith("env.path: ")
-
-
-@pytest.mark.parametrize("option, value", [("--workers", "0"), ("--minutes", "nan"), ("--minutes", "-1")])
-def test_a_bad_option_is_a_line(monkeypatch, capsys, tmp_path, option, value):
-    ship(tmp_path, made(0))
-    code, out, err = press(monkeypatch, capsys, tmp_path, f"{option}={value}")
-    assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith(f"error: {option}: ")
