@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -113,15 +112,3 @@ def test_an_extra_is_offered_by_its_name():
     offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for package, name in re.findall(r"needs (\w+): pip install 'dpucbvi\[(\w+)\]'", " ".join(CALLS.values())):
         assert any(line.startswith(package) for line in offered[name])
-
-
-def test_only_a_missing_module_is_told_that_way():
-    from dpucbvi.errors import InputError, extra
-
-    with (
-        pytest.raises(InputError, match=r"^it needs no_such: pip install 'dpucbvi\[some\]'$"),
-        extra("some", "it"),
-    ):
-        import_module("no_such")
-    with pytest.raises(ZeroDivisionError), extra("some", "it"):
-        1 / 0  # noqa: B018

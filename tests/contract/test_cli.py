@@ -33,21 +33,12 @@ BAD = {
     "+exp=riverswim arms.jdp_eps1.K=5": "write +arms.jdp_eps1.K=... to add it",
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
     # types
-    "K=many": "K: 'many' is not accepted; it must be an integer",
-    "env=null": "must be a string or a list",
     "K=${no_such}": "no_such",
-    "task=attack": "task: 'attack' is not accepted; it must be one of run, audit, certify, plan",
     "task=audit study=audit": "attack.name: a value is needed",
     "task=audit": "study: 'regret' is not accepted; it must be one of audit",
     # values
-    "K=0": "K: 0 is not accepted; it must be an integer from 1 to 2147483647",
-    "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number >= 1e-100",
     "env.S=1e9": "env: an MDP of H = 20, S = 1e+09, A = 2 takes 4.8e+10 GB, this machine has",
     "env=hard_tree env.depth=30 env.H=100": "env: an MDP of H = 100, S = 1.07e+09, A = 2 takes",
-    "env.variant=nile": "env.variant: 'nile' is not one of",
-    "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no reported curve",
-    "+grid={5:[1]}": "grid.5: no such key",
     "grid=''": "grid='': changes no run",
     f"K={'9' * 400}": "K: 9999",
     "runtime.results='~nobody_here/x'": "runtime.results: '~nobody_here/x' is no folder",
@@ -57,12 +48,8 @@ BAD = {
     "runtime=dask runtime.address=tcp://127.evil.example:1": "it must be tls://HOST:PORT of a Dask scheduler",
     "-m K=range(5,1)": "--multirun: these settings have no values, so there is nothing to run",
     "-m K=5,6 name=x": "name: x would name 2 experiments",
-    "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
     # settings that change nothing
-    "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon=7: changes no run; every",
     "+grid={K:[5,6]} K=5": "K=5: changes no run",
-    "~bonus.scale": "~bonus.scale: changes no run",
-    "attack.trials=5": "attack.trials=5: changes no run",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
     f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
     "study=epsilon": "study: 'epsilon' is not accepted; it must be one of regret",
@@ -166,13 +153,6 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
     assert (code, err) == (0, "")
     assert Store(tmp_path / "results").experiments() == ["single-0", "single-1"]
     assert list((tmp_path / "here").iterdir()) == []
-
-
-def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path):
-    code, out, err = cli("runtime.true_counts=false", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
-    assert not (tmp_path / "results").exists()
 
 
 ATTACK = ("task=audit", "study=audit", "attack.name=released", "attack.trials=200")

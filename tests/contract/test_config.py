@@ -197,13 +197,6 @@ def test_defaults_are_the_literal_paper():
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_file_opens_with_its_command_and_minutes(name):
-    package, command = (CONF / "exp" / f"{name}.yaml").read_text().splitlines()[:2]
-    assert package == "# @package _global_"
-    assert re.match(rf"# python experiments/run\.py \+exp={name} +\(about \d+ min on 2 cores\)$", command)
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_file_holds_only_differences(name):
     tree = OmegaConf.to_container(OmegaConf.load(CONF / "exp" / f"{name}.yaml"))
     tree.pop("defaults", None)

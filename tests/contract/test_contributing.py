@@ -24,10 +24,7 @@ FILES = {
     "An environment": {"dpucbvi/environments.py"},
     "An experiment": {"experiments/studies/states.py", "conf/exp/states.yaml"},
     "An agent": {"dpucbvi/agents/mbie.py", "conf/agent/mbie.yaml"},
-    "A privatizer": {
-        "dpucbvi/privatizers/fresh.py",
-        "conf/privatizer/fresh.yaml",
-    },
+    "A privatizer": {"dpucbvi/privatizers/fresh.py", "conf/privatizer/fresh.yaml"},
 }
 
 
@@ -165,15 +162,6 @@ def test_an_agent_and_a_privatizer_run_on_both_engines_and_by_name(tmp_path):
     assert re.search(r"^mbie .* JDP +0 +7 +14$", told, re.MULTILINE)
     assert copy.drawn("single")
     assert copy.touched() == FILES["An agent"] | FILES["A privatizer"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("own", ["agent=mbie", "privatizer=fresh"])
-def test_an_agent_and_a_privatizer_stand_alone(own, tmp_path):
-    section = "An agent" if own.startswith("agent") else "A privatizer"
-    copy = Copy(tmp_path, section)
-    assert copy.run_py(own, "engine=reference", "env.S=3", "env.H=4").startswith("single: 2 runs computed")
-    assert copy.touched() == FILES[section]
 
 
 def test_an_environment_is_one_function_and_an_experiment_two_files(tmp_path):

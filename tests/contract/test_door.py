@@ -145,12 +145,10 @@ BAD_RUNS = {
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
     "K: True is not accepted": {"K": True},
     "beta: 0 is not accepted; it must be a number from 1e-100 to below 1": {"beta": 0},
-    "beta: 1e-322 is not accepted; it must be a number from 1e-100": {"beta": 1e-322},
     "beta: nan is not accepted": {"beta": float("nan")},
     "trace_points: 1 is not accepted; it must be an integer from 2 to 1000000": {"trace_points": 1},
     "lp_checks: -1 is not accepted; it must be an integer from 0 to 1000000": {"lp_checks": -1},
     "seed: 1.0 is not accepted; it must be an integer >= 0": {"seed": 1.0},
-    "seed: None is not accepted": {"seed": None},
     "seed: -1 is not accepted": {"seed": [0, -1]},
     "seed: none of 1 to 1,000,000 integers >= 0 are given": {"seed": []},
     "seed: more than 1 to 1,000,000 integers": {"seed": count()},
@@ -158,7 +156,6 @@ BAD_RUNS = {
     "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
     "privatizer: Central is not accepted": {"privatizer": dp.Central},
-    "privatizer: str is not accepted": {"privatizer": "central"},
     "agent: DPUCBVI is not accepted": {"agent": dp.DPUCBVI},
     "agent: Central is not accepted": {"agent": CENTRAL, "privatizer": dp.DPUCBVI()},
     "privatizer: UCBVI takes none and Central is JDP": {"agent": dp.UCBVI()},
@@ -185,9 +182,6 @@ NO_POLICY = {
 }
 BAD_PARTS = {
     "epsilon: -1 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=-1),
-    "epsilon: 1e-320 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=1e-320),
-    "epsilon: inf is not accepted": lambda: dp.Local(epsilon=float("inf")),
-    "epsilon: '1' is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon="1"),
     "sensitivity: replace-one is not accepted; it must be one of paper, replace_one": (
         lambda: dp.Central(epsilon=1, sensitivity="replace-one")
     ),
@@ -198,7 +192,6 @@ BAD_PARTS = {
         lambda: dp.Local(epsilon=1, printed_constant=0)
     ),
     "bonus_scale: 0 is not accepted; it must be a number > 0": lambda: dp.DPUCBVI(bonus_scale=0),
-    "bonus_scale: '1' is not accepted": lambda: dp.PUCB(bonus_scale="1"),
 }
 BAD = {
     **{told: partial(run, **given) for told, given in BAD_RUNS.items()},
@@ -320,15 +313,6 @@ def test_hostile_agents_that_end_are_one_line():
         run(agent=short)
     with pytest.raises(dp.InputError, match="is neither a generator"):
         run(agent=lambda problem, private: None)
-
-
-def test_bad_input_is_told_before_anything_is_run():
-    seen = []
-    with pytest.raises(dp.InputError):
-        run(seed=[0, -1], watch=lambda *episode: seen.append(episode))
-    with pytest.raises(dp.InputError):
-        run(engine="gpu", watch=lambda *episode: seen.append(episode))
-    assert seen == []
 
 
 # --- what it costs to come in --------------------------------------------------------------------------------

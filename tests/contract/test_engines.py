@@ -237,16 +237,10 @@ def assert_same_arrays(one: Iterable[np.ndarray], other: Iterable[np.ndarray]) -
 
 OTHERS = [name for name in PRIVATIZERS if getattr(PRIVATIZERS[name], "sparse", False)]
 SPARSE = [*PAIRS, *(dp_ucbvi_with(name).pair for name in OTHERS if name not in OF_MODEL.values())]
-quick_sparse = {"central", "local", "kary_tree", "toeplitz"}  # with DP-UCBVI, in make test
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [
-        pytest.param(pair, id="-".join(pair), marks=[] if {pair[1]} <= quick_sparse and i < 2 else [slow])
-        for i, pair in enumerate(SPARSE)
-    ],
-)
+@slow  # it compiles all of them once more, for other counters
+@pytest.mark.parametrize("pair", SPARSE, ids="-".join)
 @pooled_or_not
 def test_engines_agree_where_only_possible_transitions_are_counted(pair: Pair, pooled: bool) -> None:
     changes = BATCHED if pair[1] == "batches" else {}

@@ -2,7 +2,6 @@
 
 import csv
 import html
-import importlib.util
 import json
 import re
 import shutil
@@ -11,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments import page
 from experiments.lab.shipped import Shipped
 
 ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("cli_page", ROOT / "experiments" / "page.py")
-page = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(page)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # Appended to the page: works it as a reader would, and leaves what it saw in the document.

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import dpucbvi as dp
 from dpucbvi.errors import InputError
-from experiments.lab.assemble import assemble
 from experiments.lab.compose import config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.lab.settings import canonical, run_settings
-from experiments.lab.store import Store, identity, run_id
+from experiments.lab.store import Store
 from experiments.studies import draw
 from experiments.studies.shared.arms import noise_of
 
@@ -73,23 +71,3 @@ def test_exact_noise_is_never_dropped_silently(name):
     ):
         canonical(settings)
     canonical(run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "simulation"}}))
-
-
-def test_the_name_of_a_simulation_does_not_say_so():
-    """Results keep the names that they had before there was a choice."""
-
-    def name(privatizer="central", **more):
-        tree = {"privatizer": {"name": privatizer, "epsilon": 1.0, **more}, "engine": {"name": "reference"}}
-        settings = canonical(run_settings(tree))
-        assert isinstance(assemble(settings).privatizer, dp.Central | dp.Toeplitz | dp.OneQuestion)
-        return run_id(identity(settings, dp.riverswim(), 0))
-
-    assert name() == name(noise="simulation") != name(noise="exact")
-    assert (
-        name("one_question") == name("one_question", noise="simulation") != name("one_question", noise="exact")
-    )
-    assert (
-        name("toeplitz")
-        == name("toeplitz", factorisation="blt")
-        != name("toeplitz", factorisation="square_root")
-    )

@@ -7,13 +7,7 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.agents.plans import next_gaps
-from dpucbvi.agents.ucbvi import (
-    REFINED,
-    bonus_2,
-    hoeffding_constants,
-    next_gap,
-    ucbvi_bernstein_constants,
-)
+from dpucbvi.agents.ucbvi import REFINED, bonus_2, hoeffding_constants, next_gap, ucbvi_bernstein_constants
 from dpucbvi.simulate import episodes, set_up
 
 

@@ -39,10 +39,7 @@ def test_the_choice_is_the_middle_of_the_valley():
     points = {(1e-5, 0.1): 100.0, (1e-4, 0.01): 109.0, (1e-3, 1e-3): 101.0, (1e-4, 0.1): 111.0}
     made = Calibration("dp_ucbvi", "x", points)
     assert made.valley == [(1e-5, 0.1), (1e-4, 0.01), (1e-3, 1e-3)] and made.choice == (1e-4, 0.01)
-    assert Calibration("dp_ucbvi", "x", {**points, (1e-4, 0.01): 111.0}).choice == (
-        1e-5,
-        0.1,
-    )
+    assert Calibration("dp_ucbvi", "x", {**points, (1e-4, 0.01): 111.0}).choice == (1e-5, 0.1)
 
 
 def test_at_the_edge_is_any_factor_that_is_the_least_or_the_largest_of_its_grid():

@@ -129,23 +129,3 @@ def test_what_makes_no_sense_is_refused(agent, privatizer, settings, message):
     with pytest.raises(dp.InputError) as error:
         set_up(RIVER, agent, privatizer, 9, **settings)
     assert str(error.value).startswith(message)
-
-
-def test_a_release_without_an_sd_cannot_be_zeroed():
-    class Silent(dp.NonPrivate):
-        model = "JDP"
-
-        def certificate(self, problem, G):
-            return dp.Certificate("JDP", 1.0, 2.0)
-
-        def release(self, problem, G, seed):
-            return Bare(super().release(problem, G, seed))
-
-    class Bare:
-        def __init__(self, made):
-            self.release = made.release
-
-    with pytest.raises(
-        dp.InputError, match=r"^zero: the release of Silent has no sd, so nothing can be zeroed"
-    ):
-        dp.run(RIVER, dp.DPUCBVI(), Silent(), K=9, zero=1.0)

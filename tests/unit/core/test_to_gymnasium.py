@@ -55,13 +55,6 @@ def test_the_mean_return_of_a_policy_is_its_exact_value(mdp, with_step):
     assert p_value(sums, mdp.initial @ dp.optimal_values(mdp)[0][0]) < FALSE_ALARM
 
 
-def test_equal_seeds_give_equal_episodes_and_others_do_not():
-    pi = np.ones((COINS.H, COINS.S), int)
-    one, two, other = (returns(COINS, pi, False, seed, 50) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(one, other)
-
-
 def test_the_way_back_is_the_same_problem():
     """The largest reward of the river is 1, so that from_gymnasium leaves the rewards as they are."""
     back = dp.from_gymnasium(dp.to_gymnasium(RIVER), H=RIVER.H)

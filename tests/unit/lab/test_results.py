@@ -57,17 +57,7 @@ def test_the_table_has_all_that_tells_arms_apart(stored):
     runs = dp.load(stored / "grid")
     table = runs.to_frame()
     assert len(table) == 2 * 2 * 120
-    assert {
-        "arm",
-        "run",
-        "K",
-        "seed",
-        "episode",
-        "regret",
-        "epsilon_add_remove",
-        "epsilon_replace_one",
-        "delta",
-    } < set(table)
+    assert {"arm", "run", "K", "seed", "episode", "regret", "epsilon_add_remove", "delta"} < set(table)
     last = table[table.episode == 120].set_index(["bonus.scale", "seed"])
     for scale, key in ((0.01, "dp_ucbvi@bonus.scale=0.01"), (1.0, "dp_ucbvi@bonus.scale=1.0")):
         assert last.loc[scale].regret.tolist() == runs[key].regret[:, -1].tolist()

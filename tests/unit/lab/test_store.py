@@ -1,18 +1,22 @@
 """Results on disk: exact, complete or absent, named by what was run."""
 
 import os
+import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import dpucbvi
 import dpucbvi as dp
 from dpucbvi.archive import Unreadable, write
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
+from dpucbvi.sources import code, hash_of
 from dpucbvi.trace import Trace
+from experiments.lab import store as module
 from experiments.lab.assemble import assemble, stored_environment
 from experiments.lab.settings import (
     BonusSettings,
@@ -23,7 +27,7 @@ from experiments.lab.settings import (
     canonical,
     run_settings,
 )
-from experiments.lab.store import Store, identity, named as with_settings, run_id, settings_of
+from experiments.lab.store import ROOT, Store, identity, named as with_settings, provenance, run_id, settings_of
 
 ENV = {"name": "random", "S": 2, "A": 2, "H": 2}
 CENTRAL = {"name": "central", "epsilon": 1.0}
@@ -85,12 +89,6 @@ def test_the_name_of_a_run_is_the_one_it_always_had():
     """Results outlive the code that made them. These were stored before the settings moved into the lab."""
     assert run_id(named(RunSettings(), 0)) == "2a448f114edc38d3"
     assert run_id(named(PUBLIC, 4)) == "7b9ac939f8bf3627"
-
-
-def test_settings_younger_than_the_first_results_are_left_out_at_the_value_that_all_runs_had():
-    assert named()["agent"] == {"name": "dp_ucbvi", "pooled": False}
-    assert named()["privatizer"] == {**CENTRAL, "sensitivity": "paper"}
-    assert named()["postprocess"] == {"name": "closed_form"}
 
 
 OTHERS = [
@@ -231,10 +229,8 @@ def test_an_experiment_is_its_arms_in_order(store):
     store.save_experiment("both", "regret", {"x": "log"}, arms)
     assert store.experiments() == ["both"]
     experiment = store.load_experiment("both")
-    assert [(arm.key, arm.label, arm.printed, len(arm.runs)) for arm in experiment.arms] == [
-        ("b", "B", "jdp_eps1", 2),
-        ("a", "A", None, 1),
-    ]
+    found = [(arm.key, arm.label, arm.printed, len(arm.runs)) for arm in experiment.arms]
+    assert found == [("b", "B", "jdp_eps1", 2), ("a", "A", None, 1)]
     assert [run.config["seed"] for run in experiment.arms[0].runs] == [4, 5]
     assert (experiment.name, experiment.study, experiment.figure) == ("both", "regret", {"x": "log"})
 
@@ -290,3 +286,25 @@ def test_an_identity_gives_the_settings_back_that_made_it(families):
     tree = identity(made, assemble(made).mdp, 3)
     assert ("families" in tree["privatizer"]) == (families == "tuned")
     assert canonical(settings_of(tree)) == made
+
+
+# --- which code a result is said to come from -----------------------------------------------------------------
+
+
+def test_provenance_says_code_packages_and_machine():
+    told = provenance()
+    assert told["code"] == code() and told["lab"] == hash_of(ROOT / "experiments" / "lab") != code()
+    assert set(told["versions"]) >= {"python", "numpy", "scipy", "numba", "cvxpy"}
+    assert told["versions"]["dpucbvi"] == dpucbvi.__version__
+    assert set(told["platform"]) == {"system", "machine"}
+    if (ROOT / ".git").exists():
+        head = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
+        assert told["commit"] == head.stdout.strip() and told["dirty"] in (True, False)
+    else:
+        assert told["commit"] is None and told["dirty"] is None
+
+
+def test_outside_a_checkout_there_is_no_commit(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    told = provenance()
+    assert told["commit"] is None and told["dirty"] is None and told["code"] == code()

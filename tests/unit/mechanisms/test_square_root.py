@@ -17,13 +17,7 @@ from dpucbvi.counts import FAMILIES
 from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import square_root
-from dpucbvi.mechanisms.square_root import (
-    coefficients,
-    noise_table,
-    squared_norm,
-    stair_variances,
-    stairs,
-)
+from dpucbvi.mechanisms.square_root import coefficients, noise_table, squared_norm, stair_variances, stairs
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords

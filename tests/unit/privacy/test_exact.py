@@ -208,11 +208,7 @@ def assert_is_law(found, left, pmf, scale):
 
 @pytest.mark.parametrize("t", [Fraction(1), Fraction(3, 2), Fraction(2, 3), Fraction(4)])
 def test_discrete_laplace_by_enumeration(monkeypatch, t):
-    choices = {
-        "uniform_below": uniform,
-        "bernoulli_exp_of_part": bernoulli_exp_of_part,
-        "geometric": geometric,
-    }
+    choices = {"uniform_below": uniform, "bernoulli_exp_of_part": bernoulli_exp_of_part, "geometric": geometric}
     draw = exact.discrete_laplace
     found, left = law(monkeypatch, lambda: draw(t, iter([])), choices, "uniform_below", 1e-8)
     assert_is_law(found, left, laplace_pmf, t)

@@ -12,9 +12,7 @@ import pytest
 from exact_laws import GaussianStream
 from scipy.special import ndtr
 
-from dpucbvi.privacy.gaussian import (
-    gaussian_from_words,
-)
+from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import seed_stream
 
 ALARM = 1e-6

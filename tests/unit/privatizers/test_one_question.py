@@ -9,15 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from answers_by_hand import (
-    Coins,
-    QuestionsByHand,
-    ReportsByHand,
-    earned,
-    first_visit,
-    people,
-    where_to,
-)
+from answers_by_hand import Coins, QuestionsByHand, ReportsByHand, earned, first_visit, people, where_to
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters

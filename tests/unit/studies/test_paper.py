@@ -1,6 +1,5 @@
 """experiments/paper.py: everything stored is drawn once and paper/ is written from it, in the right order."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -9,13 +8,10 @@ import pytest
 from made_up import grid, stored_arm, stored_experiment
 
 from dpucbvi.errors import InputError
-from experiments import studies
+from experiments import paper, studies
 from experiments.lab.store import StoredExperiment
 
 ROOT = Path(__file__).resolve().parents[3]
-spec = importlib.util.spec_from_file_location("cli_paper", ROOT / "experiments" / "paper.py")
-paper = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(paper)
 
 
 def own(name: str, study: str) -> StoredExperiment:

@@ -14,11 +14,7 @@ from matplotlib.transforms import Bbox
 
 from experiments.lab.shipped import Shipped
 from experiments.studies import drawn, names, study
-from experiments.studies.shared.style import (
-    PAGE,
-    WIDTH,
-    house_style,
-)
+from experiments.studies.shared.style import PAGE, WIDTH, house_style
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
 KEPT = [name for name in names() if study(name).draw is not None and name != "regret"]

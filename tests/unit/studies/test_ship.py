@@ -1,6 +1,5 @@
 """experiments/ship.py: what is stored ships if conf/exp says the same of it, and one wrong costs no other."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,19 +10,10 @@ import pytest
 from tiny_house import House
 
 from dpucbvi.errors import InputError
+from experiments import paper, ship
 from experiments.studies.artifact.conf import check_index
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def load(script: str):
-    spec = importlib.util.spec_from_file_location(f"cli_{script}", ROOT / "experiments" / f"{script}.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-ship, paper = load("ship"), load("paper")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """experiments/verify.py: a run computed afresh is compared with the stored one, to the bit or to rounding."""
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,16 +9,13 @@ import pytest
 
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
+from experiments import verify
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import canonical, run_settings
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, identity
 
 ROOT = Path(__file__).resolve().parents[3]
-spec = importlib.util.spec_from_file_location("cli_verify", ROOT / "experiments" / "verify.py")
-verify = importlib.util.module_from_spec(spec)
-sys.modules["cli_verify"] = verify  # joblib's processes look the tasks up there
-spec.loader.exec_module(verify)
 
 
 def made_up(seconds: float, episodes: list[int], engine: str = "fast", K: int = 50_000) -> StoredRun:
