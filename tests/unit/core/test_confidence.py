@@ -10,7 +10,6 @@ from scipy.stats import binom
 
 from dpucbvi import Problem
 from dpucbvi.confidence import laplace_sum_bound, laplace_sum_log_tail
-from dpucbvi.counts import counters
 from dpucbvi.privacy.certificate import Scales
 from dpucbvi.privatizers.central import Central, order_central
 from dpucbvi.privatizers.local import Local, order_local
@@ -84,25 +83,6 @@ def test_the_bound_fails_with_the_probability_asked_for(n, failure):
         assert exact_tail(y, n) <= failure
         # Not a vacuous bound: a quarter of it would not do (for n = 1, failure 0.3 too: e^{-y/4} > .3).
         assert exact_tail(y / 4, n) > failure
-
-
-def test_proven_central_at_the_size_of_the_figure():
-    """K = 50,000, S = 6, A = 2, H = 20, β = .05: every release within E/4 = 48.4 noise scales."""
-    assert counters(20, 6, 2) == 1920
-    E = proven_central(FIGURE, G=20, scale=1.0)
-    assert E / 4 == pytest.approx(48.4, abs=0.05)
-    # From its definition: 16 noises, 1920 counters, 49,999 releases.
-    assert E / 4 == pytest.approx(laplace_sum_bound(16, 0.05 / 3 / (1920 * 49_999)), rel=1e-12)
-    assert exact_tail(E / 4, 16) * 1920 * 49_999 <= 0.05 / 3
-    assert proven_central(FIGURE, G=20, scale=960.0) == pytest.approx(960 * E, rel=1e-12)
-
-
-def test_proven_local_at_the_size_of_the_figure():
-    """The union runs over counters only. Against the normal limit: the sum of n Lap(1) has variance 2n."""
-    E = proven_local(FIGURE, G=20, scale=1.0)
-    failure = 0.05 / 3 / 1920
-    assert E / 4 == pytest.approx(laplace_sum_bound(49_999, failure), rel=1e-12)
-    assert E / 4 == pytest.approx(math.sqrt(2 * 2 * 49_999 * math.log(2 / failure)), rel=1e-3)
 
 
 def test_one_episode_releases_nothing_and_needs_no_bound():
