@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,6 @@ from dpucbvi.privatizers import PRIVATIZERS
 from experiments.lab.compose import CONF
 from experiments.lab.store import Store
 
-ROOT = Path(__file__).resolve().parents[2]
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.workers=1")
 
 BAD = {
@@ -292,25 +290,6 @@ def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cl
     assert arm.runs[0].trace.N_sa.shape == (2, 4, 2)
     code, _, err = cli("agent.name=parts:uniform", "postprocess=none", "privatizer=non_private", *settings)
     assert (code, err) == (0, ""), err
-
-
-@pytest.mark.slow  # a copy of the repository, and four processes: 10 s
-def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
-    """A real process, two workers, the compiled engine; the config and the results lie beside the script."""
-    repository, here = tmp_path / "repository", tmp_path / "here"
-    here.mkdir()
-    for folder in ("conf", "dpucbvi", "experiments"):
-        shutil.copytree(ROOT / folder, repository / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (repository / "paper").mkdir()
-    shutil.copy(ROOT / "paper" / "figure1_printed.csv", repository / "paper")
-    command = [sys.executable, str(repository / "experiments" / "run.py"), "K=200", "runs=2"]
-    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert re.fullmatch(r"(single: [^\n]+ left\n|single: [^\n]+ starting\n)*", done.stderr)  # if it takes 30 s
-    assert "2 runs computed" in done.stdout
-    assert "\x1b" not in done.stdout  # no progress bar where there is no terminal
-    assert (repository / "results" / "figures" / "single.png").exists()
-    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize(

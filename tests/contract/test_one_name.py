@@ -69,13 +69,6 @@ def test_a_notebooks_kernel_finds_the_experiments(python, tmp_path):
     assert done.stdout.split() == [str(ROOT / name / "__init__.py") for name in ("dpucbvi", "experiments")]
 
 
-@pytest.mark.slow  # mypy reads everything afresh
-def test_mypy_has_one_name_for_a_file(python, tmp_path):
-    files = [ROOT / "experiments" / "lab" / "store.py", ROOT / "experiments" / "run.py"]
-    done = ended([python, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files], tmp_path)
-    assert done.returncode == 0 and "no issues found in 2 source files" in done.stdout, done.stdout
-
-
 @pytest.mark.slow
 def test_the_types_of_the_door_are_there_for_others(python, tmp_path):
     """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""

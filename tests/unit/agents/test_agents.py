@@ -9,7 +9,7 @@ import dpucbvi as dp
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.ldp_obi import ldp_obi_constants
 from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
-from dpucbvi.agents.private_ucb_vi import printed_widths
+from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.agents.pucb import printed_width
 from dpucbvi.counts import PrivateCounts, zero_counts
 from dpucbvi.mechanisms.binary import levels
@@ -63,6 +63,8 @@ def test_proven_widths_are_a_quarter_of_e():
     assert made.constants.E == made.noise.E / 4
     made = set_up(RIVER, dp.PrivateUCBPO(), central, 1000)
     assert made.constants == private_ucb_po_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
+    made = set_up(RIVER, dp.PrivateUCBVI(), local, 1000)
+    assert made.constants == private_ucb_vi_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
     made = set_up(RIVER, dp.LDPOBI(), local, 1000)
     assert made.constants == ldp_obi_constants(made.problem, made.noise.E / 4, made.noise.E / 4)
 

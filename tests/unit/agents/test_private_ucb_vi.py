@@ -10,7 +10,6 @@ import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
 from dpucbvi.projection import no_postprocess
-from dpucbvi.simulate import set_up
 
 # 4SAT = 4·2·2·10 = 160, so ℓ = ln(160/β) = 8 and √(2ℓ) = 4.
 PRIVATE_HAND = dp.Problem(2, 2, 2, K=5, beta=160 * math.exp(-8))
@@ -32,6 +31,13 @@ def test_private_ucb_vi_by_hand():
     # .4946410, more than before: there is no minimum with the last episode's Q
     assert made[2].Q[1, 1] == table([0.1559487, 0.2392820])
     assert made[2].Q[0, 0] == table([0.4946410, 0.2148528])
+
+
+def test_private_ucb_vi_cuts_to_what_is_left():
+    """As printed b > 21 everywhere, so Q_h = H - h + 1 exactly: 2 at step 1, 1 at step 2."""
+    constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0)
+    for plan in plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, non_private(), constants), USERS):
+        assert plan.Q[0].tolist() == [[2, 2], [2, 2]] and plan.Q[1].tolist() == [[1, 1], [1, 1]]
 
 
 class Fixed:
@@ -69,20 +75,3 @@ def test_printed_widths():
     assert pytest.approx(960 * math.sqrt(128 * math.log(8.64e9))) == E2
     # Central in the paper's letters: (3H/ε) √(8 log³K ln(6SAT/β)) with log K = L = 16, ε = 1
     assert pytest.approx(60 * math.sqrt(8 * 16**3 * math.log(1.44e9))) == E1
-
-
-@pytest.mark.parametrize(
-    ("privatizer", "terms", "scale"),
-    [(dp.Central, 16, 960.0), (dp.Local, 50_000, 60.0)],
-    ids=["central", "local"],
-)
-def test_widths_that_a_run_uses(privatizer, terms, scale):
-    """`printed`: as above. `proven`: the bound on the raw noise, E/4, for both."""
-    printed = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0, printed_constant=0.5), 50_000)
-    E1, E2 = printed_widths(printed.problem, dp.Noise(scale, E=0.0, terms=terms))
-    expected = private_ucb_vi_constants(printed.problem, 0.5 * E1, 0.5 * E2)
-    assert printed.constants == pytest.approx(expected, rel=1e-12)
-    proven = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0), 50_000)
-    width = proven.noise.E / 4
-    assert proven.constants.E1 == width
-    assert proven.constants.width == pytest.approx(3 * width + 20 * (6 * width + 2 * width))

@@ -80,18 +80,6 @@ def test_equal_runs_give_equal_bytes_and_only_their_owner_reads_them(tmp_path):
     assert stat.S_IMODE((tmp_path / "one.npz").stat().st_mode) == 0o600
 
 
-def test_the_file_is_one_that_numpy_reads_with_strict_json(tmp_path):
-    trace().save(tmp_path / "run.npz")
-    with np.load(tmp_path / "run.npz", allow_pickle=False) as data:
-        text = data["about"].tobytes()
-        np.testing.assert_array_equal(data["regret"], trace().regret)
-
-    def refuse(constant):
-        raise AssertionError(f"{constant} is not JSON")
-
-    json.loads(text, parse_constant=refuse)
-
-
 # --- experiments ----------------------------------------------------------------------------------------------
 
 IDS = ["0123456789abcdef", "fedcba9876543210"]

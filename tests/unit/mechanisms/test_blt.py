@@ -5,24 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from noises import blt_noise
 from scipy.linalg import toeplitz
 
 from dpucbvi.errors import InputError
-from dpucbvi.mechanisms.blt import MARGIN, TABLE, Blt, error, inverse, parameters, sensitivity
+from dpucbvi.mechanisms.blt import MARGIN, TABLE, error, inverse, parameters, sensitivity
 
 LENGTHS = [1, 2, 7, 10, 11, 50, 100, 101, 300, 1000, 1001, 2000]
-
-
-class Normals:
-    """A stand-in for the stream of standard normals, which counts what is drawn."""
-
-    def __init__(self, seed=0):
-        self._generator, self.drawn = np.random.default_rng(seed), []
-
-    def draw(self, n):
-        self.drawn.append(self._generator.standard_normal(n))
-        return self.drawn[-1]
 
 
 def b_of(blt, T):
@@ -115,26 +103,6 @@ def test_the_table():
     for bad in (0, -1, 10**9 + 1, 2.5):
         with pytest.raises(InputError):
             parameters(bad)
-
-
-@pytest.mark.parametrize(
-    "blt",
-    [
-        Blt((), ()),
-        Blt((0.5,), (0.5, 0.5)),
-        Blt((0.5, 0.9), (0.5, 0.5)),
-        Blt((0.5, 0.5), (0.5, 0.5)),
-        Blt((1.0, 0.5), (0.5, 0.5)),
-        Blt((0.5, 0.0), (0.5, 0.5)),
-        Blt((0.9, 0.5), (1.5, -0.5)),
-        Blt((0.9, 0.5), (1.0, math.nan)),
-        Blt((math.nan, 0.5), (0.5, 0.5)),
-    ],
-)
-def test_numbers_that_are_no_mixture_are_refused(blt):
-    for call in (lambda: sensitivity(blt, 5), lambda: error(blt, 5), lambda: blt_noise(1, blt, 1.0, Normals())):
-        with pytest.raises(InputError):
-            call()
 
 
 # --- the noise ------------------------------------------------------------------------------------------------

@@ -156,23 +156,19 @@ def test_epsilon_of_zcdp_lies_between_the_exact_and_the_classic_one(log_rho, log
     assert epsilon <= classic
 
 
+ONE, TWO = (
+    (zcdp_of_gdp, zcdp_of_pure, gdp_of_pure),
+    (gaussian_delta, gaussian_epsilon, gaussian_mu, epsilon_of_zcdp),
+)
+
+
 @pytest.mark.parametrize("bad", [-1.0, -1e-300, math.nan])
 def test_a_negative_number_has_no_privacy(bad):
-    for call in (
-        lambda: gaussian_delta(bad, 1.0),
-        lambda: gaussian_delta(1.0, bad),
-        lambda: gaussian_epsilon(bad, 0.1),
-        lambda: gaussian_epsilon(1.0, bad),
-        lambda: gaussian_mu(bad, 0.1),
-        lambda: gaussian_mu(1.0, bad),
-        lambda: zcdp_of_gdp(bad),
-        lambda: zcdp_of_pure(bad),
-        lambda: gdp_of_pure(bad),
-        lambda: epsilon_of_zcdp(bad, 0.1),
-        lambda: epsilon_of_zcdp(1.0, bad),
-    ):
+    calls = [(measure, (bad,)) for measure in ONE]
+    calls += [(measure, numbers) for measure in TWO for numbers in ((bad, 0.1), (1.0, bad))]
+    for measure, numbers in calls:
         with pytest.raises(InputError):
-            call()
+            measure(*numbers)
 
 
 # --- dp-accounting --------------------------------------------------------------------------------------------
