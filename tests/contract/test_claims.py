@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from test_deviations import ENTRIES, missing_places
 
+from dpucbvi.errors import InputError
 from experiments.lab.compose import experiments
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.appendix import parts, with_parts
@@ -151,3 +152,15 @@ def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdic
     (claim,) = read(path, found, shipped)
     assert claim.verdict == verdict
     assert (claim.measured, claim.note) == (told or NOT_SHIPPED, "")
+
+
+def test_a_claim_with_a_mistake_is_named(tmp_path):
+    for changed, message in (
+        ({"verdict": "true"}, "verdict: 'true' is not accepted; it must be one of holds, "),
+        ({"judged": "riverswim.ucbvi"}, "verdict: 'holds' is not accepted; it must be one of holds, "),
+        ({"verdcit": "holds"}, "unexpected keyword argument 'verdcit'"),
+        ({"measured": "{riverswim.no_such_arm}"}, "riverswim.no_such_arm: no such number"),
+    ):
+        with pytest.raises(InputError, match=re.escape("claims.yaml: Fig. 1, order: ")) as told:
+            read(write(tmp_path, **changed), {"riverswim.ucbvi": "225"}, ["riverswim"])
+        assert message in str(told.value)

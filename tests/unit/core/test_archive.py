@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpucbvi as dp
-from dpucbvi.archive import Results, Unreadable, checksum, load, write
+from dpucbvi.archive import PER_EPISODE, Results, Unreadable, checksum, load, write
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 
@@ -283,3 +283,40 @@ def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path, label):
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
         cell = next(csv.DictReader(file))["label"]
     assert cell == (f"'{label}" if label in FORMULAS else label).replace("\r", " ")
+
+
+MADE_UP = {
+    "NaN": arrays_with(regret=np.array([0.0, np.nan, 1.0])),
+    "other length": arrays_with(regret=np.zeros(2)),
+    "other shape": arrays_with(Q_shape=np.array([[2, 2, 3]])),
+    "Q and N_sa of other shapes": arrays_with(Q_shape=np.array([[4, 2, 1]])),
+    "other kind": arrays_with(regret=np.array(["a", "b", "c"])),
+    "pickle": arrays_with(regret=np.array([{}, {}, {}])),
+    "no episodes": arrays_with(lengths=np.array([0]), **dict.fromkeys(PER_EPISODE, np.zeros(0))),
+    "episodes of another K": arrays_with(episodes=np.array([1, 2, 9])),
+    "more runs than facts": arrays_with(lengths=np.array([2, 1])),
+    "array missing": arrays_with(Q=None),
+    "array too many": arrays_with(R=np.zeros(3)),
+    "member twice": lambda members: [*members.items(), ("regret.npy", b"")],
+    "not UTF-8": about_with(b"\xff\xfe"),
+    "deep JSON": about_with(b"[" * 100_000),
+    "JSON of a list": about_with(b"[1, 2]"),
+    "another version": about_with(b'{"format": 0, "facts": []}'),
+    "no certificate": about_with(certificate=None),
+    "ε a text": about_with(certificate={"model": "JDP", "add_remove": "1", "replace_one": 2.0}),
+    "E a text": about_with(E="large"),
+    "E is NaN": about_with(E=float("nan")),
+    "facts too many": about_with(R=1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("change", MADE_UP.values(), ids=MADE_UP)
+def test_a_file_made_up_with_its_checksum_must_still_be_a_run(tmp_path, change):
+    trace().save(tmp_path / "run.npz")
+    forged(tmp_path / "run.npz", dict.items)
+    load(tmp_path / "run.npz")
+    forged(tmp_path / "run.npz", change)
+    with pytest.raises(Unreadable, match=r"run\.npz: ") as error:
+        load(tmp_path / "run.npz")
+    assert "\n" not in str(error.value)

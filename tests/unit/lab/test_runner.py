@@ -330,3 +330,12 @@ def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
     runner.compile_one(settings)
     runner.compile_first([settings])
     assert asked == [1]
+
+
+def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
+    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
+    runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
+    before = files(tmp_path)
+    assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
+    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
+    assert files(tmp_path) == before

@@ -10,7 +10,7 @@ import pytest
 
 import dpucbvi
 import dpucbvi as dp
-from dpucbvi.archive import Unreadable
+from dpucbvi.archive import Unreadable, write
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
@@ -289,3 +289,22 @@ def test_outside_a_checkout_there_is_no_commit(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "ROOT", tmp_path)
     told = provenance()
     assert told["commit"] is None and told["dirty"] is None and told["code"] == code()
+
+
+INDEXES = {
+    "no study": (lambda about: about.pop("study"), "'study'"),
+    "another name": (lambda about: about.update(name="../two"), "is another file"),
+    "an arm too little": (lambda about: about["arms"]["a"].pop("of"), "of"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), INDEXES.values(), ids=INDEXES)
+def test_an_experiment_that_is_none_is_refused(store, change, message):
+    about = {"name": "one", "study": "regret", "figure": {}, "changed": [], "ids": []}
+    about["arms"] = {"a": {**ARM, "runs": [saved(store)]}}
+    write(store.file("one"), about, [])
+    store.load_experiment("one")
+    change(about)
+    write(store.file("one"), about, [])
+    with pytest.raises(InputError, match=rf"^one: .*run it again \(.*{message}"):
+        store.load_experiment("one")

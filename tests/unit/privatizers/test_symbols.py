@@ -206,3 +206,9 @@ def test_the_estimates_of_one_question_have_the_right_mean():
         error = math.sqrt(asked * chance * (1 - chance)) / (p - q)
         assert abs(Y[s + S * b] - asked * share) < 5 * error
         assert share == 0.0 or abs(Y[s + S * b] - 2 * asked * share) > 5 * error  # control
+
+
+def test_the_least_batch_falls_with_epsilon():
+    ends = {eps: dp.Batches(eps, first=30, per_epsilon=True).ends(PROBLEM)[0] for eps in (0.25, 1.0, 4.0)}
+    assert ends == {0.25: 120, 1.0: 30, 4.0: 8}
+    assert dp.Batches(4.0, first=30).ends(PROBLEM)[0] == 30

@@ -18,9 +18,10 @@ from experiments.studies.explain.findings import (
     in_words,
     inside,
     panels,
+    spread,
 )
 from experiments.studies.explain_fit import STUDY as FIT, distances
-from experiments.studies.shared.printed import printed_curves
+from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import HUES
 
 EPISODES = grid(50_000)
@@ -182,3 +183,25 @@ def test_the_fit_takes_the_nearest_point_of_every_hypothesis(tmp_path):
         ("step_ucbvi", "0.02", ""),
         ("step_bare", "0.01", "0.1"),
     ]
+
+
+def widened(arm, half_widths: float):
+    """Two of the runs so far apart that half the printed band is so many standard deviations."""
+    low, high = printed_bands()[arm.printed]
+    sd, regret = (high - low) / 2.0 / half_widths, arm.runs[0].trace.regret
+    offsets = np.array([-1.0, 1.0, 0.0, 0.0]) * sd * np.sqrt(3.0 / 2.0)
+    runs = [
+        run._replace(trace=run.trace._replace(regret=regret + offset * (EPISODES == EPISODES[-1])))
+        for run, offset in zip(arm.runs, offsets, strict=True)
+    ]
+    return arm._replace(runs=runs)
+
+
+@pytest.mark.parametrize(("half_widths", "wide"), [(4.1, True), (4.4, False)])
+def test_spread_is_the_band_in_standard_deviations_of_our_runs(half_widths, wide):
+    made = [widened(arm, half_widths) for arm in arms("step_bare", 1.0)]
+    assert [spread(arm) for arm in made] == pytest.approx([half_widths] * 2)
+    (found,) = findings(stored_experiment("explain", made))
+    assert found.as_wide == wide
+    (mixed,) = findings(stored_experiment("explain", [made[0], widened(made[1], 20.0)]))
+    assert not mixed.as_wide  # both curves must be

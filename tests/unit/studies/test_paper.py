@@ -10,6 +10,7 @@ from made_up import grid, stored_arm, stored_experiment
 from dpucbvi.errors import InputError
 from experiments import paper, studies
 from experiments.lab.store import StoredExperiment
+from experiments.studies.artifact.figures import read_captions, write_captions
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -183,3 +184,28 @@ def test_a_study_comes_after_those_that_it_needs():
     assert sorted(order) == ["calibrate_table1", "riverswim", "single", "table1", "table1_private"]
     assert max(order.index("calibrate_table1"), order.index("table1_private")) < order.index("table1")
     assert paper.in_order(["table1"]) == ["table1"]
+
+
+def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
+    folder = tmp_path / "paper" / "figures"
+    write_captions(folder, {"zebra": "Stripes.", "calibrate": "Older words."})
+    press({"calibrate": calibration("calibrate")})
+    found = read_captions(folder)
+    assert list(found) == ["calibrate", "zebra"] and found["zebra"] == "Stripes."
+    assert found["calibrate"].startswith("How the factors on the bonus and on E were chosen.")
+
+
+def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
+    seen = {}
+
+    def report(experiment, folder, shipped):
+        seen.update({name: shipped(name) for name in ("calibrate_table1", "epsilon")})
+        return []
+
+    study = paper.study
+    entry = study("calibrate")._replace(report=report)
+    monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
+    monkeypatch.setattr(paper, "keeps_figure", lambda name, of: False)
+    other = calibration("calibrate_table1")
+    code, *_ = press({"calibrate": calibration("calibrate"), "calibrate_table1": other})
+    assert code == 0 and seen == {"calibrate_table1": other, "epsilon": None}

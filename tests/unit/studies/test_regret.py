@@ -8,7 +8,7 @@ from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 import dpucbvi as dp
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
-from experiments.studies.regret import STUDY
+from experiments.studies.regret import STUDY, caption
 from experiments.studies.shared.arms import check_same_grid, names
 from experiments.studies.shared.printed import printed_beside, printed_curves
 from experiments.studies.shared.tables import aligned
@@ -230,3 +230,11 @@ def test_the_table_has_a_row_per_arm():
     assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
     assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)
+
+
+def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
+    assert "actor" not in caption(experiment(one()))
+    both = caption(experiment(one(bonus=0.0025, confidence=0.01), one(bonus=0.5, confidence=0.01)))
+    assert "Factors: bonus × 0.0025 to 0.5, E × 0.01 (1 in the paper)." in both
+    assert "$E$" not in caption(experiment(one(model="non_private", bonus=0.1)))
+    assert "if a user is added or removed" in both

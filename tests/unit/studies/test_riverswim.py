@@ -7,11 +7,12 @@ import pytest
 from drawn import bands, is_log, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
+from scipy.stats import binomtest
 
 from dpucbvi.stats import paired
 from experiments.lab.shipped import Shipped
 from experiments.studies.riverswim import STUDY
-from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled
+from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled, tail
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
 from experiments.studies.shared.style import HUES
@@ -207,3 +208,12 @@ def test_printed_regrets_are_told_for_their_own_size_only():
     config = {"env": RIVER, "K": 50_000}
     assert final_regrets(config)["jdp_eps1"] == 5970.0
     assert final_regrets({**config, "K": 40_000}) == {} == final_regrets({**config, "env": {**RIVER, "H": 10}})
+
+
+def test_the_share_that_never_settles_has_clopper_and_pearsons_interval(experiment):
+    arm = experiment.arms[2]
+    straight = [run._replace(trace=run.trace._replace(regret=0.1 * EPISODES)) for run in arm.runs[:3]]
+    found = tail(arm._replace(runs=[*straight, *arm.runs[3:]]))
+    wanted = binomtest(3, 4).proportion_ci(0.95, "exact")
+    assert (found.unsettled, found.runs) == (3, 4)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
