@@ -16,12 +16,10 @@ KINDS = {
     "unit/core/test_archive.py::test_a_label": "labels that a browser or a spreadsheet would run",
     "reliability/test_bad_input.py::test_a_bad_setting": "malformed settings",
     "reliability/test_bad_input.py::test_an_environment": "environments that cannot be made",
-    "reliability/test_bad_input.py::test_arrays": "environments that cannot be made",
     "reliability/test_bad_input.py": "malformed MDP files",
     "contract/test_cli.py::test_what_is_finished_survives": "signals to a running job",
     "unit/lab/test_store.py::test_a_file_that_is_not_the_run": "damaged files of a run",
     "unit/core/test_archive.py::test_a_damaged_file": "damaged files of a run",
-    "unit/core/test_archive.py::test_a_pipe": "damaged files of a run",
     "unit/core/test_archive.py::test_no_flipped_bit": "flipped bits of stored files",
     "unit/core/test_archive.py::test_a_file_made_up": "forged files of a run",
     "unit/core/test_archive.py::test_an_experiment_that_is_none": "forged indexes",
@@ -53,7 +51,7 @@ KINDS = {
 # What compiles most kernels: in one process, which then has them in memory.
 KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_config", "unit/audit/", "unit/engine/"),
-    *("contract/test_door", "contract/test_imports"),  # they would compile what is not there yet
+    *("contract/test_door", "contract/test_imports", "studies/test_verify"),  # would compile what is missing
     *("unit/privatizers/test_over_time", "unit/privatizers/test_nonsense", "unit/core/test_trace"),
     *("claims/test_appendix_b", "claims/test_appendix_c"),
 )

@@ -11,13 +11,7 @@ import numpy as np
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.blt import parameters
 from dpucbvi.mechanisms.square_root import stairs
-from dpucbvi.privatizers import (
-    Batches,
-    Central,
-    KaryTree,
-    Local,
-    Toeplitz,
-)
+from dpucbvi.privatizers import Batches, Central, KaryTree, Local, Toeplitz
 from dpucbvi.protocol import Floats, Privatizer
 
 

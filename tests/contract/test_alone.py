@@ -8,8 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import textwrap
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,50 +17,6 @@ MISSING = (
     *("cvxpy", "highspy", "gymnasium", "pandas", "matplotlib", "seaborn", "PIL"),
     *("hydra", "omegaconf", "yaml", "joblib", "rich", "distributed", "experiments"),
 )
-
-
-def alone(code: str, cwd: Path) -> object:
-    """What a process prints in which nothing else can be imported."""
-    before = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nsys.modules.update(dict.fromkeys({MISSING}))\n"
-    command = [sys.executable, "-c", before + "import json\nimport dpucbvi as dp\n" + textwrap.dedent(code)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_the_readme_runs_and_says_that_no_lp_was_checked(tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    first = next(block for block in blocks if "import dpucbvi" in block)
-    told = alone(f"{first}\nprint(json.dumps([run.regret[-1], str(run.certificate), run.checks]))", tmp_path)
-    regret, certificate, checks = told
-    assert regret > 0 and certificate.startswith("JDP: pure ε = 50 ")
-    assert checks == {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
-
-
-EVERY_PAIR = """
-    from dpucbvi.agents import AGENTS
-    from dpucbvi.privatizers import PRIVATIZERS
-
-    river, ran, refused = dp.riverswim(S=3, H=4), [], []
-    for one in PRIVATIZERS:
-        private = PRIVATIZERS[one]() if one == "non_private" else PRIVATIZERS[one](epsilon=30.0)
-        for other in AGENTS:
-            agent = AGENTS[other]()
-            if private.model in agent.models:
-                try:
-                    dp.run(river, agent, private, K=3, engine="reference")
-                    ran.append((one, other))
-                except dp.InputError as error:
-                    refused.append(str(error))
-    print(json.dumps([list(PRIVATIZERS), list(AGENTS), ran, refused]))
-"""
-
-
-def test_every_privatizer_and_agent_runs(tmp_path):
-    privatizers, agents, ran, refused = alone(EVERY_PAIR, tmp_path)
-    assert {one for one, _ in ran} == set(privatizers) and {other for _, other in ran} == set(agents)
-    assert all("takes policies that choose one action per state" in error for error in refused)
-    assert len(ran) > 4 * len(agents) and len(refused) < 5
 
 
 CALLS = {
@@ -75,30 +29,79 @@ CALLS = {
     "dp.from_gymnasium('FrozenLake-v1', H=3)": (
         "from_gymnasium needs gymnasium: pip install 'dpucbvi[gymnasium]'"
     ),
-    "dp.run(river, dp.DPUCBVI(), private, K=3, postprocess='cvxpy', watch=pytest_fails)": (
+    "dp.to_gymnasium(river)": "to_gymnasium needs gymnasium: pip install 'dpucbvi[gymnasium]'",
+    "dp.run(river, dp.DPUCBVI(), private, K=3, postprocess='cvxpy', watch=never)": (
         "the post-processing by cvxpy needs cvxpy: pip install 'dpucbvi[cvxpy]'"
     ),
 }
-NEEDING = """
-    def pytest_fails(*episode):
-        raise AssertionError("was run")
+ALONE = """
+import sys
+sys.path.insert(0, {root!r})
+sys.modules.update(dict.fromkeys({missing}))
+import json
+import dpucbvi as dp
+from dpucbvi.agents import AGENTS
+from dpucbvi.privatizers import PRIVATIZERS
 
-    river, private = dp.riverswim(S=3, H=4), dp.Central(epsilon=100)
-    runs = dp.run(river, dp.DPUCBVI(), private, K=3, seed=range(6), engine="reference")
-    found = dp.calibrate(river, dp.UCBVI(), K=3, bonus=(0.1, 1.0), seed=(0,), engine="reference")
-    told = [dp.compare(runs, runs).difference, len(str(found)) > 20]
-    for call in {calls}:
-        try:
-            eval(call)
-        except dp.InputError as error:
-            told.append(str(error))
-    print(json.dumps(told))
+{readme}
+readme = [run.regret[-1], str(run.certificate), run.checks]
+
+river, ran, refused = dp.riverswim(S=3, H=4), [], []
+for one in PRIVATIZERS:
+    private = PRIVATIZERS[one]() if one == "non_private" else PRIVATIZERS[one](epsilon=30.0)
+    for other in AGENTS:
+        agent = AGENTS[other]()
+        if private.model in agent.models:
+            try:
+                dp.run(river, agent, private, K=3, engine="reference")
+                ran.append((one, other))
+            except dp.InputError as error:
+                refused.append(str(error))
+
+def never(*episode):
+    raise AssertionError("was run")
+
+private = dp.Central(epsilon=100)
+runs = dp.run(river, dp.DPUCBVI(), private, K=3, seed=range(6), engine="reference")
+found = dp.calibrate(river, dp.UCBVI(), K=3, bonus=(0.1, 1.0), seed=(0,), engine="reference")
+told = [dp.compare(runs, runs).difference, len(str(found)) > 20]
+for call in {calls}:
+    try:
+        eval(call)
+    except dp.InputError as error:
+        told.append(str(error))
+print(json.dumps([readme, [list(PRIVATIZERS), list(AGENTS), ran, refused], told]))
 """
 
 
-def test_what_needs_more_says_so_in_one_line(tmp_path):
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> list:
+    """What a process prints in which nothing else can be imported."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    readme = next(block for block in blocks if "import dpucbvi" in block)
+    code = ALONE.format(root=str(ROOT), missing=MISSING, readme=readme, calls=list(CALLS))
+    command, folder = [sys.executable, "-c", code], tmp_path_factory.mktemp("alone")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_readme_runs_and_says_that_no_lp_was_checked(alone):
+    regret, certificate, checks = alone[0]
+    assert regret > 0 and certificate.startswith("JDP: pure ε = 50 ")
+    assert checks == {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
+
+
+def test_every_privatizer_and_agent_runs(alone):
+    privatizers, agents, ran, refused = alone[1]
+    assert {one for one, _ in ran} == set(privatizers) and {other for _, other in ran} == set(agents)
+    assert all("takes policies that choose one action per state" in error for error in refused)
+    assert len(ran) > 4 * len(agents) and len(refused) < 5
+
+
+def test_what_needs_more_says_so_in_one_line(alone):
     """Calibrating and comparing two sets of runs need nothing."""
-    difference, printed, *errors = alone(NEEDING.replace("{calls}", repr(list(CALLS))), tmp_path)
+    difference, printed, *errors = alone[2]
     assert difference == 0.0 and printed
     assert errors == list(CALLS.values())
 
@@ -109,15 +112,3 @@ def test_an_extra_is_offered_by_its_name():
     offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for package, name in re.findall(r"needs (\w+): pip install 'dpucbvi\[(\w+)\]'", " ".join(CALLS.values())):
         assert any(line.startswith(package) for line in offered[name])
-
-
-def test_only_a_missing_module_is_told_that_way():
-    from dpucbvi.errors import InputError, extra
-
-    with (
-        pytest.raises(InputError, match=r"^it needs no_such: pip install 'dpucbvi\[some\]'$"),
-        extra("some", "it"),
-    ):
-        import_module("no_such")
-    with pytest.raises(ZeroDivisionError), extra("some", "it"):
-        1 / 0  # noqa: B018

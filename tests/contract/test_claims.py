@@ -11,8 +11,8 @@ from dpucbvi.errors import InputError
 from experiments.lab.compose import experiments
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.appendix import parts, with_parts
-from experiments.studies.artifact.claims import VERDICTS, ledger, read
-from experiments.studies.artifact.numbers import NAME, NOT_SHIPPED, filled, numbers
+from experiments.studies.artifact.claims import ledger, read
+from experiments.studies.artifact.numbers import NOT_SHIPPED, numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 YAML = ROOT / "paper" / "claims.yaml"
@@ -154,13 +154,6 @@ def test_the_stored_runs_decide_the_verdict_on_a_sentence(tmp_path, told, verdic
     assert (claim.measured, claim.note) == (told or NOT_SHIPPED, "")
 
 
-def test_the_papers_own_setting_comes_first():
-    shown = [claim for claim in CLAIMS if claim.judged]
-    assert len(shown) == 4
-    assert all(claim.measured.startswith("Section 5's noise: ") for claim in shown)
-    assert all("other privatizers: " in claim.measured for claim in shown)
-
-
 def test_a_claim_with_a_mistake_is_named(tmp_path):
     for changed, message in (
         ({"verdict": "true"}, "verdict: 'true' is not accepted; it must be one of holds, "),
@@ -171,9 +164,3 @@ def test_a_claim_with_a_mistake_is_named(tmp_path):
         with pytest.raises(InputError, match=re.escape("claims.yaml: Fig. 1, order: ")) as told:
             read(write(tmp_path, **changed), {"riverswim.ucbvi": "225"}, ["riverswim"])
         assert message in str(told.value)
-
-
-def test_numbers_are_filled_in_by_name():
-    assert filled("a {x.y} b {z.w@q=1}", {"x.y": "1 ± 2"}, ["x"]) == f"a 1 ± 2 b {NOT_SHIPPED}"
-    assert NAME.findall("{S} in braces, R^{3/2}, {x.y}") == ["x.y"]
-    assert set(VERDICTS) >= {claim.verdict for claim in CLAIMS}

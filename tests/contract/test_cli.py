@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,8 +16,6 @@ from dpucbvi.privatizers import PRIVATIZERS
 from experiments.lab.compose import CONF
 from experiments.lab.store import Store
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN = ROOT / "experiments" / "run.py"
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=2", "runtime.workers=1")
 
 BAD = {
@@ -29,56 +26,34 @@ BAD = {
     "agent=ucbvi": "agent: no option 'ucbvi'; did you mean ucbvi_",
     "+exp=river": "exp: no option 'river'; did you mean riverswim?",
     "hydra/launcher=submitit_local": "hydra/launcher: Hydra's own settings are not accepted (docs/SCALING.md)",
-    "hydra.verbose={}": "hydra.verbose: Hydra's own settings are not accepted",
     "hydra.run.dir=elsewhere": "hydra.run.dir: Hydra's own settings are not accepted",
-    "++hydra.output_subdir=x": "++hydra.output_subdir: Hydra's own settings are not accepted",
     "~arms.ldp": "'arms.ldp' does not exist",
     "+exp=riverswim arms.jdp_eps1.K=5": "write +arms.jdp_eps1.K=... to add it",
     "+exp=riverswim arms.jdp_eps1.privatizer.epsilom=5": "arms.jdp_eps1.privatizer.epsilom: no such key; did",
     # types
-    "K=many": "K: 'many' is not accepted; it must be an integer",
-    "env=null": "must be a string or a list",
     "K=${no_such}": "no_such",
-    "task=attack": "task: 'attack' is not accepted; it must be one of run, audit, certify, plan",
     "task=audit study=audit": "attack.name: a value is needed",
     "task=audit": "study: 'regret' is not accepted; it must be one of audit",
     # values
-    "K=0": "K: 0 is not accepted; it must be an integer from 1 to 2147483647",
-    "privatizer.epsilon=0": "privatizer.epsilon: 0.0 is not accepted; it must be a number >= 1e-100",
     "env.S=1e9": "env: an MDP of H = 20, S = 1e+09, A = 2 takes 4.8e+10 GB, this machine has",
-    "privatizer.epsilon=1e-300": "privatizer.epsilon: 1e-300 is not accepted; it must be a number >= 1e-100",
     "env=hard_tree env.depth=30 env.H=100": "env: an MDP of H = 100, S = 1.07e+09, A = 2 takes",
-    "env.variant=nile": "env.variant: 'nile' is not one of",
-    "runtime.results=": "runtime.results: '' is not accepted; it must be the name of a folder",
-    "+arms={a:{printed:[1]}}": "arms.a.printed: a group or list is no reported curve",
-    "+grid={5:[1]}": "grid.5: no such key",
     "grid=''": "grid='': changes no run",
     f"K={'9' * 400}": "K: 9999",
-    f"privatizer.epsilon={'9' * 400}": "privatizer.epsilon: 9999",
-    f"privatizer.every={'9' * 400}": "privatizer.every: 9999",
     "runtime.results='~nobody_here/x'": "runtime.results: '~nobody_here/x' is no folder",
     "runtime.results=~/x": "is not of the form key=value, or needs quotes, \"key='value'\"",
     "runtime=dask": "runtime.address: None is not accepted; it must be tls://HOST:PORT of a Dask scheduler",
     "runtime=dask runtime.address=tcp://10.0.0.1:8786": "'tcp://10.0.0.1:8786' is not accepted; it must",
-    "runtime=dask runtime.address=127.0.0.1": "it must be tls://HOST:PORT of a Dask scheduler, or tcp://127.0",
     "runtime=dask runtime.address=tcp://127.evil.example:1": "it must be tls://HOST:PORT of a Dask scheduler",
-    "runtime=dask runtime.address=inproc://x:1": "it must be tls://HOST:PORT of a Dask scheduler",
     "-m K=range(5,1)": "--multirun: these settings have no values, so there is nothing to run",
     "-m K=5,6 name=x": "name: x would name 2 experiments",
-    "grid.K=[]": "grid: 0 points are not accepted; it must be 1 to 10,000",
     # settings that change nothing
-    "+arms={a:{privatizer:{epsilon:1}}} privatizer.epsilon=7": "privatizer.epsilon=7: changes no run; every",
-    "+arms={a:{agent:{name:dp_ucbvi}}} agent=pucb": "agent=pucb: changes no run",
     "+grid={K:[5,6]} K=5": "K=5: changes no run",
-    "~bonus.scale": "~bonus.scale: changes no run",
-    "attack.trials=5": "attack.trials=5: changes no run",
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
     f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
     "study=epsilon": "study: 'epsilon' is not accepted; it must be one of regret",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",
     # parts of one's own
     "privatizer.name=nowhere:Mine": "privatizer.name: 'nowhere:Mine' cannot be imported (ModuleNotFoundError",
-    "agent.name=math:Mine": "agent.name: 'math:Mine' cannot be imported (AttributeError",
     "agent.name=os:system": "name: <built-in function system> is not accepted; it must be defined in a file",
     "env.name=math:pi": "env.name: 'math:pi' is not accepted; it must be a class or a function",
     # environments of gymnasium
@@ -91,11 +66,8 @@ BAD = {
     "--config-dir nowhere": "nowhere' not found",
     # syntax and flags
     "K": "'K' is not of the form key=value",
-    "K=[1": "'K=[1' is not of the form key=value",
     "agent=ucbvi_bf,pucb": "'agent=ucbvi_bf,pucb': several values need grid.KEY=[...]",
-    "seed=1,2": "'seed=1,2': several values need grid.KEY=[...]",
     "--experimental-rerun=x": "--experimental-rerun is not accepted",
-    "-m K=5,0": "K: 0 is not accepted",
     "--verbose": "unrecognized arguments: --verbose",
     "--cfg all -m": "Only one of",
 }
@@ -142,11 +114,6 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     code, out, err = cli(*arguments, f"runtime.results={results}")
     assert (code, err) == (0, "")
     assert out.startswith("single: 4 runs computed, 0 loaded, ")
-    assert re.search(
-        r"^arm +regret +95% ± +bonus × +E × +counts +privacy +δ +ε [^ε]*add[^ε]*remove[^ε]* +ε [^ε]*replace",
-        out,
-        re.MULTILINE,
-    )
     assert re.search(r"^two +[\d.,]+ +[\d.,]+ +1 +1 +per step +JDP +0 +2 +4$", out, re.MULTILINE)
     assert out.count("nothing was learnt") == 1
     assert f"figure  {results}/figures/single.png and {results}/figures/single.pdf" in out
@@ -155,14 +122,6 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     again = cli(*arguments, f"runtime.results={results}")[1]
     assert again.startswith("single: 0 runs computed, 4 loaded, ")
     assert again.split("\n", 1)[1] == out.split("\n", 1)[1]
-
-
-def test_gymnasium_adds_no_warning_of_its_own(tmp_path, monkeypatch):
-    """In a process of its own: here pytest takes warnings away."""
-    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
-    done = Command(tmp_path, "env=gymnasium", "env.id=Taxi-v3").wait()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: env.id: 'Taxi-v3' is no environment of gymnasium [^\n]+\n", done.stderr)
 
 
 def test_figures_are_redrawn_from_stored_results_alone(cli, tmp_path, monkeypatch):
@@ -192,13 +151,6 @@ def test_a_multirun_keeps_every_experiment_and_writes_nothing_here(cli, tmp_path
     assert (code, err) == (0, "")
     assert Store(tmp_path / "results").experiments() == ["single-0", "single-1"]
     assert list((tmp_path / "here").iterdir()) == []
-
-
-def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path):
-    code, out, err = cli("runtime.true_counts=false", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
-    assert not (tmp_path / "results").exists()
 
 
 ATTACK = ("task=audit", "study=audit", "attack.name=released", "attack.trials=200")
@@ -258,10 +210,6 @@ def test_help_has_the_comments_of_conf(cli):
     assert "python experiments/run.py +exp=riverswim" in out and "\n* central " in out
     options = re.findall(r"^[* ] (\w+) +\S", out, re.MULTILINE)
     assert set(PRIVATIZERS) | {path.stem for path in (CONF / "exp").glob("*.yaml")} <= set(options)
-    settings = out.partition("\nSettings ")[2]
-    for name in ("config", "privatizer/central", "agent/dp_ucbvi", "runtime/default"):
-        comments = re.findall(r"^\S.*?  (# .+)$", (CONF / f"{name}.yaml").read_text(), re.MULTILINE)
-        assert comments and all(comment in settings for comment in comments)
 
 
 # --- task=certify: what the runs would certify --------------------------------------------------------------
@@ -344,33 +292,13 @@ def test_a_part_of_ones_own_is_named_and_its_source_is_in_the_name_of_the_run(cl
     assert (code, err) == (0, ""), err
 
 
-@pytest.mark.slow  # a copy of the repository, and four processes: 10 s
-def test_it_works_from_anywhere_wherever_the_repository_is(tmp_path):
-    """A real process, two workers, the compiled engine; the config and the results lie beside the script."""
-    repository, here = tmp_path / "repository", tmp_path / "here"
-    here.mkdir()
-    for folder in ("conf", "dpucbvi", "experiments"):
-        shutil.copytree(ROOT / folder, repository / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (repository / "paper").mkdir()
-    shutil.copy(ROOT / "paper" / "figure1_printed.csv", repository / "paper")
-    command = [sys.executable, str(repository / "experiments" / "run.py"), "K=200", "runs=2"]
-    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert re.fullmatch(r"(single: [^\n]+ left\n|single: [^\n]+ starting\n)*", done.stderr)  # if it takes 30 s
-    assert "2 runs computed" in done.stdout
-    assert "\x1b" not in done.stdout  # no progress bar where there is no terminal
-    assert (repository / "results" / "figures" / "single.png").exists()
-    assert list(here.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("end", "code", "message"),
     [
         (lambda pid: os.killpg(pid, signal.SIGINT), 130, "interrupted; finished runs are stored"),
         (lambda pid: os.kill(pid, signal.SIGTERM), 143, "ended by SIGTERM; finished runs are stored"),
-        (lambda pid: os.kill(pid, signal.SIGHUP), 129, "ended by SIGHUP; finished runs are stored"),
     ],
-    ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
+    ids=["Ctrl-C", "SIGTERM"],
 )
 def test_what_is_finished_survives(tmp_path, end, code, message):
     arms = "+arms={quick: {K: 5}, slow: {K: 1e9}}"  # the longest begins first, and has a worker to itself

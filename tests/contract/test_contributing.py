@@ -24,10 +24,7 @@ FILES = {
     "An environment": {"dpucbvi/environments.py"},
     "An experiment": {"experiments/studies/states.py", "conf/exp/states.yaml"},
     "An agent": {"dpucbvi/agents/mbie.py", "conf/agent/mbie.yaml"},
-    "A privatizer": {
-        "dpucbvi/privatizers/fresh.py",
-        "conf/privatizer/fresh.yaml",
-    },
+    "A privatizer": {"dpucbvi/privatizers/fresh.py", "conf/privatizer/fresh.yaml"},
 }
 
 
@@ -96,12 +93,6 @@ class Copy:
 def test_every_snippet_is_executed_somewhere_below():
     assert set(SECTIONS) == {"Through the door", *FILES, "Before you commit"}
     assert {section: set(named_files(section)) for section in FILES} == FILES
-    assert {section: len(files) for section, files in FILES.items()} == {
-        "An environment": 1,
-        "An experiment": 2,
-        "An agent": 2,
-        "A privatizer": 2,
-    }
     assert len(snippets("Through the door")) == 1 and snippets("Before you commit") == []
     assert TEXT.count("\n```") == 2 * (len(re.findall(r"^```(?:python|yaml)$", TEXT, re.MULTILINE)) + 1)
 
@@ -173,32 +164,16 @@ def test_an_agent_and_a_privatizer_run_on_both_engines_and_by_name(tmp_path):
     assert copy.touched() == FILES["An agent"] | FILES["A privatizer"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("own", ["agent=mbie", "privatizer=fresh"])
-def test_an_agent_and_a_privatizer_stand_alone(own, tmp_path):
-    section = "An agent" if own.startswith("agent") else "A privatizer"
-    copy = Copy(tmp_path, section)
-    assert copy.run_py(own, "engine=reference", "env.S=3", "env.H=4").startswith("single: 2 runs computed")
-    assert copy.touched() == FILES[section]
-
-
-def test_an_environment_is_one_function(tmp_path):
-    copy = Copy(tmp_path, "An environment")
-    assert copy.run_py("env=lock", "env.S=3", "engine=reference").startswith("single: 2 runs computed")
-    assert copy.drawn("single")
-    (runs,) = dp.load(copy.results / "single.npz").values()
-    assert runs.runs[0].about["config"]["env"] == {"name": "lock", "S": 3, "H": 6, "rewards": "deterministic"}
-    assert copy.touched() == FILES["An environment"]
-
-
-def test_an_experiment_is_two_files(tmp_path):
-    copy = Copy(tmp_path, "An experiment")
-    told = copy.run_py("+exp=states", "engine=reference", "env.S=3", "env.H=4")
+def test_an_environment_is_one_function_and_an_experiment_two_files(tmp_path):
+    copy = Copy(tmp_path, "An environment", "An experiment")
+    told = copy.run_py("+exp=states", "env=lock", "env.S=3", "engine=reference")
     name, _, rest = told.partition(": ")
     assert re.fullmatch(r"states-[0-9a-f]{6}", name) and rest.startswith("4 runs computed")  # it was changed
     assert re.search(r"^jdp_eps100 .* JDP +0 +100 +200$", told, re.MULTILINE)
     assert copy.drawn(name)
-    assert copy.touched() == FILES["An experiment"]
+    runs = dp.load(copy.results / f"{name}.npz")["ucbvi"]
+    assert runs.runs[0].about["config"]["env"] == {"name": "lock", "S": 3, "H": 6, "rewards": "deterministic"}
+    assert copy.touched() == FILES["An environment"] | FILES["An experiment"]
 
 
 @pytest.mark.parametrize(

@@ -73,13 +73,6 @@ def test_what_is_offered_is_what_the_door_imports_by_name():
     assert all(alias.asname[0] == "_" for alias in imported if alias.asname != alias.name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_says_what_it_is(name):
-    said = getattr(dp, name).__doc__
-    assert said and len(said) > 20
-    assert not said.startswith(f"{name}("), "the docstring that Python makes up is none"
-
-
 def test_every_agent_and_privatizer_of_the_package_is_public():
     from dpucbvi.agents import AGENTS
     from dpucbvi.environments import ENVIRONMENTS
@@ -132,17 +125,6 @@ def test_seeds_come_in_any_row(seeds):
     assert made.seeds == (0, 1) and all(type(seed) is int for seed in made.seeds)
 
 
-def test_every_episode_is_watched_in_order_on_both_engines():
-    seen: dict[str, list] = {"reference": [], "fast": []}
-    for engine, calls in seen.items():
-        dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=6, engine=engine, watch=lambda *call, to=calls: to.append(call))
-    for calls in seen.values():
-        assert [k for k, _, _ in calls] == list(range(1, 7))
-    for (_, plan, counts), (_, other, others) in zip(*seen.values(), strict=True):
-        for one, two in zip((*plan, *counts), (*other, *others), strict=True):
-            np.testing.assert_array_equal(one, two)
-
-
 # --- bad input -----------------------------------------------------------------------------------------------
 
 
@@ -160,18 +142,13 @@ def planned(pi):
 BAD_RUNS = {
     "K: 0 is not accepted; it must be an integer from 1 to 2147483647": {"K": 0},
     f"K: {2**31} is not accepted": {"K": 2**31},
-    f"K: {10**20} is not accepted": {"K": 10**20},
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
-    "K: '5' is not accepted; it must be an integer": {"K": "5"},
-    "K: None is not accepted": {"K": None},
     "K: True is not accepted": {"K": True},
     "beta: 0 is not accepted; it must be a number from 1e-100 to below 1": {"beta": 0},
-    "beta: 1e-322 is not accepted; it must be a number from 1e-100": {"beta": 1e-322},
     "beta: nan is not accepted": {"beta": float("nan")},
     "trace_points: 1 is not accepted; it must be an integer from 2 to 1000000": {"trace_points": 1},
     "lp_checks: -1 is not accepted; it must be an integer from 0 to 1000000": {"lp_checks": -1},
     "seed: 1.0 is not accepted; it must be an integer >= 0": {"seed": 1.0},
-    "seed: None is not accepted": {"seed": None},
     "seed: -1 is not accepted": {"seed": [0, -1]},
     "seed: none of 1 to 1,000,000 integers >= 0 are given": {"seed": []},
     "seed: more than 1 to 1,000,000 integers": {"seed": count()},
@@ -179,7 +156,6 @@ BAD_RUNS = {
     "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
     "privatizer: Central is not accepted": {"privatizer": dp.Central},
-    "privatizer: str is not accepted": {"privatizer": "central"},
     "agent: DPUCBVI is not accepted": {"agent": dp.DPUCBVI},
     "agent: Central is not accepted": {"agent": CENTRAL, "privatizer": dp.DPUCBVI()},
     "privatizer: UCBVI takes none and Central is JDP": {"agent": dp.UCBVI()},
@@ -206,9 +182,6 @@ NO_POLICY = {
 }
 BAD_PARTS = {
     "epsilon: -1 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=-1),
-    "epsilon: 1e-320 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=1e-320),
-    "epsilon: inf is not accepted": lambda: dp.Local(epsilon=float("inf")),
-    "epsilon: '1' is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon="1"),
     "sensitivity: replace-one is not accepted; it must be one of paper, replace_one": (
         lambda: dp.Central(epsilon=1, sensitivity="replace-one")
     ),
@@ -219,7 +192,6 @@ BAD_PARTS = {
         lambda: dp.Local(epsilon=1, printed_constant=0)
     ),
     "bonus_scale: 0 is not accepted; it must be a number > 0": lambda: dp.DPUCBVI(bonus_scale=0),
-    "bonus_scale: '1' is not accepted": lambda: dp.PUCB(bonus_scale="1"),
 }
 BAD = {
     **{told: partial(run, **given) for told, given in BAD_RUNS.items()},
@@ -343,15 +315,6 @@ def test_hostile_agents_that_end_are_one_line():
         run(agent=lambda problem, private: None)
 
 
-def test_bad_input_is_told_before_anything_is_run():
-    seen = []
-    with pytest.raises(dp.InputError):
-        run(seed=[0, -1], watch=lambda *episode: seen.append(episode))
-    with pytest.raises(dp.InputError):
-        run(engine="gpu", watch=lambda *episode: seen.append(episode))
-    assert seen == []
-
-
 # --- what it costs to come in --------------------------------------------------------------------------------
 
 SLOW = {"numba", "llvmlite", "scipy", "cvxpy", "pandas", "matplotlib", "hydra", "joblib", "gymnasium"}
@@ -365,26 +328,19 @@ def python(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_coming_in_is_quick_and_imports_nothing_slow():
-    """In seconds of the processor, of which it takes some 0.3; numpy is most of it."""
+def test_coming_in_is_quick_and_the_reference_runs_without_anything_slow():
+    """In seconds of the processor, of which it takes some 0.3, most of it numpy; a run adds scipy at most."""
     told = python(f"""
         import sys, time
-        import dpucbvi
-        print(time.process_time(), *[name for name in {SLOW} if name in sys.modules])
-    """)
-    seconds, *imported = told.split()
-    assert imported == []
-    assert float(seconds) < 1.0
-
-
-def test_the_reference_runs_without_the_compiler():
-    told = python("""
-        import sys
         import dpucbvi as dp
+        print(time.process_time(), *[name for name in {SLOW} if name in sys.modules])
         dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="reference")
-        print(*[name for name in ("numba", "cvxpy", "pandas", "matplotlib", "hydra") if name in sys.modules])
+        print(*[name for name in {SLOW - {"scipy"}} if name in sys.modules])
     """)
-    assert told == ""
+    first, _, after_a_run = told.partition("\n")
+    seconds, *imported = first.split()
+    assert imported == [] and after_a_run == ""
+    assert float(seconds) < 1.0
 
 
 def test_the_users_own_numba_cache_is_left_alone(tmp_path):

@@ -121,12 +121,6 @@ def test_the_library_needs_three_packages():
     assert {requirement.name for requirement in RUNTIME} == {"numpy", "scipy", "numba", "llvmlite"}
 
 
-def test_the_paper_has_what_the_experiments_import_and_dev_has_all():
-    names = {requirement.name for requirement in required("paper")}
-    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "pandas", "joblib", "rich"} <= names
-    assert set(map(str, required(*OPTIONAL))) == {*map(str, DEV), *map(str, required("docs"))}
-
-
 @pytest.mark.slow  # builds a wheel
 def test_what_is_installed_is_the_library_with_its_types(tmp_path):
     """From a copy: a build leaves files beside the sources."""
@@ -160,21 +154,6 @@ def workflow_job() -> dict:
     return job
 
 
-def test_workflow_runs_make_test_with_pinned_actions():
-    job = workflow_job()
-    assert {system.partition("-")[0] for system in job["strategy"]["matrix"]["os"]} == {"ubuntu", "macos"}
-    assert [step["run"] for step in job["steps"] if "run" in step] == ["make PYTHON=python test"]
-    used = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
-
-
-def test_pre_commit_runs_make_lint_and_types():
-    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    assert repository["repo"] == "local"
-    assert [hook["entry"] for hook in repository["hooks"]] == ["make lint", "make types"]
-    assert not any(hook["pass_filenames"] for hook in repository["hooks"])
-
-
 @pytest.mark.parametrize("works", [["python3.12", "python3.11", "python3"], []], ids=["some", "none"])
 def test_make_takes_the_newest_python_that_runs_or_says_that_there_is_none(works, tmp_path):
     """Others only fail, as pyenv's may. Which one was asked for a venv; nothing is built."""
@@ -201,35 +180,6 @@ def test_one_version_everywhere():
     assert citation["version"] == dpucbvi.__version__ and citation["license"] == PROJECT["license"]
     assert f"## [{dpucbvi.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
     assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpucbvi.__version__"}
-
-
-def test_citation_names_the_paper():
-    paper = yaml.safe_load((ROOT / "CITATION.cff").read_text())["preferred-citation"]
-    assert paper["title"] == "Near-Optimal Differentially Private Reinforcement Learning"
-    assert [author["family-names"] for author in paper["authors"]] == ["Qiao", "Wang"] and paper["year"] == 2023
-
-
-def test_the_dockerfile_builds_the_locked_environment_as_make_does():
-    """It cannot be built where the tests run: its base is a supported Python, its commands are make's own."""
-    text = (ROOT / "Dockerfile").read_text()
-    assert re.search(r"^FROM python:(3\.\d+)-slim-bookworm$", text, re.MULTILINE)[1] in PYTHONS
-    assert (
-        "\nRUN make .venv/.stamp\n" in text and "VENV := .venv/.stamp" in MAKEFILE and "\nUSER 1000\n" in text
-    )
-    advised = re.findall(r"docker run --rm dpucbvi make (\w+)", text)
-    assert advised and all(f"\n{target}: $(VENV)" in MAKEFILE for target in advised)
-    assert {".venv", "results"} <= set((ROOT / ".dockerignore").read_text().split())
-
-
-def test_every_make_target_has_a_help_line():
-    targets = re.findall(r"^([a-z][\w-]*):(?!=)(.*)$", MAKEFILE, re.MULTILINE)
-    assert [name for name, rest in targets if "## " not in rest] == []
-    (phony,) = re.findall(r"^\.PHONY: ([a-z -]+)$", MAKEFILE, re.MULTILINE)
-    assert sorted(phony.split()) == sorted(name for name, _ in targets)
-    # Under `make -C` a nested make would announce its directory.
-    command = ["make", "--no-print-directory"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert [line.split()[0] for line in shown.splitlines()] == [name for name, _ in targets]
 
 
 def test_the_files_of_make_quick_are_there():

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import dpucbvi as dp
 from dpucbvi.errors import InputError
-from experiments.lab.assemble import assemble
 from experiments.lab.compose import config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.runner import run_experiment
 from experiments.lab.settings import canonical, run_settings
-from experiments.lab.store import Store, identity, run_id
+from experiments.lab.store import Store
 from experiments.studies import draw
 from experiments.studies.shared.arms import noise_of
 
@@ -50,12 +48,6 @@ def test_figures_carry_it_and_are_drawn(folder, tmp_path):
     assert all(path.stat().st_size > 0 for path in draw(one, tmp_path))
 
 
-def test_the_caption_beside_a_figure_ends_with_it(folder, tmp_path):
-    draw(stored(folder, "released"), tmp_path)
-    (caption,) = tmp_path.glob("*.md")
-    assert caption.read_text().endswith(" Release: exact noise; ε pure.\n")
-
-
 REFUSED = {
     "privatizer.noise=exakt": "privatizer.noise: exakt is not accepted; it must be one of simulation, exact",
     "+privatizer.words=seeded": "privatizer.words: no such key",
@@ -79,23 +71,3 @@ def test_exact_noise_is_never_dropped_silently(name):
     ):
         canonical(settings)
     canonical(run_settings({"privatizer": {"name": name, "epsilon": 1.0, "noise": "simulation"}}))
-
-
-def test_the_name_of_a_simulation_does_not_say_so():
-    """Results keep the names that they had before there was a choice."""
-
-    def name(privatizer="central", **more):
-        tree = {"privatizer": {"name": privatizer, "epsilon": 1.0, **more}, "engine": {"name": "reference"}}
-        settings = canonical(run_settings(tree))
-        assert isinstance(assemble(settings).privatizer, dp.Central | dp.Toeplitz | dp.OneQuestion)
-        return run_id(identity(settings, dp.riverswim(), 0))
-
-    assert name() == name(noise="simulation") != name(noise="exact")
-    assert (
-        name("one_question") == name("one_question", noise="simulation") != name("one_question", noise="exact")
-    )
-    assert (
-        name("toeplitz")
-        == name("toeplitz", factorisation="blt")
-        != name("toeplitz", factorisation="square_root")
-    )

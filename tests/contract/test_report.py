@@ -1,10 +1,10 @@
 """The report: its numbers are generated, and LaTeX will know every command; no LaTeX is needed to see it."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
+from experiments import report
 from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, read
 from experiments.studies.artifact.figures import read_captions
@@ -21,9 +21,6 @@ from experiments.studies.artifact.report import (
 from experiments.studies.riverswim import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("cli_report", ROOT / "experiments" / "report.py")
-report = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(report)
 
 SOURCE = (ROOT / "paper" / "report" / "report.tex").read_text()
 NUMBERS = json.loads((ROOT / "paper" / "results" / "numbers.json").read_text())

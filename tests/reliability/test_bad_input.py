@@ -18,7 +18,6 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from dpucbvi.environments import ENVIRONMENTS, from_file
-from dpucbvi.mdp import TabularMDP
 from experiments import studies
 from experiments.lab.compose import is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
@@ -203,12 +202,6 @@ MDPS = {
 def test_a_file_with_no_mdp_in_it_is_one_line(arrays, tmp_path):
     np.savez(tmp_path / "mdp.npz", **arrays)
     told(lambda: from_file(str(tmp_path / "mdp.npz")))
-
-
-@pytest.mark.parametrize("name", [name for name in MDPS if "missing" not in name])
-def test_arrays_that_are_no_mdp_are_one_line(name):
-    with np.errstate(all="raise"):
-        told(lambda: TabularMDP(**MDPS[name]))
 
 
 def npy(array) -> bytes:

@@ -39,12 +39,6 @@ def launch(folder: Path, command: str, *options: str) -> subprocess.Popen:
     )
 
 
-def test_the_document_says_how_they_find_the_code():
-    text = (ROOT / "docs" / "SCALING.md").read_text()
-    assert "from dask_jobqueue import SLURMCluster" in text and "submitit" not in text
-    assert re.search(r"^export PYTHONPATH=\$PWD .*\ndask scheduler .*\ndask worker ", text, re.MULTILINE)
-
-
 GUARDED = ("tls://host:8786", "tls://10.0.0.1:1", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:1")
 OPEN = (
     "",

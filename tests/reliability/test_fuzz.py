@@ -29,26 +29,8 @@ from dpucbvi.trace import grows
 
 FEW, MANY, SECONDS = 25, 600, 300
 NAN, INF = float("nan"), float("inf")
-NUMBERS = [
-    0,
-    1,
-    -1,
-    3,
-    7,
-    0.5,
-    1.5,
-    -0.25,
-    NAN,
-    INF,
-    -INF,
-    1e308,
-    5e-324,
-    2**31,
-    2**63,
-    10**20,
-    10**400,
-    -(10**400),
-]
+NUMBERS = [*(0, 1, -1, 3, 7, 0.5, 1.5, -0.25, NAN, INF, -INF, 1e308, 5e-324), *(2**31, 2**63, 10**20)]
+NUMBERS += [10**400, -(10**400)]
 OBJECTS = [
     *(None, True, False, "", "x", "é\0\n", "1", b"ab", [], [1, "a"], [[1, 2], [3]], {}, {"a": 1}, (), set()),
     *(1 + 2j, Fraction(1, 3), object(), lambda *_: None, range(3), np.float32(3), np.int8(2)),
@@ -233,24 +215,8 @@ def an_mdp_file(rng: random.Random, folder) -> None:
 
 
 RUN = dp.run(RIVER, dp.DPUCBVI(), CENTRAL, K=30, engine="reference")
-JSON = [
-    None,
-    True,
-    0,
-    -1,
-    0.001,
-    1e308,
-    10**400,
-    "",
-    "x",
-    "<!--",
-    [],
-    {},
-    [1],
-    {"name": "os:system"},
-    "Local",
-    "JDP",
-]
+JSON = [*(None, True, 0, -1, 0.001, 1e308, 10**400, "", "x", "<!--", [], {}, [1]), {"name": "os:system"}]
+JSON += ["Local", "JDP"]
 
 
 def edit_json(rng: random.Random, tree: dict) -> None:
@@ -296,101 +262,19 @@ def a_stored_run(rng: random.Random, folder) -> None:
 
 # --- command lines --------------------------------------------------------------------------------------------
 
-KEYS = [
-    *(
-        "K",
-        "beta",
-        "runs",
-        "seed",
-        "name",
-        "study",
-        "task",
-        "trace_points",
-        "save_arms",
-        "grid",
-        "arms",
-        "+arms.a",
-    ),
-    *(
-        "env",
-        "env.S",
-        "env.H",
-        "env.name",
-        "agent",
-        "agent.pooled",
-        "agent.cap",
-        "privatizer",
-        "privatizer.epsilon",
-    ),
-    *("privatizer.every", "privatizer.families", "privatizer.name", "postprocess.zero", "confidence.scale"),
-    *(
-        "bonus.scale",
-        "bonus.without",
-        "engine",
-        "engine.lp_checks",
-        "runtime",
-        "runtime.workers",
-        "runtime.address",
-    ),
-    *(
-        "runtime.results",
-        "figure.x",
-        "attack.name",
-        "attack.trials",
-        "grid.K",
-        "grid.env.H",
-        "hydra.run.dir",
-        "+exp",
-    ),
-    *("~bonus.scale", "~env", "++new.key", "+arms.a.K", "+arms.a.privatizer.epsilon", "", "=", "-m", "--cfg"),
-]
-TEXTS = [
-    *(
-        "",
-        "0",
-        "1",
-        "3",
-        "-1",
-        "1.5",
-        "nan",
-        "inf",
-        "9" * 400,
-        "1e400",
-        "null",
-        "true",
-        "many",
-        "é",
-        "[]",
-        "[1,2]",
-    ),
-    *(
-        "{}",
-        "{a: 1}",
-        "1,2",
-        "range(1,4)",
-        "range(5,1)",
-        "???",
-        "${K}",
-        "${no.such}",
-        "~",
-        "~nobody/x",
-        "a/b",
-        "'",
-    ),
-    *(
-        "os:system",
-        "nowhere:Mine",
-        "local",
-        "central",
-        "riverswim",
-        "audit",
-        "certify",
-        "dask",
-        "fast",
-        "..",
-        "x" * 300,
-    ),
-]
+SETTINGS = """
+K beta runs seed name study task trace_points save_arms grid arms +arms.a env env.S env.H env.name agent
+agent.pooled agent.cap privatizer privatizer.epsilon privatizer.every privatizer.families privatizer.name
+postprocess.zero confidence.scale bonus.scale bonus.without engine engine.lp_checks runtime runtime.workers
+runtime.address runtime.results figure.x attack.name attack.trials grid.K grid.env.H hydra.run.dir +exp
+~bonus.scale ~env ++new.key +arms.a.K +arms.a.privatizer.epsilon = -m --cfg
+"""
+KEYS = [*SETTINGS.split(), ""]
+VALUES = """
+0 1 3 -1 1.5 nan inf 1e400 null true many é [] [1,2] {} 1,2 range(1,4) range(5,1) ??? ${K} ${no.such} ~
+~nobody/x a/b ' os:system nowhere:Mine local central riverswim audit certify dask fast ..
+"""
+TEXTS = [*VALUES.split(), "", "9" * 400, "x" * 300, "{a: 1}"]
 
 
 def a_command_line(rng: random.Random, folder, cli) -> None:

@@ -30,16 +30,3 @@ def test_four_processes_at_once(tmp_path, faults):
         assert sum(computed) == RUNS, "work was done twice"
         assert content(results) == expected
         assert leftovers(results) == []
-
-
-@pytest.mark.slow  # four processes
-def test_single_seeds_as_array_jobs_make_the_experiment(tmp_path, faults):
-    """What a SLURM array does: a job per seed, in any order, then the experiment finds all of them."""
-    faults(3)
-    jobs = [
-        start(tmp_path, *SETTINGS[:-2], "runtime.workers=1", "runs=1", f"seed={i}", ARMS) for i in (2, 0, 1)
-    ]
-    assert [job.wait(600) for job in jobs] == [0, 0, 0]
-    whole = start(tmp_path, *SETTINGS[:-2], "runs=3", ARMS)
-    out, _ = whole.communicate(timeout=600)
-    assert "0 runs computed, 6 loaded" in out

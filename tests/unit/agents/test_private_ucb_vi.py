@@ -9,9 +9,7 @@ from hand_worked import USERS, non_private, plans, table
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.counts import PrivateCounts, as_counts, counters
-from dpucbvi.privacy.certificate import Scales
 from dpucbvi.projection import no_postprocess
-from dpucbvi.simulate import episodes, set_up
 
 # 4SAT = 4·2·2·10 = 160, so ℓ = ln(160/β) = 8 and √(2ℓ) = 4.
 PRIVATE_HAND = dp.Problem(2, 2, 2, K=5, beta=160 * math.exp(-8))
@@ -69,42 +67,6 @@ def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():
     assert plan.Q[0, 0, 0] == pytest.approx(-0.5 * V[0] + 0.25 * V[1] + b_8, abs=1e-12)
 
 
-def hoeffding_formula(trajectories, problem, scale):
-    """Hoeffding value iteration: D = max(N, 1), b = (1 + H) √(2 ln(4SAT/β)/D), Q cut to [0, H-h+1]."""
-    H, S, A, K, beta, _ = problem
-    ell = np.log(4 * S * A * H * K / beta)
-    V, Q = np.zeros(S), np.zeros((H, S, A))
-    for h in reversed(range(H)):
-        for s in range(S):
-            for a in range(A):
-                visits = [t for t in trajectories if t.s[h] == s and t.a[h] == a]
-                D = max(len(visits), 1)
-                mean = sum(t.r[h] + V[t.s[h + 1]] for t in visits) / D
-                Q[h, s, a] = np.clip(mean + scale * (1 + H) * np.sqrt(2 * ell / D), 0, H - h)
-        V = Q[h].max(axis=1)
-    return Q
-
-
-class Silent(dp.Central):
-    """Central without noise."""
-
-    def scales(self, problem, G=1):
-        return Scales(0.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize("scale", [0.05, 0.02])
-def test_private_ucb_vi_without_noise_is_hoeffding_value_iteration(scale):
-    """Central with noise scale 0 and so E1 = E2 = 0, every plan of 60 episodes."""
-    mdp = dp.random_mdp(3, 2, 3, seed=6)
-    setup = set_up(mdp, dp.PrivateUCBVI(scale), Silent(1.0), 60, beta=0.1)
-    assert setup.constants == private_ucb_vi_constants(setup.problem, 0.0, 0.0, scale)
-    seen = []
-    for _, plan, _, trajectory, _ in episodes(setup, seed=7):
-        assert plan.Q == pytest.approx(hoeffding_formula(seen, setup.problem, scale), abs=1e-12)
-        seen.append(trajectory)
-    assert len(seen) == 60 and (plan.Q[2] < 1).any()
-
-
 def test_printed_widths():
     """E1 = B √(8 n ln(6SAT/β)), E2 with another S inside. S=6, A=2, T=10^6, β=.05: 6SAT/β = 1.44e9."""
     problem = dp.Problem(20, 6, 2, 50_000, 0.05)
@@ -113,20 +75,3 @@ def test_printed_widths():
     assert pytest.approx(960 * math.sqrt(128 * math.log(8.64e9))) == E2
     # Central in the paper's letters: (3H/ε) √(8 log³K ln(6SAT/β)) with log K = L = 16, ε = 1
     assert pytest.approx(60 * math.sqrt(8 * 16**3 * math.log(1.44e9))) == E1
-
-
-@pytest.mark.parametrize(
-    ("privatizer", "terms", "scale"),
-    [(dp.Central, 16, 960.0), (dp.Local, 50_000, 60.0)],
-    ids=["central", "local"],
-)
-def test_widths_that_a_run_uses(privatizer, terms, scale):
-    """`printed`: as above. `proven`: the bound on the raw noise, E/4, for both."""
-    printed = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0, printed_constant=0.5), 50_000)
-    E1, E2 = printed_widths(printed.problem, dp.Noise(scale, E=0.0, terms=terms))
-    expected = private_ucb_vi_constants(printed.problem, 0.5 * E1, 0.5 * E2)
-    assert printed.constants == pytest.approx(expected, rel=1e-12)
-    proven = set_up(dp.riverswim(), dp.PrivateUCBVI(), privatizer(1.0), 50_000)
-    width = proven.noise.E / 4
-    assert proven.constants.E1 == width
-    assert proven.constants.width == pytest.approx(3 * width + 20 * (6 * width + 2 * width))

@@ -4,18 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hand_worked import USERS, non_private, plans, table
 
 import dpucbvi as dp
 from dpucbvi.agents.plans import next_gaps
-from dpucbvi.agents.ucbvi import (
-    REFINED,
-    bonus_2,
-    hoeffding_constants,
-    log_term,
-    next_gap,
-    ucbvi_bernstein_constants,
-)
+from dpucbvi.agents.ucbvi import REFINED, bonus_2, hoeffding_constants, next_gap, ucbvi_bernstein_constants
 from dpucbvi.simulate import episodes, set_up
 
 
@@ -32,47 +24,6 @@ def gaps_after(counts, constants):
 
 # 5SAT = 5·2·2·10 = 200, so L = ln(200/β) = 6.
 UCBVI_HAND = dp.Problem(2, 2, 2, K=5, beta=200 * math.exp(-6))
-
-
-def test_bonus_1_by_hand():
-    """7HL/√N = 84/√N, times .005: .42/√N."""
-    assert log_term(UCBVI_HAND) == pytest.approx(6.0)
-    made = plans(
-        dp.UCBVICH().algorithm(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND, 0.005)), USERS
-    )
-    assert np.array_equal(made[0].Q, np.full((2, 2, 2), 2.0)) and not made[0].pi.any()
-    # k = 2: step 2 Q(1,0) = 0 + .42; step 1 Q(0,0) = min(2, .5 + 2 + .42)
-    assert made[1].Q[1] == table([[2, 2], [0.42, 2]]) and made[1].Q[0] == table([[2, 2], [2, 2]])
-    assert made[1].pi.tolist() == [[0, 0], [0, 1]]
-    # k = 3: step 2 Q(1,1) = .25 + .42; step 1 N(0,0) = 2: .5 + .67 + .42/√2 = 1.4669848
-    assert made[2].Q[1] == table([[2, 2], [0.42, 0.67]])
-    assert made[2].Q[0] == table([[1.4669848, 2], [2, 2]])
-    assert made[2].V == table([[2, 2], [2, 0.67], [0, 0]])
-    assert made[2].pi.tolist() == [[1, 0], [0, 1]]
-    # k = 4: step 2 N(1,1) = 2: .625 + .42/√2 = .92 is above .67, which stays; step 1 Q(0,1) = .67 + .42
-    assert made[3].Q[1, 1] == table([0.42, 0.67]) and made[3].Q[0, 0] == table([1.4669848, 1.09])
-    assert made[3].pi[0, 0] == 0
-
-
-def test_bonus_1_with_its_own_constant_stays_at_h():
-    made = plans(dp.UCBVICH().algorithm(UCBVI_HAND, non_private(), hoeffding_constants(UCBVI_HAND)), USERS)
-    assert all(np.array_equal(plan.Q, np.full((2, 2, 2), 2.0)) for plan in made)
-
-
-def test_bonus_2_by_hand():
-    """.001 (√(48 Var/N) + 56/N + √(8 Σ P min{2.304e7/N_{h+1}, 4}/N)); 56 = 14HL/3, 2.304e7 = 100²H³S²AL²."""
-    constants = ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
-    made = plans(dp.UCBVI().algorithm(UCBVI_HAND, non_private(), constants), USERS)
-    # k = 2: step 2 Q(1,0) = 0 + .056: no variance and no third term at the last step
-    assert made[1].Q[1] == table([[2, 2], [0.056, 2]])
-    # k = 3: step 2 Q(1,1) = .306; step 1 N(0,0) = 2, V(1) = .306: .5 + .306 + .001·(0 + 28 + √(8·4/2)) = .838
-    assert made[2].Q[1, 1] == table([0.056, 0.306]) and made[2].Q[0, 0] == table([0.838, 2])
-    assert made[2].pi[0, 0] == 1
-    # k = 5: step 1 N(0,0) = 3, P = (1/3, 2/3), V = (2, .306) has variance (2/9)·1.694² = .6376969:
-    # √(48·.6376969/3) = 3.1942370, 56/3 = 18.6666667, √(8·4/3) = 3.2659863, together 25.1268900, times .001
-    value = bonus(3.0, np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0]), constants)
-    assert value == pytest.approx(0.0251268900, abs=1e-9)
-    assert made[4].Q[0, 0, 0] == pytest.approx(0.838)  # .5 + .8706667 + .0251269 is more
 
 
 def test_the_minimum_of_bonus_2():

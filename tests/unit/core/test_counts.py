@@ -7,7 +7,7 @@ import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, PrivateCounts, as_counts, counters, statistics, zeroed
 from dpucbvi.mdp import Trajectory
 from dpucbvi.projection import closed_form, no_postprocess
-from dpucbvi.simulate import episodes, set_up
+from dpucbvi.simulate import set_up
 
 USER = Trajectory(np.array([0, 1]), np.array([0]), np.array([1.0]))
 
@@ -104,18 +104,6 @@ def test_the_cap_of_the_steps_left_by_hand():
             assert run.Q.ravel().tolist() == expected
 
 
-def test_the_cap_bounds_every_plan_and_without_a_bonus_changes_nothing():
-    """Control: where Q is below both caps the plans are the same."""
-    mdp = dp.random_mdp(3, 2, 4, seed=1)
-    left = np.arange(4, 0, -1.0)[:, None, None]
-    made = {
-        cap: [e.plan for e in episodes(set_up(mdp, dp.DPUCBVI(0.01, cap=cap), dp.NonPrivate(), 60), seed=2)]
-        for cap in ("H", "steps_left")
-    }
-    assert all((plan.Q <= left).all() for plan in made["steps_left"])
-    assert any((plan.Q > left).any() for plan in made["H"])
-
-
 # --- refusals -----------------------------------------------------------------------------------------
 
 RIVER = dp.riverswim(3, 4)
@@ -141,49 +129,3 @@ def test_what_makes_no_sense_is_refused(agent, privatizer, settings, message):
     with pytest.raises(dp.InputError) as error:
         set_up(RIVER, agent, privatizer, 9, **settings)
     assert str(error.value).startswith(message)
-
-
-BAD_PARTS = {
-    "cap: '2H' is not one of H, steps_left": lambda: dp.DPUCBVI(cap="2H"),
-    f"families: mine is not accepted; it must be one of {', '.join(FAMILIES)}": lambda: dp.Central(
-        1.0, families="mine"
-    ),
-    "delta: 0.0 is not accepted; it must be a number in [1e-100, 1)": lambda: dp.Toeplitz(1.0, delta=0.0),
-    "k: 4 is not accepted; it must be an odd integer >= 3": lambda: dp.KaryTree(1.0, k=4),
-}
-
-
-@pytest.mark.parametrize("message", BAD_PARTS)
-def test_a_part_that_cannot_be_is_refused(message):
-    with pytest.raises(dp.InputError) as error:
-        BAD_PARTS[message]()
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize("engine", ["reference", "fast"])
-@pytest.mark.parametrize("kind", [dp.OneQuestion, dp.OneStep])
-def test_a_policy_of_probabilities_is_refused_where_the_action_must_be_public(kind, engine):
-    with pytest.raises(
-        dp.InputError, match=r"^privatizer: one_\w+ takes policies that choose one action per state$"
-    ):
-        dp.run(RIVER, dp.PrivateUCBPO(), kind(1.0), K=9, engine=engine)
-
-
-def test_a_release_without_an_sd_cannot_be_zeroed():
-    class Silent(dp.NonPrivate):
-        model = "JDP"
-
-        def certificate(self, problem, G):
-            return dp.Certificate("JDP", 1.0, 2.0)
-
-        def release(self, problem, G, seed):
-            return Bare(super().release(problem, G, seed))
-
-    class Bare:
-        def __init__(self, made):
-            self.release = made.release
-
-    with pytest.raises(
-        dp.InputError, match=r"^zero: the release of Silent has no sd, so nothing can be zeroed"
-    ):
-        dp.run(RIVER, dp.DPUCBVI(), Silent(), K=9, zero=1.0)

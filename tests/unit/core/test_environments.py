@@ -4,10 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpucbvi import (
-    InputError,
     alternating_river,
     chain,
     describe,
@@ -24,47 +22,13 @@ from dpucbvi import (
     riverswim,
     six_arms,
 )
-from dpucbvi.environments import ENVIRONMENTS, LEFT, RIGHT
+from dpucbvi.environments import LEFT, RIGHT
 
 
 def test_chowdhury_zhou_has_the_published_optimal_values():
     """V*_1 of every state at H = 20, as printed to four decimals."""
     V = optimal_values(riverswim())[0][0]
     assert V == pytest.approx([3.3973, 4.0527, 5.3019, 6.6784, 8.0940, 9.5214], abs=5e-5)
-
-
-def test_chowdhury_zhou_table():
-    mdp = riverswim()
-    assert (mdp.S, mdp.A, mdp.H, mdp.rewards) == (6, 2, 20, "deterministic")
-    left = np.array(
-        [
-            [1, 0, 0, 0, 0, 0],
-            [1, 0, 0, 0, 0, 0],
-            [0, 1, 0, 0, 0, 0],
-            [0, 0, 1, 0, 0, 0],
-            [0, 0, 0, 1, 0, 0],
-            [0, 0, 0, 0, 1, 0],
-        ]
-    )
-    right = np.array(
-        [
-            [0.40, 0.60, 0, 0, 0, 0],
-            [0.05, 0.60, 0.35, 0, 0, 0],
-            [0, 0.05, 0.60, 0.35, 0, 0],
-            [0, 0, 0.05, 0.60, 0.35, 0],
-            [0, 0, 0, 0.05, 0.60, 0.35],
-            [0, 0, 0, 0, 0.40, 0.60],
-        ]
-    )
-    r = np.zeros((6, 2))
-    r[0, LEFT], r[5, RIGHT] = 0.005, 1.0
-    assert (LEFT, RIGHT) == (0, 1)
-    for h in range(20):
-        assert np.array_equal(mdp.P[h, :, LEFT], left)
-        assert np.array_equal(mdp.P[h, :, RIGHT], right)
-        assert np.array_equal(mdp.r[h], r)
-    assert mdp.initial.tolist() == [1, 0, 0, 0, 0, 0]
-    assert mdp.stationary
 
 
 def test_roles_change_at_the_named_steps():
@@ -158,22 +122,6 @@ def test_a_garnet_leads_from_a_pair_to_so_many_states(S, A, H, branching):
     assert (mdp.P == mdp.P[:1]).all() and (mdp.r == mdp.r[:1]).all()
 
 
-def test_the_laws_of_a_garnet():
-    """Uniform cuts of [0,1] into three: a part p has density 2(1-p), whatever the state that it leads to. Every
-    state is a next state of half of all pairs, of six states three; rewards are uniform."""
-    mdps = [garnet(H=1, seed=seed) for seed in range(400)]
-    P = np.array([mdp.P[0] for mdp in mdps]).reshape(-1, 6)
-    r = np.array([mdp.r[0] for mdp in mdps]).ravel()
-    assert P.shape == (4800, 6)
-    for to in range(6):
-        there = P[:, to] > 0
-        assert there.mean() == pytest.approx(0.5, abs=0.03)  # four standard deviations
-        assert stats.kstest(P[there, to], lambda p: 1.0 - (1.0 - p) ** 2).pvalue > 1e-3
-    together = np.mean([(row[0] > 0) & (row[1] > 0) for row in P])
-    assert together == pytest.approx(3 / 6 * 2 / 5, abs=0.023)  # drawn without replacement
-    assert stats.kstest(r, "uniform").pvalue > 1e-3
-
-
 @pytest.mark.parametrize(("depth", "A", "H"), [(1, 2, 4), (1, 2, 9), (2, 2, 9), (1, 3, 6), (2, 3, 12)])
 def test_one_triple_of_the_hard_tree_is_better_than_all_others(depth, A, H):
     """Of all (moment of entry, path to a leaf, last action) one earns 1/2 + gap of what the last part pays, all
@@ -204,22 +152,6 @@ def test_a_file_gives_back_the_mdp_that_was_saved(tmp_path):
     assert read.name == "mine" and read.rewards == "bernoulli"
     for key in ("P", "r", "initial"):
         assert np.array_equal(getattr(read, key), getattr(mdp, key))
-
-
-def test_a_file_with_a_bad_mdp_is_refused_by_index(tmp_path):
-    path = tmp_path / "bad.npz"
-    np.savez(path, P=np.full((1, 1, 1, 1), 0.5), r=np.zeros((1, 1, 1)), initial=np.ones(1))
-    with pytest.raises(InputError, match=r"^P\[0, 0, 0\] sums to 0.5"):
-        from_file(str(path))
-
-
-def test_a_name_that_is_not_there_is_an_error_and_never_a_default():
-    with pytest.raises(
-        InputError, match=r"^env\.name: 'maze' is not one of riverswim, chain, six_arms, grid_world, random, "
-    ):
-        ENVIRONMENTS["maze"]
-    with pytest.raises(AssertionError, match="registered twice"):
-        ENVIRONMENTS.add("random", random_mdp)
 
 
 # --- the chain, the six arms, the grid ------------------------------------------------------------------------

@@ -28,14 +28,6 @@ def test_frozen_lake_is_its_table():
     assert mdp.stationary and mdp.initial[0] == 1
 
 
-def test_without_slipping_the_goal_is_reached():
-    """Six steps away: the reward 1 is paid once, on entering, and never again."""
-    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
-    assert optimal_values(from_gymnasium(env, H=6))[0][0, 0] == 1.0
-    assert optimal_values(from_gymnasium(env, H=5))[0][0, 0] == 0.0
-    assert optimal_values(from_gymnasium(env, H=50))[0][0, 0] == 1.0
-
-
 def test_cliff_walking_keeps_the_order_of_policies():
     """13 steps of -1 to the goal: V* = Σ (reward + 100)/100, and an absorbing step pays the mapped 0."""
     mdp = from_gymnasium("CliffWalking-v1", H=20)

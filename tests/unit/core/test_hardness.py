@@ -54,12 +54,3 @@ def test_how_far_from_stationary():
     assert describe(riverswim()).change == (0.0, 0.0)
     assert describe(riverswim()).blurred == describe(riverswim()).optimal
     assert describe(flipping_river()).change == (pytest.approx(0.95), 1.0)  # left: down; right: 0.05 down
-
-
-def test_it_prints_every_number_with_its_name():
-    text = str(describe(two_states()))
-    for said in ("two: H = 2, S = 2, A = 2", "span of V*", "diameter", "smallest gap", "reciprocal gaps"):
-        assert said in text
-    mapped = TabularMDP(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1)), np.ones(1), reward_range=(-10.0, 20.0))
-    assert "[-10, 20] mapped to [0, 1]" in str(describe(mapped))
-    assert describe(mapped).smallest_gap == math.inf and describe(mapped).sum_of_reciprocal_gaps == 0.0

@@ -59,14 +59,3 @@ def test_optimal_values_are_the_best_of_all_policies(mdp):
     assert np.array_equal(V_star[: mdp.H], Q_star.max(axis=-1))
     greedy = policy_values(mdp, Q_star.argmax(axis=-1))
     assert np.abs(V_star - greedy).max() < 1e-12
-
-
-def test_values_by_hand():
-    """One state, two steps: action 0 pays (.5, .25), action 1 pays (.2, .8)."""
-    mdp = TabularMDP(np.ones((2, 1, 2, 1)), np.array([[[0.5, 0.2]], [[0.25, 0.8]]]), np.ones(1))
-    V_star, Q_star = optimal_values(mdp)
-    assert np.allclose(V_star[:, 0], [1.3, 0.8, 0.0])
-    assert np.allclose(Q_star[:, 0], [[1.3, 1.0], [0.25, 0.8]])
-    assert np.allclose(policy_values(mdp, np.array([[1], [0]]))[:, 0], [0.45, 0.25, 0.0])
-    half = np.full((2, 1, 2), 0.5)
-    assert np.allclose(policy_values(mdp, half)[:, 0], [0.875, 0.525, 0.0])

@@ -38,28 +38,18 @@ def hashed(folder: Path, text: str, name: str = "circle.py") -> str:
 
 SAME = {
     "comment": ("# by Archimedes", "# by Euclid"),
-    "no comment": ("        # by Archimedes\n", ""),
-    "comment at the end": ("sides = 0", "sides = 0  # none"),
     "docstring of the module": ('"""What it is."""', '"""Something else."""'),
-    "no docstring of the module": ('"""What it is."""\n', ""),
-    "docstring of a class": ("A circle.", "An ellipse."),
     "no docstring of a class": ('    """A circle."""\n', ""),
     "docstring of a method": ("Its area.", "Its size,\n        in squares."),
-    "docstring of a coroutine": ("Nothing.", "Less than that."),
     "layout": ("math.pi * r**2", "(\n            math.pi\n            * r ** 2\n        )"),
 }
 OTHER = {
     "number": ("r**2", "r**3"),
-    "sign": ("math.pi * r", "math.pi / r"),
-    "name": ("sides", "corners"),
     "type": ("r: float", "r: int"),
     "type of a value": ("sides = 0", "sides = 0.0"),
-    "text": ("sides = 0", "sides = '0'"),
     "statement more": ("        return", "        assert r > 0\n        return"),
-    "statement less": ("    sides = 0\n", ""),
     "order": ("import math\n", "import sys\nimport math\n"),
     "a text that is no docstring": ("    sides = 0\n", '    sides = 0\n    """Not first."""\n'),
-    "nesting": ("\n\nasync def", "\n    async def"),
 }
 
 
@@ -71,11 +61,8 @@ def test_words_and_layout_change_nothing(old, new, tmp_path):
 
 @pytest.mark.parametrize(("old", "new"), OTHER.values(), ids=OTHER)
 def test_any_statement_changes_the_hash(old, new, tmp_path):
-    changed = MODULE.replace(old, new)
-    if old.startswith("\n\nasync"):  # the coroutine becomes a method
-        changed = changed.replace('\n    """Nothing."""', '\n        """Nothing."""')
     assert old in MODULE
-    assert hashed(tmp_path, changed) != hashed(tmp_path, MODULE)
+    assert hashed(tmp_path, MODULE.replace(old, new)) != hashed(tmp_path, MODULE)
 
 
 def test_the_name_of_a_file_is_part_of_it(tmp_path):

@@ -1,6 +1,5 @@
 """MDPs as environments of gymnasium: its own checker, exact values, and the way back through from_gymnasium."""
 
-import builtins
 import warnings
 
 import gymnasium
@@ -56,13 +55,6 @@ def test_the_mean_return_of_a_policy_is_its_exact_value(mdp, with_step):
     assert p_value(sums, mdp.initial @ dp.optimal_values(mdp)[0][0]) < FALSE_ALARM
 
 
-def test_equal_seeds_give_equal_episodes_and_others_do_not():
-    pi = np.ones((COINS.H, COINS.S), int)
-    one, two, other = (returns(COINS, pi, False, seed, 50) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(one, other)
-
-
 def test_the_way_back_is_the_same_problem():
     """The largest reward of the river is 1, so that from_gymnasium leaves the rewards as they are."""
     back = dp.from_gymnasium(dp.to_gymnasium(RIVER), H=RIVER.H)
@@ -83,24 +75,6 @@ def test_what_the_state_hides_has_no_table():
         dp.from_gymnasium(dp.to_gymnasium(RANDOM, with_step=False), H=4)
 
 
-def test_q_learning_of_a_textbook_finds_the_best_values():
-    """With the step observed, one number per observation and action is enough; rewards are not random here."""
-    env, rng = dp.to_gymnasium(RIVER, with_step=True), np.random.default_rng(0)
-    Q, tried = np.zeros((env.observation_space.n, RIVER.A)), np.zeros((env.observation_space.n, RIVER.A))
-    for i in range(6_000):
-        s, _ = env.reset(seed=0 if i == 0 else None)
-        over = False
-        while not over:
-            a = int(rng.integers(RIVER.A))
-            after, reward, over, *_ = env.step(a)
-            tried[s, a] += 1
-            Q[s, a] += (reward + (not over) * Q[after].max() - Q[s, a]) / tried[s, a] ** 0.8
-            s = after
-    V = dp.optimal_values(RIVER)[0]
-    best = RIVER.initial @ V[0]
-    assert abs(RIVER.initial @ Q[: RIVER.S].max(axis=1) - best) < 0.1 * best
-
-
 def test_bad_use_is_one_line():
     with pytest.raises(dp.InputError, match=r"^mdp: ndarray is not accepted; it must be a TabularMDP$"):
         dp.to_gymnasium(RIVER.P)
@@ -112,19 +86,3 @@ def test_bad_use_is_one_line():
     env.reset(seed=0)
     with pytest.raises(dp.InputError, match=r"^action: 2 is not accepted; it must be an integer from 0 to 1$"):
         env.step(2)
-
-
-def test_without_gymnasium_one_line_says_what_to_install(monkeypatch):
-    found = builtins.__import__
-
-    def missing(name, *rest):
-        if name.partition(".")[0] == "gymnasium":
-            raise ModuleNotFoundError("No module named 'gymnasium'", name="gymnasium")
-        return found(name, *rest)
-
-    dp.to_gymnasium.__globals__["_environment"].cache_clear()  # the class is made when it is first asked for
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(
-        dp.InputError, match=r"^to_gymnasium needs gymnasium: pip install 'dpucbvi\[gymnasium\]'$"
-    ):
-        dp.to_gymnasium(RIVER)

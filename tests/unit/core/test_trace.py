@@ -15,11 +15,6 @@ def private():
     return dp.run(RIVER, dp.DPUCBVI(), dp.Central(epsilon=1), K=50, seed=[3, 0, 7])
 
 
-@pytest.fixture(scope="module")
-def public():
-    return dp.run(RIVER, dp.UCBVI(bonus_scale=0.01), K=50, seed=[3, 0, 7])
-
-
 def test_runs_are_a_sequence_of_traces(private):
     assert len(private) == 3 and list(private) == list(private.runs)
     assert all(isinstance(run, dp.Trace) for run in private)
@@ -55,13 +50,6 @@ def test_the_summary_of_private_runs(private):
     assert fifth == "nothing was learnt, no Q left H"
 
 
-def test_the_summary_of_one_run(public):
-    first, second, third = repr(public[0]).splitlines()
-    assert first.startswith("UCBVI(bonus_scale=0.01), NonPrivate(), ") and third == "no privacy is certified"
-    assert second.startswith(f"after 50 episodes: regret {public[0].regret[-1]:,.0f}; the uniform policy has ")
-    assert "1 run, mean regret" in repr(public[:1]) and "±" not in repr(public[:1])
-
-
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
     [
@@ -74,16 +62,3 @@ def test_the_summary_of_one_run(public):
 )
 def test_an_epsilon_is_rounded_up(epsilon, shown):
     assert f"pure ε = {shown} if a user is added" in str(dp.Certificate("JDP", epsilon, 2 * epsilon))
-
-
-def test_an_agent_and_a_privatizer_of_ones_own_are_named():
-    class Mine(dp.NonPrivate):
-        """A subclass that is no dataclass of its own."""
-
-    def never(counts):
-        return dp.Plan(np.zeros((4, 3), int), np.zeros((4, 3, 2)), np.zeros((5, 3)))
-
-    first = repr(dp.run(RIVER, dp.planner(never), Mine(), K=2)).splitlines()[0]
-    assert first.startswith("never(), Mine(), ")
-    bonus = dp.DPUCBVI(bonus=lambda *_: 0.0)
-    assert "DPUCBVI(bonus='<lambda>')" in repr(dp.run(RIVER, bonus, dp.Central(epsilon=1), K=2))

@@ -1,7 +1,6 @@
 """A fast run goes on from its checkpoint as if it had never stopped; one that other code wrote is not used."""
 
 import os
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,29 +54,6 @@ def test_a_run_goes_on_from_its_checkpoint(privatizer, tmp_path, monkeypatch):
     resumed = fast.run_fast(setup, SEED, progress=told.append, checkpoint=path)
     assert told[0] > 0 and sum(told) == setup.problem.K
     assert_same(whole, resumed)
-
-
-def test_a_run_knows_the_seconds_before_its_checkpoint(tmp_path, monkeypatch):
-    """Seconds of the processor, not of the clock on the wall, which is twice as fast here.
-
-    It is told of its progress every 50 s, and stopped at the third time: its last checkpoint is of 100 s.
-    """
-    setup, path, told = setup_with(), tmp_path / "checkpoint.npz", []
-    monkeypatch.setattr(fast, "CHUNK_MOST", 7)
-    monkeypatch.setattr(fast, "CHECKPOINT_SECONDS", 0.0)
-    clocks = {"monotonic": lambda: 100.0 * len(told), "thread_time": lambda: 50.0 * len(told)}
-    monkeypatch.setattr(fast, "time", SimpleNamespace(**clocks))
-
-    def stop_at_the_third(done):
-        told.append(done)
-        if len(told) % 3 == 0:
-            raise KeyboardInterrupt
-
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            fast.run_fast(setup, SEED, progress=stop_at_the_third, checkpoint=path)
-    assert fast.run_fast(setup, SEED, checkpoint=path).earlier_seconds == 2 * 100.0
-    assert fast.run_fast(setup, SEED).earlier_seconds == 0.0
 
 
 def halfway(setup, path):
@@ -214,16 +190,3 @@ def test_a_checkpoint_holds_the_hash_of_the_code_and_all_that_changes(tmp_path):
         np.testing.assert_array_equal(again.arrays()[name], array)
     assert list(tmp_path.iterdir()) == [path]  # and nothing half written beside it
     assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_noise_that_is_made_beforehand_is_made_again_and_not_saved(tmp_path):
-    """All of it would be written every ten seconds."""
-    setup, path = setup_with("square_root"), tmp_path / "checkpoint.npz"
-    half = halfway(setup, path)
-    table = half.state.mechanism.table.noise
-    assert table.shape == (59, half.state.source.scale.size) and not any(
-        "table" in name for name in half.arrays()
-    )
-    assert path.stat().st_size < table.nbytes + sum(array.nbytes for array in half.arrays().values())
-    again = fast.resume(fast.start(setup, SEED), path, fast.origin_of(setup, SEED))
-    np.testing.assert_array_equal(again.state.mechanism.table.noise, table)

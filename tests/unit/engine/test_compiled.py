@@ -61,10 +61,6 @@ def test_functions_behind_globals_are_compiled_too():
     assert compiled(times).nopython_signatures
 
 
-def test_the_same_function_is_compiled_once():
-    assert compiled(times) is compiled(times)
-
-
 def test_functions_in_closures_are_compiled_and_told_apart():
     """Two loops of one text with two plans: each runs its own."""
     squares, triples = summed(square, 4), summed(times, 4)

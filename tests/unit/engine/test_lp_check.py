@@ -29,11 +29,6 @@ def test_where_no_lp_is_solved_none_is_checked():
     assert checks(dp.UCBVI(), dp.NonPrivate(), 20) == {"lp_checked": 0}
 
 
-def test_lp_checks_are_spread_over_the_run():
-    sample = LpSample.empty(20, 3, 100)
-    assert sample.moments[0] == 1 and sample.moments[-1] == 99
-
-
 def test_there_is_room_for_no_more_lp_checks_than_a_run_has():
     """Ten rows after every episode but the last; the same moments, however many more are asked for."""
     sample = LpSample.empty(10**9, 3, 50)

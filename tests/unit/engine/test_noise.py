@@ -78,12 +78,7 @@ def test_compiled_exact_noise_is_the_references(reference, twin, scale, seed, bl
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    epsilon=scales,
-    d=st.integers(1, 40),
-    seed=st.integers(0, 10**6),
-    block=st.sampled_from([200, 8192]),
-)
+@given(epsilon=scales, d=st.integers(1, 40), seed=st.integers(0, 10**6), block=st.sampled_from([200, 8192]))
 @example(Fraction(2**30), 2, 0, 8192)
 @example(Fraction(1, 2**30), 3, 0, 200)
 def test_compiled_answers_are_the_references(epsilon, d, seed, block):

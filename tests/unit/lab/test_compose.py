@@ -1,10 +1,14 @@
 """What a setting of the command line changes: no run (refused), some arms (told), the experiment's name."""
 
+from pathlib import Path
+
 import pytest
 
 from dpucbvi.errors import InputError
-from experiments.lab.compose import Job, changes, check_changes, config_of, own_name, with_grids
-from experiments.lab.experiment import experiment_from
+from experiments.lab.compose import Job, changes, check_changes, composed, config_of, own_name, with_grids
+from experiments.lab.experiment import certified, experiment_from
+from experiments.lab.mistakes import BROKEN
+from experiments.studies import names
 
 
 def job(*arguments: str) -> Job:
@@ -18,7 +22,6 @@ def lines(*arguments: str) -> list[str]:
 
 NO_RUN = [
     ("+arms={a: {grid: {K: [7]}}}", "K=5"),
-    ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {grid: {K: [7]}}}", "grid.K=[5,6]"),
     ("+arms={a: {privatizer: {epsilon: 1}}}", "privatizer.epsilon=7"),
     ("privatizer=non_private", "postprocess=none", "grid.privatizer.epsilon=[1,1.5]", "confidence.scale=0.5"),
@@ -103,3 +106,36 @@ def test_the_name_is_the_experiments_own_only_if_nothing_is_changed():
     names = {own_name("riverswim", changed) for changed in ((), ("K=200",), ("K=20",), ("K=200", "runs=2"))}
     assert len(names) == 4 and "riverswim" in names
     assert own_name("a", ("x=1", "y=2")) == own_name("a", ("y=2", "x=1"))  # however it was typed
+
+
+# --- task=certify: honest releases of every kind, and broken ones ---------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rows():
+    header, *rows = certified(experiment_from(composed("audit"), Path("/nowhere"), names()))
+    return {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+
+
+COVERED = {
+    (): "proven",
+    ("confidence.scale=0.5",): "not proven",
+    ("postprocess=clip",): "not proven",
+    ("postprocess=cvxpy", "engine=reference"): "proven",
+    ("privatizer=batches",): "not proven",
+    ("agent=private_ucb_vi", "postprocess=none"): "-",
+}
+
+
+@pytest.mark.parametrize(("overrides", "said"), COVERED.items(), ids=map(" ".join, COVERED))
+def test_assumption_3_1_is_proven_for_what_the_lp_makes_and_for_nothing_else(overrides, said):
+    _, row = certified(experiment_from(config_of(overrides), Path("/nowhere"), names()))
+    assert row[-1] == said
+
+
+def test_what_is_broken_on_purpose_certifies_nothing(rows):
+    """It pretends to be the privatizer it was made from, but not here."""
+    for name in BROKEN:
+        row = rows[name]
+        assert (row["privacy"], row["ε (replaced)"]) == ("none", "∞")
+        assert row["Assumption 3.1"] == "broken on purpose"

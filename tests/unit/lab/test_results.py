@@ -57,17 +57,7 @@ def test_the_table_has_all_that_tells_arms_apart(stored):
     runs = dp.load(stored / "grid")
     table = runs.to_frame()
     assert len(table) == 2 * 2 * 120
-    assert {
-        "arm",
-        "run",
-        "K",
-        "seed",
-        "episode",
-        "regret",
-        "epsilon_add_remove",
-        "epsilon_replace_one",
-        "delta",
-    } < set(table)
+    assert {"arm", "run", "K", "seed", "episode", "regret", "epsilon_add_remove", "delta"} < set(table)
     last = table[table.episode == 120].set_index(["bonus.scale", "seed"])
     for scale, key in ((0.01, "dp_ucbvi@bonus.scale=0.01"), (1.0, "dp_ucbvi@bonus.scale=1.0")):
         assert last.loc[scale].regret.tolist() == runs[key].regret[:, -1].tolist()
@@ -84,13 +74,6 @@ def test_the_csv_is_the_table_with_fewer_episodes(stored):
     both = table.merge(whole, on=["bonus.scale", "seed", "episode"])
     assert len(both) == len(table)
     np.testing.assert_allclose(both.regret_x, both.regret_y, rtol=1e-12)
-
-
-def test_plot_takes_what_load_gives(stored):
-    figure = dp.plot(dp.load(stored / "grid"), y="linear")
-    assert figure.axes[0].get_yscale() == "linear"
-    words = [text.get_text() for text in figure.axes[0].texts]
-    assert "dp_ucbvi@bonus.scale=0.01, JDP ε = 5" in words
 
 
 def runs(values, seeds=(0, 1, 2)):

@@ -16,7 +16,7 @@ import pytest
 from dpucbvi.archive import encode, read_run
 from dpucbvi.errors import InputError
 from dpucbvi.files import HERE
-from experiments.lab import runner, workers
+from experiments.lab import runner
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped
 from experiments.lab.runner import Tally
@@ -29,7 +29,7 @@ from experiments.lab.settings import (
     canonical,
 )
 from experiments.lab.store import Store, claim, is_claimed
-from experiments.lab.workers import WorkerKilled, progress
+from experiments.lab.workers import WorkerKilled
 
 ENV = {"name": "random", "S": 3, "A": 2, "H": 3}
 BASE = RunSettings(env=ENV, engine=EngineSettings("reference"), K=20)
@@ -63,20 +63,6 @@ def test_one_and_two_workers_write_equal_files(tmp_path):
     assert len(files(tmp_path / "1")) == 4
     index = [(tmp_path / str(n) / "small.npz").read_bytes() for n in (1, 2)]
     assert index[0] == index[1]
-
-
-def test_a_complete_run_is_loaded_not_run_again(tmp_path, monkeypatch):
-    runner.run_experiment(experiment(tmp_path))
-    before = files(tmp_path)
-
-    def forbidden(*_, **__):
-        raise AssertionError("run again")
-
-    monkeypatch.setattr(runner, "run_setup", forbidden)
-    assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
-    assert files(tmp_path) == before
-    with pytest.raises(AssertionError, match="run again"):
-        runner.run_experiment(experiment(tmp_path, seeds=(0, 1, 2)))
 
 
 def task_of(made: Experiment) -> runner.Task:
@@ -113,15 +99,6 @@ def test_true_counts_that_are_wanted_again_are_computed_again(tmp_path, capsys):
     assert files(tmp_path / "again") == files(tmp_path / "always")
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(": stored without true counts; computed again (not with runtime.true_counts=false)")
-
-
-def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
-    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
-    runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
-    before = files(tmp_path)
-    assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
-    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
-    assert files(tmp_path) == before
 
 
 def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
@@ -198,12 +175,6 @@ def test_a_half_written_run_is_named_and_redone_and_only_that(tmp_path, capsys):
     assert line == f"note: {victim}: not what was written, the checksum differs; computed again"
 
 
-def test_arms_with_equal_settings_share_their_runs(tmp_path):
-    assert runner.run_experiment(experiment(tmp_path, a=BASE, b=replace(BASE))) == (2, 0, 0)
-    a, b = Store(tmp_path).load_experiment("small").arms
-    assert [run.config for run in a.runs] == [run.config for run in b.runs]
-
-
 def test_arms_meet_the_same_environment(tmp_path):
     """With one action there is one policy: only the environment can differ, and it must not."""
     base = replace(BASE, env={**ENV, "A": 1})
@@ -247,13 +218,6 @@ def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
         path.touch()
     assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
     assert [path for path in left if path.exists()] == []
-
-
-def test_results_that_cannot_be_written_are_refused_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "run_setup", None)  # never reached
-    (tmp_path / "taken").write_text("a file")
-    with pytest.raises(InputError, match=r"runtime\.results"):
-        runner.run_experiment(experiment(tmp_path / "taken"))
 
 
 # --- several processes, and processes that end ----------------------------------------------------------------
@@ -352,17 +316,6 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 # --- progress -------------------------------------------------------------------------------------------------
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
-    clock = iter([0.0, 10.0, 30.0, 40.0, 60.0])
-    monkeypatch.setattr(workers.time, "monotonic", lambda: next(clock))
-    with progress("title", 10, True) as finished:
-        for _ in range(4):
-            finished()
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == "title: 2/10 runs, 2.0 min left\ntitle: 4/10 runs, 1.5 min left\n"
-
-
 def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
     """In an empty cache; how something is compiled is not tried here."""
     from dpucbvi.engine import fast
@@ -377,3 +330,12 @@ def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
     runner.compile_one(settings)
     runner.compile_first([settings])
     assert asked == [1]
+
+
+def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
+    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
+    runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
+    before = files(tmp_path)
+    assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
+    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
+    assert files(tmp_path) == before

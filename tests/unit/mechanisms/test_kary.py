@@ -5,25 +5,11 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from noises import kary_noise
 
-from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.kary import digits, kary_levels, most_terms
-from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
 
 TREES = [(3, 1), (3, 13), (3, 40), (3, 41), (3, 364), (5, 12), (5, 13), (5, 62), (5, 200), (19, 9), (19, 400)]
 bases = st.integers(1, 30).map(lambda h: 2 * h + 1)
-
-
-class Counting:
-    """Lap(1) draws that are remembered, in order."""
-
-    def __init__(self, seed=0):
-        self._stream, self.drawn = LaplaceStream(seed_stream(seed, "privacy")), []
-
-    def draw(self, n):
-        self.drawn.append(self._stream.draw(n))
-        return self.drawn[-1]
 
 
 def blocks_of(t, k, L):
@@ -74,52 +60,6 @@ def test_digits_write_t_and_the_levels_are_just_enough(k, t):
             digits(t, k, L - 1)
 
 
-@pytest.mark.parametrize(
-    ("T", "k", "L"), [(0, 3, 0), (1, 3, 1), (2, 3, 2), (4, 3, 2), (5, 3, 3), (65_160, 19, 4), (65_161, 19, 5)]
-)
-def test_levels(T, k, L):
-    assert kary_levels(T, k) == L
-
-
-@pytest.mark.parametrize("k", [3, 5, 19])
-def test_the_last_release_of_a_full_tree_has_the_most_terms(k):
-    terms = [sum(map(abs, digits(t, k, 3))) for t in range(1, (k**3 - 1) // 2 + 1)]
-    assert terms[-1] == max(terms) == most_terms(k, 3)
-
-
-def test_the_known_figures_at_50_000():
-    """RMS noise of a counter of sensitivity 1 at pure ε = 1: b = L, and 19 is the best odd k."""
-
-    def mean_square(k):
-        t, half, terms = np.arange(1, 50_001), (k - 1) // 2, 0.0
-        for _ in range(kary_levels(50_000, k)):
-            d = (t + half) % k - half
-            t, terms = (t - d) // k, terms + np.abs(d)
-        assert not t.any()
-        return float(terms.mean())
-
-    def rms(k):
-        return kary_levels(50_000, k) * math.sqrt(2 * mean_square(k))
-
-    assert kary_levels(50_000, 19) == 4 and most_terms(19, 4) == 36
-    assert mean_square(19) == 17.7704
-    assert rms(19) == pytest.approx(23.846, abs=5e-4)
-    assert min(range(3, 400, 2), key=rms) == 19
-    binary = 16 * math.sqrt(2 * sum(t.bit_count() for t in range(1, 50_001)) / 50_000)
-    assert binary == pytest.approx(62.586, abs=5e-4)
-
-
-@pytest.mark.parametrize("k", [1, 2, 4, 20, 3.0, -3])
-def test_a_base_is_odd_and_at_least_3(k):
-    for call in (
-        lambda: kary_levels(5, k),
-        lambda: most_terms(k, 2),
-        lambda: kary_noise(1, k, 2, 1.0, Counting()),
-    ):
-        with pytest.raises(InputError):
-            call()
-
-
 # --- the matrices ---------------------------------------------------------------------------------------------
 
 
@@ -137,10 +77,6 @@ def test_b_times_c_is_the_matrix_of_ones(k, T):
         residue = (q - 1) % k + 1
         assert residue <= k // 2 if sign > 0 else residue > k // 2 + 1
     assert all((B[:, n] * order[name] >= 0).all() for n, name in enumerate(names))
-
-
-def test_the_sensitivity_of_l_is_attained():
-    assert dense(3, 40)[1].sum(axis=0).max() == 4 == kary_levels(40, 3)
 
 
 def test_the_shear_of_the_privacy_proof():
@@ -169,33 +105,3 @@ def test_the_shear_of_the_privacy_proof():
 
 
 # --- the noise ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("k", "T"), TREES)
-def test_the_recurrence_is_b_times_what_is_drawn(k, T):
-    """Block by block in the promised order, each drawn once, with a vector of scales."""
-    B, _, names, _ = dense(k, T)
-    scale, stream = np.array([1.0, 0.0, 2.5]), Counting()
-    noise = kary_noise(3, k, kary_levels(T, k), scale, stream)
-    released = np.array([noise.next() for _ in range(T)])
-    drawn = np.array(stream.drawn)
-    assert len(drawn) >= len(names)
-    # Blocks of the last negative halves that no release up to T uses yet may be drawn already
-    L = kary_levels(T, k)
-    full = dense(k, (k**L - 1) // 2) if len(drawn) > len(names) else (B,)
-    assert np.abs(released - full[0][:T, : len(drawn)] @ drawn * scale).max() < 1e-10
-
-
-@pytest.mark.parametrize(("k", "L"), [(3, 1), (3, 5), (5, 3), (19, 2)])
-def test_a_full_tree_draws_one_vector_per_release(k, L):
-    T, stream = (k**L - 1) // 2, Counting()
-    noise, at_once = kary_noise(2, k, L, 1.0, stream), []
-    for t in range(1, T + 1):
-        before = len(stream.drawn)
-        noise.next()
-        at_once.append(len(stream.drawn) - before)
-        assert noise.state.digits.tolist() == digits(t, k, L)
-    assert len(stream.drawn) == T
-    assert max(at_once) == (k - 1) // 2 * (L - 1) + 1
-    with pytest.raises(OverflowError, match="not for more"):
-        noise.next()

@@ -3,8 +3,6 @@
 The matrices of the theory are in tests/theory.py, written down from each mechanism's definition.
 """
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import theory as laws
@@ -72,33 +70,6 @@ def test_there_is_no_release_beyond_the_last(name):
         next_noise(state, source)
     with pytest.raises(OverflowError, match="not for more"):
         next_noise(state, source)
-
-
-class Constant:
-    def draw(self, n):
-        return np.ones(n)
-
-
-@pytest.mark.parametrize(
-    ("state", "next_noise", "vectors"),
-    [
-        (kary.start(10, 5, 6), kary.next_noise, 18),
-        (blt.start(10, blt.parameters(10**5), 10**5), blt.next_noise, 5),
-    ],
-    ids=["kary", "blt"],
-)
-def test_memory_is_flat(state, next_noise, vectors):
-    """Between releases 1,000 and 4,000 nothing grows: L(h+1) partial sums, or d buffers."""
-    assert state[1].size == 10 * vectors
-    for _ in range(1000):
-        next_noise(state, Constant())
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(3000):
-        next_noise(state, Constant())
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 4000
 
 
 class WholeUnits(Units):

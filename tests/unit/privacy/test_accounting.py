@@ -51,15 +51,6 @@ def test_delta_has_twelve_digits():
             tried += 1
 
 
-@pytest.mark.parametrize("mu", [1 - 1e-12, 1.0, 1 + 1e-12])
-@pytest.mark.parametrize("epsilon", [0.0, 0.5 - 1e-13, 0.5, 0.5 + 1e-13, 5.0])
-def test_delta_where_its_forms_meet(epsilon, mu):
-    assert gaussian_delta(epsilon, mu) == pytest.approx(
-        norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon) * norm.cdf(-epsilon / mu - mu / 2), rel=1e-8
-    )
-    assert gaussian_delta(epsilon, mu) == pytest.approx(gaussian_delta(epsilon, 1.0), rel=1e-10)
-
-
 def test_delta_at_the_edges():
     assert gaussian_delta(1.0, 0.0) == gaussian_delta(0.0, 0.0) == gaussian_delta(INF, 3.0) == 0.0
     assert gaussian_delta(1.0, INF) == 1.0
@@ -67,23 +58,7 @@ def test_delta_at_the_edges():
     assert gaussian_delta(700.0, 0.1) == 0.0  # e^-24,499,650: no such float
 
 
-@settings(deadline=None, max_examples=40)
-@given(epsilons, log_mus, st.floats(1e-6, 10.0))
-def test_delta_falls_with_epsilon_and_grows_with_mu(epsilon, log_mu, step):
-    """Up to the relative error that the module allows itself."""
-    mu = 10.0**log_mu
-    here = gaussian_delta(epsilon, mu)
-    assert 0.0 <= here <= 1.0
-    assert gaussian_delta(epsilon + step, mu) <= here * (1 + 2e-12)
-    assert gaussian_delta(epsilon, mu * (1 + step)) >= here * (1 - 2e-12)
-
-
 # --- its inverses ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("epsilon", "mu"), [(1.0, 0.236704), (2.0, 0.448335)])
-def test_mu_at_delta_a_millionth(epsilon, mu):
-    assert gaussian_mu(epsilon, 1e-6) == pytest.approx(mu, abs=5e-7)
 
 
 @settings(deadline=None, max_examples=40)
@@ -104,15 +79,6 @@ def test_mu_is_safe_and_hardly_less(epsilon, log_delta):
     mu = gaussian_mu(epsilon, delta)
     assert gaussian_delta(epsilon, mu) <= delta < gaussian_delta(epsilon, mu * (1 + 1e-9))
     assert gaussian_epsilon(mu, delta) <= epsilon * (1 + 1e-12) + 1e-12
-
-
-@settings(deadline=None, max_examples=40)
-@given(log_mus, log_deltas, st.floats(1.001, 10.0))
-def test_less_noise_and_smaller_delta_cost_epsilon(log_mu, log_delta, factor):
-    mu, delta = 10.0**log_mu, 10.0**log_delta
-    here = gaussian_epsilon(mu, delta)
-    assert gaussian_epsilon(mu * factor, delta) >= here
-    assert gaussian_epsilon(mu, delta / factor) >= here
 
 
 def test_inverses_at_the_edges():
@@ -180,23 +146,6 @@ def test_the_zcdp_of_pure_is_that_of_randomised_response(epsilon):
         assert divergence(orders[0]) > 0.999 * rho * orders[0]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-def test_the_zcdp_of_pure_against_dp_accounting(epsilon):
-    """The Rényi curves of randomised response, which reaches ρ at α = 1, and of Laplace noise."""
-    dp_accounting = pytest.importorskip("dp_accounting")
-    orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])
-
-    def curve(event, relation):
-        relation = getattr(dp_accounting.NeighboringRelation, relation)
-        return dp_accounting.rdp.RdpAccountant(orders, relation).compose(event)._rdp
-
-    response = curve(dp_accounting.RandomizedResponseDpEvent(2 / (1 + math.exp(epsilon)), 2), "REPLACE_ONE")
-    laplace = curve(dp_accounting.LaplaceDpEvent(1 / epsilon), "ADD_OR_REMOVE_ONE")
-    rho = zcdp_of_pure(epsilon)
-    assert (np.maximum(response, laplace) <= rho * orders * (1 + 1e-12)).all()
-    assert response[0] > 0.999 * rho
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.floats(-10.0, 3.0), log_deltas)
 def test_epsilon_of_zcdp_lies_between_the_exact_and_the_classic_one(log_rho, log_delta):
@@ -207,23 +156,19 @@ def test_epsilon_of_zcdp_lies_between_the_exact_and_the_classic_one(log_rho, log
     assert epsilon <= classic
 
 
+ONE, TWO = (
+    (zcdp_of_gdp, zcdp_of_pure, gdp_of_pure),
+    (gaussian_delta, gaussian_epsilon, gaussian_mu, epsilon_of_zcdp),
+)
+
+
 @pytest.mark.parametrize("bad", [-1.0, -1e-300, math.nan])
 def test_a_negative_number_has_no_privacy(bad):
-    for call in (
-        lambda: gaussian_delta(bad, 1.0),
-        lambda: gaussian_delta(1.0, bad),
-        lambda: gaussian_epsilon(bad, 0.1),
-        lambda: gaussian_epsilon(1.0, bad),
-        lambda: gaussian_mu(bad, 0.1),
-        lambda: gaussian_mu(1.0, bad),
-        lambda: zcdp_of_gdp(bad),
-        lambda: zcdp_of_pure(bad),
-        lambda: gdp_of_pure(bad),
-        lambda: epsilon_of_zcdp(bad, 0.1),
-        lambda: epsilon_of_zcdp(1.0, bad),
-    ):
+    calls = [(measure, (bad,)) for measure in ONE]
+    calls += [(measure, numbers) for measure in TWO for numbers in ((bad, 0.1), (1.0, bad))]
+    for measure, numbers in calls:
         with pytest.raises(InputError):
-            call()
+            measure(*numbers)
 
 
 # --- dp-accounting --------------------------------------------------------------------------------------------

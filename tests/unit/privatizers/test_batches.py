@@ -15,7 +15,7 @@ import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, as_counts, counters, statistics
 from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.arrays import ArrayRelease
-from dpucbvi.privatizers.batches import batch_ends, show, take
+from dpucbvi.privatizers.batches import batch_ends, take
 from dpucbvi.privatizers.noisy_sums import by_counter
 from dpucbvi.simulate import episodes, set_up
 
@@ -79,11 +79,6 @@ def test_ends_of_batches(users, first, growth):
     assert not ends or ends[-1] <= users
     last = ends[-1] if ends else 0
     assert users < last + max(first, math.floor((growth - 1.0) * last))  # one more would not fit
-
-
-def test_the_batches_of_the_figure():
-    ends = batch_ends(49_999, 150, 1.3)
-    assert ends[:6].tolist() == [150, 300, 450, 600, 780, 1014] and len(ends) == 20
 
 
 # --- a user is in one batch -----------------------------------------------------------------------------
@@ -167,23 +162,6 @@ def test_nothing_is_known_before_the_first_batch_ends():
 # --- noise where the policies of the batch may go -------------------------------------------------------
 
 
-def test_shown_pairs():
-    """By both texts: the arrays mark the rows that the definition has."""
-
-    def marked(pi, G):
-        shown = np.zeros(G * 3 * 2, dtype=np.int64)
-        show(pi, G, 2, shown)
-        assert np.array_equal(shown.reshape(G, 3, 2), shown_pairs(pi, G, 3, 2))
-        return shown.reshape(G, 3, 2)
-
-    pi = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 0]])
-    per_step = marked(pi, 3)
-    assert per_step.sum() == 9 and all(per_step[h, s, pi[h, s]] for h in range(3) for s in range(3))
-    assert marked(pi, 1)[0].tolist() == [[1, 0], [1, 1], [1, 1]]
-    chances = np.array([[[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]])
-    assert marked(chances, 1)[0].tolist() == [[1, 0], [1, 1], [0, 1]]
-
-
 @pytest.mark.parametrize("G", [1, H])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_only_pairs_that_a_policy_of_the_batch_could_visit_have_noise(G, delta):
@@ -210,14 +188,6 @@ def test_only_pairs_that_a_policy_of_the_batch_could_visit_have_noise(G, delta):
             assert not family[variance == 0].any()
         assert release.sd == pytest.approx(np.sqrt(variance), rel=1e-12)
     assert variance[0, 0, 1] == 0.0 and (variance[1 % G, 1, 1], variance[0, 2, 0]) == (cell, 2 * cell)
-
-
-def test_with_policy_cells_off_every_row_has_noise():
-    release = dp.Batches(1.0, policy_cells=False, drop_empty=False, **TEN).release(
-        PROBLEM, 1, np.random.SeedSequence(4)
-    )
-    released = [release.release(user) for user in users(10, 2, [np.zeros((H, S), dtype=np.int64)] * 10)][-1]
-    assert (as_counts(released, 1, S, A).N_sas % 0.5 != 0.0).all()
 
 
 def test_empty_rows_are_left_out_with_all_that_belongs_to_them():

@@ -5,11 +5,9 @@ import pytest
 from scipy.stats import binomtest
 
 import dpucbvi as dp
-from dpucbvi.mdp import rollout, uniforms_per_episode
 from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.local_windows import estimate, first_visit, question, take
-from dpucbvi.privatizers.windows import split_windows
 from dpucbvi.protocol import Noisy
 from dpucbvi.simulate import set_up
 
@@ -107,27 +105,6 @@ def test_what_is_known_of_a_window_goes_to_the_one_around_it_if_it_helps():
     own = [(told - 1000 * q) / (p - q) for told in (500, 900)]
     assert state.levels.Y[0, 0, 0] == pytest.approx(sum(own))
     assert state.levels.variance[0, 0] == pytest.approx(2000 * q * (1 - q) / (p - q) ** 2)
-
-
-def test_a_river_that_flips_is_split_where_it_flips():
-    """With answers that are nearly always true. Control: a river that does not flip."""
-    found = {}
-    for mdp in (dp.flipping_river(S=3, H=8, at=4), dp.riverswim(3, 8)):
-        privatizer = dp.LocalWindows(30.0, first=1000, growth=1.0, pooled=0, want=0)
-        setup = set_up(mdp, dp.DPUCBVI(cap="steps_left", minimum=False), privatizer, 20_000)
-        release, rng = (
-            privatizer.release(setup.problem, mdp.H, seed_stream(0, "privacy")),
-            np.random.default_rng(1),
-        )
-        pi = np.ones((mdp.H, mdp.S), np.int64)
-        for k in range(1, 20_000):
-            if k % 500 == 0:
-                pi = rng.integers(2, size=(mdp.H, mdp.S))
-            path = rollout(mdp, pi, rng.random(uniforms_per_episode(mdp.H)))
-            release.release(dp.User(path.s, path.a, path.r, pi, path.s[1:] + mdp.S * path.r.astype(np.int64)))
-        found[mdp.name] = split_windows(release.state.levels)
-    flipping, still = found.values()
-    assert flipping[0].all() and not still.any()
 
 
 def test_certificate_and_bad_settings():

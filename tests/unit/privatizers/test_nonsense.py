@@ -59,12 +59,6 @@ def test_simulated_answers_whose_coins_are_certain_are_refused():
     assert answer_odds(MOST_SIMULATED, 3)[0] < 1.0 == answer_odds(40.0, 3)[0]
 
 
-def test_clipping_for_nothing_is_refused():
-    with pytest.raises(dp.InputError, match=r"^clip: has no effect on the scale of Laplace noise"):
-        dp.Batches(1.0, clip=2)
-    dp.Batches(1.0, delta=1e-6, clip=2)
-
-
 class Nothing:
     """A class without any of the methods."""
 
@@ -93,10 +87,6 @@ class WithoutFamilies:
 
     def certificate(self, problem, G):
         return dp.Certificate("JDP", 0.1, 0.2)
-
-
-class OtherFamilies(WithoutFamilies):
-    families = "mine"
 
 
 class SaysNothing(Uncertified):
@@ -150,20 +140,6 @@ def test_nonsense_is_refused_by_the_door_and_by_set_up(privatizer, message):
     for engine in ENGINES:
         told = refusal(lambda: dp.run(RIVER, dp.DPUCBVI(), privatizer, K=5, engine=engine))  # noqa: B023
         assert told == f"privatizer: {message}"
-
-
-@pytest.mark.parametrize("engine", ["reference", "fast"])
-@pytest.mark.parametrize("kind", [Uncertified, SaysNothing, SaysATuple, SaysAnotherModel, Invented])
-def test_a_name_in_the_registry_does_not_help(kind, engine, monkeypatch):
-    """A setting may name it then; the lab refuses it as the door does, and says which setting it is."""
-    monkeypatch.setitem(PRIVATIZERS._things, "nonsense", kind)
-    settings = RunSettings(privatizer={"name": "nonsense"}, engine=EngineSettings(engine), K=5)
-    assert refusal(lambda: assemble(settings)).startswith("privatizer.name: ")
-
-
-def test_families_that_are_not_there_are_refused():
-    told = refusal(lambda: set_up(RIVER, dp.DPUCBVI(), OtherFamilies(), 5))
-    assert told == "families: 'mine' is not one of paper, tuned, symbols"
 
 
 class Complete(Uncertified):

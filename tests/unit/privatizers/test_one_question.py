@@ -5,22 +5,11 @@ and above, and in v on each of d - 1 equal intervals: one point of each cell, wi
 law.
 """
 
-import math
 from itertools import product
 
 import numpy as np
 import pytest
-from answers_by_hand import (
-    Coins,
-    QuestionsByHand,
-    ReportsByHand,
-    earned,
-    first_visit,
-    people,
-    question,
-    where_to,
-)
-from users import shown_pairs
+from answers_by_hand import Coins, QuestionsByHand, ReportsByHand, earned, first_visit, people, where_to
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters
@@ -85,49 +74,6 @@ def test_a_truth_that_is_told_too_often_is_noticed():
     d, (p, _) = 4, answer_odds(1.0, 2)
     law = [[p if x == truth else (1 - p) / (d - 1) for x in range(d)] for truth in range(d)]
     assert worst(np.array(law)) > 1.5
-
-
-@pytest.mark.parametrize("d", [2, 3, 4, 7])
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_odds(d, epsilon):
-    p, q = answer_odds(epsilon, d)
-    assert p + (d - 1) * q == pytest.approx(1.0, abs=1e-15) and math.log(p / q) == pytest.approx(
-        epsilon, abs=1e-14
-    )
-    for truth in range(d):
-        assert answers(truth, d, epsilon) == pytest.approx(
-            [p if x == truth else q for x in range(d)], abs=1e-15
-        )
-
-
-def test_the_first_visit_is_what_is_reported():
-    """(0,0) is met at steps 1 and 3: the report is of step 1, 0 -> 1 with reward 1."""
-    user = Trajectory(np.array([0, 1, 0, 0]), np.array([0, 1, 0]), np.array([1.0, 0.2, 0.0]))
-    assert first_visit(user, (0, 0, 0), 1) == 0 and where_to(user, (0, 0, 0), 1, 2, 2) == 1
-    assert earned(user, (0, 0, 0), 1, 0.99) == 1
-    assert first_visit(user, (2, 0, 0), 3) == 2 and where_to(user, (2, 0, 0), 3, 2, 2) == 0
-    assert where_to(user, (0, 1, 0), 1, 2, 2) == 2 and earned(user, (0, 1, 0), 1, 0.5) == 2  # no visit
-    assert [earned(user, (0, 1, 1), 1, u) for u in (0.1, 0.19, 0.2, 0.9)] == [1, 1, 0, 0]
-
-
-@pytest.mark.parametrize("G", [1, 3])
-def test_only_pairs_that_the_policy_may_visit_are_asked_about(G):
-    """And of them those with few counts, each as likely; all of them if none has few."""
-    rng = np.random.default_rng(1)
-    problem = dp.Problem(3, 3, 2, 500, 0.1)
-    server = QuestionsByHand(dp.OneQuestion(1.0, want=10), problem, G, None)
-    for _ in range(20):
-        pi = rng.integers(2, size=(3, 3))
-        server.N_hat = rng.choice([0.0, 9.9, 10.0, 50.0], size=(G, 3, 2))
-        shown = shown_pairs(pi, G, 3, 2)
-        few = shown & (server.N_hat < 10)
-        asked = server.pairs(pi)
-        assert np.array_equal(asked, few if few.any() else shown)
-        n = int(asked.sum())
-        every = [question(asked, (i + 0.5) / n) for i in range(n)]
-        assert len(set(every)) == n and all(asked[pair] for pair in every)
-    server.N_hat[:] = 99.0
-    assert np.array_equal(server.pairs(pi), shown)
 
 
 @pytest.mark.parametrize("S", [2, 3])

@@ -6,15 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 from answers_by_hand import ReportsByHand
-from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts
-from dpucbvi.mdp import Trajectory
 from dpucbvi.privatizers.one_step import HOT
 
 EPSILONS = (0.5, 1.0, 2.0)
-PI = np.zeros((2, 3), dtype=np.int64)
 
 
 class Chosen:
@@ -82,21 +79,6 @@ def test_a_large_epsilon_has_a_certificate():
     certificate = dp.OneStep(1000.0, noise="exact").certificate(dp.Problem(2, 2, 1, 1000, 0.1), 1)
     truth = 1000 - math.log(2)
     assert truth <= certificate.add_remove <= truth * (1 + 1.1e-12)  # rounded up by 1e-12
-
-
-def test_which_bit_is_hot_and_which_step_is_asked():
-    """H = 2, S = 3. Coins: step .7 -> h = 1; kind; rounding; then bits of 0.45: hot ones are sent, cold ones
-    not."""
-    user = user_of(Trajectory(np.array([0, 2, 1]), np.zeros(2, dtype=np.int64), np.array([0.0, 0.6])), PI)
-    mid = 0.45
-    moved = reports(3.0, 3, Chosen([0.7, 0.1, 0.0, *[mid] * 9]), G=2)
-    moved.release(user)
-    assert np.argwhere(moved.moved).tolist() == [[1, 2, 0, 1]] and not moved.earned.any()
-    assert moved.asked[1, :, 0].tolist() == [1, 1, 1] and not moved.asked[0].any()
-    for rounding, bit in ((0.59, 1), (0.6, 0)):
-        earned = reports(3.0, 3, Chosen([0.7, 0.8, rounding, *[mid] * 6]), G=2)
-        earned.release(user)
-        assert np.argwhere(earned.earned).tolist() == [[1, 2, 0, bit]] and not earned.moved.any()
 
 
 @pytest.mark.parametrize("G", [1, 2])

@@ -150,19 +150,6 @@ def test_the_reported_sd_is_the_true_one(name, t, released):
     assert expected <= setup.noise.sd * (1 + 1e-12)
 
 
-@each
-def test_the_largest_sd_is_attained(name):
-    """`terms` is the largest variance of all releases; for the k-ary tree, of a full one."""
-    stream = STREAMS[name]
-    setup = setup_of(stream)
-    T = setup.privatizer.releases(setup.problem)
-    if name == "kary_tree":
-        T = (5 ** setup.privatizer.spent(T).L - 1) // 2
-    most = max(stream.variance(t) for t in range(1, T + 1))
-    assert setup.privatizer.terms(setup.privatizer.releases(setup.problem)) == pytest.approx(most, rel=1e-9)
-    assert setup.noise.sd == pytest.approx(scales(setup).M * math.sqrt(stream.unit * most), rel=1e-9)
-
-
 def test_a_release_counts_the_first_visits_only_if_clipped():
     """One user who meets (0,0) three times and (1,0) once: with clip 2 the third visit is not counted."""
     problem = dp.Problem(4, 2, 1, 8, 0.1)

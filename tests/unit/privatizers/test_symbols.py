@@ -73,20 +73,6 @@ def test_counts_are_made_of_symbols_by_hand():
     assert made.R.tolist() == [[[7.0]]]  # what lies where R would be is not read
 
 
-def test_a_reward_of_zero_becomes_exactly_zero():
-    """Cells below τ standard deviations go before they are summed: the noise of b = 1 leaves no reward."""
-    setup = set_up(
-        dp.riverswim(3, 4),
-        dp.DPUCBVI(pooled=True),
-        dp.Batches(50.0, families="symbols", first=40),
-        200,
-        zero=3.5,
-    )
-    last = list(episodes(setup, 1))[-1].counts
-    middle = last.N_sas[0, 1].sum(axis=-1) > 0  # s = 1 pays nothing
-    assert middle.any() and (last.R[0, 1] == 0.0).all()
-
-
 # --- rewards as bits ------------------------------------------------------------------------------------------
 
 
@@ -163,12 +149,6 @@ def test_the_noise_of_a_cell_has_its_law_and_the_row_of_rewards_none(delta):
     assert release.sd == pytest.approx(np.full((1, 10, 30), scale * (1.0 if delta else math.sqrt(2))))
 
 
-def test_the_least_batch_falls_with_epsilon():
-    ends = {eps: dp.Batches(eps, first=30, per_epsilon=True).ends(PROBLEM)[0] for eps in (0.25, 1.0, 4.0)}
-    assert ends == {0.25: 120, 1.0: 30, 4.0: 8}
-    assert dp.Batches(4.0, first=30).ends(PROBLEM)[0] == 30
-
-
 # --- Assumption 3.1 -------------------------------------------------------------------------------------------
 
 signed = st.floats(-1.0, 1.0) | st.sampled_from([-1.0, 0.0, 1.0])
@@ -206,16 +186,6 @@ def test_half_of_e_is_not_enough():
 # --- one question ---------------------------------------------------------------------------------------------
 
 
-def test_one_question_has_2s_plus_1_answers():
-    """Over all users and answers of a small MDP the log-ratio is at most ε, and it is attained."""
-    S, epsilon, privatizer = 2, 1.5, dp.OneQuestion(1.5, symbols=True)
-    assert privatizer.answers(S) == (5, 0)
-    p, q = answer_odds(epsilon, 5)
-    laws = np.where(np.eye(5) == 1, p, q)
-    assert np.log(laws[:, None] / laws[None]).max() == pytest.approx(epsilon, abs=1e-12)
-    assert laws.sum(axis=1) == pytest.approx(np.ones(5))
-
-
 def test_the_estimates_of_one_question_have_the_right_mean():
     """4,000 users: a right mean is refused at 5 standard errors (6e-7 each), twice the mean is not missed."""
     S, K, epsilon = 2, 4001, 3.0
@@ -236,3 +206,9 @@ def test_the_estimates_of_one_question_have_the_right_mean():
         error = math.sqrt(asked * chance * (1 - chance)) / (p - q)
         assert abs(Y[s + S * b] - asked * share) < 5 * error
         assert share == 0.0 or abs(Y[s + S * b] - 2 * asked * share) > 5 * error  # control
+
+
+def test_the_least_batch_falls_with_epsilon():
+    ends = {eps: dp.Batches(eps, first=30, per_epsilon=True).ends(PROBLEM)[0] for eps in (0.25, 1.0, 4.0)}
+    assert ends == {0.25: 120, 1.0: 30, 4.0: 8}
+    assert dp.Batches(4.0, first=30).ends(PROBLEM)[0] == 30

@@ -53,14 +53,6 @@ def test_the_interval_of_a_ratio_keeps_pairs_together():
     assert ratio(2 * a, a) == pytest.approx((2.0, 2.0, 2.0))
 
 
-def test_report(experiment, tmp_path):
-    (page,) = STUDY.report(experiment, tmp_path, {}.get)
-    text = page.read_text()
-    assert "### JDP" in text and "16 runs each" in text
-    for one in variants(experiment)[1:3]:
-        assert f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})" in text
-
-
 @pytest.fixture(scope="module")
 def figure(experiment):
     return STUDY.draw(experiment)

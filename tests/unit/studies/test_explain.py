@@ -4,13 +4,12 @@ import csv
 
 import numpy as np
 import pytest
-from drawn import end_labels, is_log, labelled, legend, lines, said, texts, ticks
-from made_up import RIVER, grid, stored_arm, stored_experiment
+from drawn import end_labels, is_log, labelled, legend, lines, texts, ticks
+from made_up import grid, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.explain import STUDY
 from experiments.studies.explain.findings import (
-    WIDEST,
     at_printed,
     best,
     best_local,
@@ -24,7 +23,6 @@ from experiments.studies.explain.findings import (
 from experiments.studies.explain_fit import STUDY as FIT, distances
 from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import HUES
-from experiments.studies.shared.tables import finals
 
 EPISODES = grid(50_000)
 JDP = ("jdp_eps1", "jdp_eps2")
@@ -62,18 +60,6 @@ def local(name: str, level: float, noise: float):
     return arm._replace(runs=runs)
 
 
-def widened(arm, half_widths: float):
-    """Two of the runs so far apart that half the printed band is so many standard deviations."""
-    low, high = printed_bands()[arm.printed]
-    sd, regret = (high - low) / 2.0 / half_widths, arm.runs[0].trace.regret
-    offsets = np.array([-1.0, 1.0, 0.0, 0.0]) * sd * np.sqrt(3.0 / 2.0)
-    runs = [
-        run._replace(trace=run.trace._replace(regret=regret + offset * (EPISODES == EPISODES[-1])))
-        for run, offset in zip(arm.runs, offsets, strict=True)
-    ]
-    return arm._replace(runs=runs)
-
-
 @pytest.fixture(scope="module")
 def experiment():
     """One hypothesis is right, one 60% off; right too are the second LDP noise and the first UCBVI."""
@@ -91,21 +77,6 @@ def experiment():
     )
 
 
-def test_distance_is_the_root_mean_square_of_the_log():
-    printed = {curve: printed_curves()[curve].regret for curve in JDP}
-    assert distance(printed) == 0.0
-    assert distance({curve: 1.1 * regret for curve, regret in printed.items()}) == pytest.approx(np.log(1.1))
-    half = {"jdp_eps1": printed["jdp_eps1"], "jdp_eps2": np.e * printed["jdp_eps2"]}
-    assert distance(half) == pytest.approx(np.sqrt(0.5))
-
-
-def test_regret_is_read_where_the_printed_curves_were(experiment):
-    arm = experiment.arms[0]
-    read = at_printed(arm)
-    assert read.shape == (4, len(printed_curves()["jdp_eps1"].episodes))
-    np.testing.assert_allclose(read[:, -1], [run.trace.regret[-1] for run in arm.runs])
-
-
 def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
     found = {one.hypothesis: one for one in findings(experiment)}
     assert list(found) == ["step_bare", "pooled_proven"]
@@ -114,23 +85,6 @@ def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
     assert found["step_bare"].factors == (0.01, 0.0001) and found["step_bare"].certified == 960.0
     assert best_local(experiment).key == "right"
     assert best(panels(experiment, "non_private")).hypothesis == "step_ucbvi"
-
-
-def test_a_band_is_too_wide_once_in_1000_times():
-    """Five normal runs, whose band is the mean ± 1.96 standard deviations. 4 s.e. of 10^5 draws: 0.0004."""
-    sd = np.random.default_rng(0).normal(size=(100_000, 5)).std(axis=1, ddof=1)
-    assert np.mean(1.96 * sd > WIDEST) == pytest.approx(0.001, abs=0.0004)
-    assert np.mean(1.96 * sd > WIDEST / 2) > 0.05  # half of it would be exceeded often
-
-
-@pytest.mark.parametrize(("half_widths", "wide"), [(4.1, True), (4.4, False)])
-def test_spread_is_the_band_in_standard_deviations_of_our_runs(half_widths, wide):
-    made = [widened(arm, half_widths) for arm in arms("step_bare", 1.0)]
-    assert [spread(arm) for arm in made] == pytest.approx([half_widths] * 2)
-    (found,) = findings(stored_experiment("explain", made))
-    assert found.as_wide == wide
-    (mixed,) = findings(stored_experiment("explain", [made[0], widened(made[1], 20.0)]))
-    assert not mixed.as_wide  # both curves must be
 
 
 def test_the_report(experiment, tmp_path):
@@ -231,29 +185,23 @@ def test_the_fit_takes_the_nearest_point_of_every_hypothesis(tmp_path):
     ]
 
 
-OTHERS = [{"K": 2000}, {"env": {**RIVER, "S": 4}}, {"env": {**RIVER, "variant": "strehl_littman"}}]
+def widened(arm, half_widths: float):
+    """Two of the runs so far apart that half the printed band is so many standard deviations."""
+    low, high = printed_bands()[arm.printed]
+    sd, regret = (high - low) / 2.0 / half_widths, arm.runs[0].trace.regret
+    offsets = np.array([-1.0, 1.0, 0.0, 0.0]) * sd * np.sqrt(3.0 / 2.0)
+    runs = [
+        run._replace(trace=run.trace._replace(regret=regret + offset * (EPISODES == EPISODES[-1])))
+        for run, offset in zip(arm.runs, offsets, strict=True)
+    ]
+    return arm._replace(runs=runs)
 
 
-def at_another_size(made, changes):
-    """The same runs with other settings: one arm is enough."""
-    first, *rest = made.arms
-    runs = [run._replace(config={**run.config, **changes}) for run in first.runs]
-    return made._replace(arms=[first._replace(runs=runs), *rest])
-
-
-@pytest.mark.parametrize("changes", OTHERS, ids=["K", "S", "variant"])
-def test_at_another_size_nothing_is_said_of_the_printed_figure(experiment, changes):
-    """The printed curves go to 50,000 episodes: a run of 2,000 has no regret there."""
-    other = at_another_size(experiment, changes)
-    assert STUDY.table(other) == finals(other) and STUDY.table(experiment) != finals(experiment)
-    figure = STUDY.draw(other)
-    assert len(figure.axes) == 1 and len(end_labels(figure.axes[0])) == len(other.arms)
-    assert "nearest" not in said(figure) and "distance" not in said(figure)
-    with pytest.raises(AssertionError, match="not of the printed figure's size"):
-        at_printed(other.arms[0])
-
-
-def test_a_fit_at_another_size_has_its_regrets():
-    whole = stored_experiment("explain_fit", [fitted(c, c, 0.01, 0.1, 1.1) for c in JDP])
-    other = at_another_size(whole, {"K": 2000})
-    assert FIT.table(other) == finals(other)
+@pytest.mark.parametrize(("half_widths", "wide"), [(4.1, True), (4.4, False)])
+def test_spread_is_the_band_in_standard_deviations_of_our_runs(half_widths, wide):
+    made = [widened(arm, half_widths) for arm in arms("step_bare", 1.0)]
+    assert [spread(arm) for arm in made] == pytest.approx([half_widths] * 2)
+    (found,) = findings(stored_experiment("explain", made))
+    assert found.as_wide == wide
+    (mixed,) = findings(stored_experiment("explain", [made[0], widened(made[1], 20.0)]))
+    assert not mixed.as_wide  # both curves must be

@@ -79,12 +79,6 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
     assert STUDY.table(stored_experiment("horizon", single))[1][2] == "2.00"
 
 
-def test_what_is_not_one_comparison_is_refused():
-    arm = made("RiverSwim", "UCBVI, Bernstein", 5)
-    with pytest.raises(AssertionError, match="another horizon"):
-        worst(stored_experiment("horizon", [arm._replace(point={"env.H": 6})]))
-
-
 def at_gap(H: int, gap: float, regret: float, power: float) -> StoredArm:
     """Regret (k/K)^power, which ends at the given one."""
     curve = regret * (grid(50_000) / 50_000) ** power

@@ -4,12 +4,25 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import across, cells, is_log, lines, said, texts_at, ticks
+from drawn import across, cells, is_log, lines, texts_at, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
+from dpucbvi.bonus import bernstein_terms, next_value_gap
+from dpucbvi.protocol import Setup
+from experiments.lab.assemble import assemble
+from experiments.lab.settings import run_settings
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.literal import STUDY, check_engines_agree, episodes_needed, learned, literal_setup
+from experiments.studies.literal import (
+    STUDY,
+    check_engines_agree,
+    check_literal,
+    episodes_needed,
+    learned,
+    least_bonus,
+    literal_setup,
+    with_episodes,
+)
 from experiments.studies.shared.style import PRIVACY
 
 H, S = 4, 2
@@ -74,14 +87,6 @@ def test_every_cell_is_the_share_that_was_learned(figure):
     }
 
 
-def test_dark_is_much_and_the_first_arm_is_on_top(figure):
-    axes = figure.axes[0]
-    (image,) = axes.images
-    assert sum(image.cmap(image.norm(1.0))[:3]) < sum(image.cmap(image.norm(0.0))[:3])
-    bottom, top = axes.get_ylim()
-    assert (bottom, top) == (3.5, -0.5) and axes.get_xlim() == (0.5, H + 0.5)
-
-
 @cache
 def needed(pooled: bool, model: str, epsilon: float, level: float) -> int | None:
     return episodes_needed(literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon), level)
@@ -115,29 +120,6 @@ def test_every_range_is_what_the_bonus_needs(figure):
     assert axes.get_title("left") == "bonus below $H$ (●) and $H/10$ (◆)"
 
 
-def test_the_words(figure):
-    assert figure.axes[0].get_title("right").endswith("at $K$ = 3,000") and "K = 3,000" in said(figure)
-    words = STUDY.caption(experiment())
-    assert "the same 40 episodes, bit for bit" in words and "2 runs of each arm" in words
-
-
-def arm(of: str, **settings) -> StoredArm:
-    return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
-
-
-def test_learned_counts_what_left_its_limit():
-    np.testing.assert_array_equal(learned(arm("a", Q=Q({3: 2}))), [0, 0, 0, 0.5])
-    cut = Q({}, np.arange(H, 0, -1.0))
-    assert not learned(arm("a", agent="private_ucb_vi", Q=cut)).any()
-    assert learned(arm("a", Q=cut)).tolist() == [0, 1, 1, 1]
-
-
-def test_a_share_is_over_all_runs():
-    half = arm("a", Q=Q({3: 4}))
-    mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
-    np.testing.assert_array_equal(learned(mixed), [0, 0, 0, 0.5])
-
-
 def test_exact_arms_that_differ_are_refused():
     check_engines_agree(experiment())
     with pytest.raises(AssertionError, match="another regret"):
@@ -146,7 +128,78 @@ def test_exact_arms_that_differ_are_refused():
         STUDY.draw(experiment(Q=Q({0: 1})))
 
 
-def test_an_arm_with_a_factor_is_refused():
-    made = experiment()
-    with pytest.raises(AssertionError, match="a factor is not 1"):
-        STUDY.draw(made._replace(arms=[*made.arms, arm("g", bonus=0.5)]))
+# --- the least K at which the literal bonus is below a level: against brute force -----------------------------
+
+
+SMALL = {"env": {"name": "riverswim", "S": 2, "H": 2}, "beta": 0.05}
+
+
+def literal_of(model="central", epsilon=1.0, pooled=False) -> Setup:
+    return literal_setup(SMALL, pooled, model, epsilon)
+
+
+def with_factors(model: str) -> Setup:
+    factors = {"bonus": {"scale": 0.01}, "confidence": {"scale": 0.5}}
+    return assemble(run_settings({**SMALL, **factors, "privatizer": {"name": model, "epsilon": 500.0}}))
+
+
+def bonus_at(setup: Setup, K: int) -> float:
+    return least_bonus(with_episodes(setup, K))
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_it_is_line_7_at_the_most_visits(pooled):
+    setup = with_episodes(literal_of(pooled=pooled), 10**6)
+    visits = 2 * 10**6 if pooled else 10**6
+    gap = np.full(2, next_value_gap(visits + 2 * setup.noise.E, setup.constants))
+    terms = bernstein_terms(visits + setup.noise.E, np.full(2, 0.5), np.ones(2), gap, setup.constants)
+    assert terms.variance == 0.0
+    assert least_bonus(setup) == pytest.approx(sum(terms))
+
+
+BRUTE = {
+    "not private": (literal_of("non_private"), 2.0),
+    "JDP": (with_factors("central"), 0.5),
+    "LDP": (with_factors("local"), 0.05),
+}
+
+
+@pytest.mark.parametrize("case", BRUTE)
+def test_brute_force_finds_the_same(case):
+    c, level = BRUTE[case]
+    found = episodes_needed(c, level)
+    assert 32 < found < 3000
+    assert found == next(K for K in range(2, 3001) if bonus_at(c, K) < level)
+
+
+def test_privacy_costs_one_over_epsilon_centrally_and_its_square_locally():
+    """E ∝ 1/ε and b ≈ 20HSEι/K: K ∝ 1/ε; locally E ∝ √K/ε as well, so K ∝ 1/ε². Logarithms add to both."""
+    for model, power in (("central", 1), ("local", 2)):
+        ratio = episodes_needed(literal_of(model, 1.0), 2.0) / episodes_needed(literal_of(model, 10.0), 2.0)
+        assert 10**power < ratio < 2 * 10**power
+
+
+def test_none_if_it_would_take_forever():
+    assert episodes_needed(literal_of("local", 1e-9), 0.1) is None
+
+
+def test_an_arm_with_a_factor_is_not_literal():
+    check_literal(stored_experiment("literal", [stored_arm("a", 1.0)]))
+    for factor in ({"bonus": 0.5}, {"confidence": 0.5}):
+        with pytest.raises(AssertionError, match="a factor is not 1"):
+            check_literal(stored_experiment("literal", [stored_arm("a", 1.0, **factor)]))
+
+
+def test_a_stored_environment_may_have_a_checksum():
+    signed = {**SMALL, "env": {**SMALL["env"], "sha256": "0" * 64}}
+    assert literal_setup(signed, False, "central", 1.0).constants == literal_of().constants
+
+
+def arm(of: str, **settings) -> StoredArm:
+    return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
+
+
+def test_a_share_is_over_all_runs():
+    half = arm("a", Q=Q({3: 4}))
+    mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
+    np.testing.assert_array_equal(learned(mixed), [0, 0, 0, 0.5])

@@ -8,51 +8,17 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from experiments.lab.shipped import Shipped
 from experiments.studies import drawn, names, study
-from experiments.studies.shared.style import (
-    BLACK,
-    HUES,
-    LEADER,
-    PAGE,
-    PRIVACY,
-    PRIVATIZERS,
-    QUIET,
-    SECOND,
-    WIDTH,
-    house_style,
-)
+from experiments.studies.shared.style import PAGE, WIDTH, house_style
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
 KEPT = [name for name in names() if study(name).draw is not None and name != "regret"]
 AIR = 1.5  # points by which two boxes of text may meet
-WHITE = "#ffffff"
-
-# What each colour says; nothing else is drawn in it.
-MEANS = {
-    BLACK: "not private",
-    PRIVACY["JDP"]: "JDP",
-    SECOND: "JDP, the second ε",
-    PRIVACY["LDP"]: "LDP",
-    **{hue: privatizer for privatizer, hue in PRIVATIZERS.items()},
-    QUIET: "guides and words",
-    LEADER: "from a curve to its label",
-}
-SAYS = {  # words in a label, and the colours that it may have; the first that fits decides
-    "UCBVI-CH": {BLACK},
-    "not private": {BLACK},
-    "no privacy": {BLACK},
-    "JDP": {PRIVACY["JDP"], SECOND},
-    "LDP": {PRIVACY["LDP"]},
-    "UCBVI, ": {BLACK},
-}
 
 
 @cache
@@ -128,39 +94,12 @@ def test_rows_and_ticks_have_their_names_apart_and_without_small_exponents(name)
             assert [label.get_text() for label in seen if "^" in label.get_text()] == []
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_colour_means_one_thing(name):
-    made = figure(name)
-    plain = [line for axes in made.axes for line in axes.lines]
-    labelled = [h for legend in made.findobj(Legend) for h in legend.legend_handles if isinstance(h, Line2D)]
-    hues = {to_hex(line.get_color()).upper() for line in (*plain, *labelled)}
-    assert hues - {hue.upper() for hue in MEANS} - {WHITE.upper(), "#EFEFEF"} == set()
-    for text in words(made):
-        _check(text.get_text(), to_hex(text.get_color()))
-    for handle in labelled:
-        _check(str(handle.get_label()), to_hex(handle.get_color()))
-
-
-def _check(label: str, hue: str) -> None:
-    """Words that name a privacy have its colour, or none."""
-    wanted = next((hues for word, hues in SAYS.items() if word in label), None)
-    neutral = {QUIET.lower(), "#000000", "#262626", WHITE}
-    assert wanted is None or hue in neutral or hue.lower() in {h.lower() for h in wanted}, (label, hue)
-
-
 def _touching(texts: list[Text]) -> list[tuple[str, str]]:
     boxes = [(text.get_text(), box(text).padded(-AIR)) for text in texts]
     return [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if Bbox.intersection(one, other)]
 
 
-def test_no_two_meanings_share_a_colour():
-    assert len(MEANS) == 4 + len(PRIVATIZERS) + 2
-    assert set(HUES.values()) == {BLACK, SECOND, PRIVACY["JDP"], PRIVACY["LDP"]}
-
-
 def test_the_checks_find_what_is_wrong():
-    """A word in the wrong colour, and two on top of each other."""
-    with pytest.raises(AssertionError):
-        _check("LDP ε = 2", PRIVACY["JDP"])
+    """Two words on top of each other."""
     made = Figure()
     assert _touching([made.text(0.5, 0.5, "one word"), made.text(0.51, 0.5, "another")]) != []

@@ -103,40 +103,6 @@ def test_the_guide_has_slope_one_half(figure, row):
     assert guide.y.min() > 0 and name == r"$\sqrt{K}$"
 
 
-def test_models_have_colours_and_epsilons_have_markers(figure):
-    labels = end_labels(figure.axes[1])
-    assert labels["JDP ε = 10"].colour == labels["JDP ε = 100"].colour != labels["LDP ε = 10"].colour
-    assert labels["JDP ε = 10"].marker == labels["LDP ε = 10"].marker != labels["JDP ε = 100"].marker
-
-
-def test_fewer_arms_of_other_epsilons_in_one_row_can_be_drawn():
-    """Counts per step without LDP ε = 10: every row names what it has."""
-    missing = ("local", 10.0)
-    arms = [
-        own(panel, K, which)
-        for panel, Ks in STEPS.items()
-        for which in (None, *ADDED)
-        for K in Ks
-        if (panel, which) != ("counts per step", missing)
-    ]
-    step, pooled = STUDY.draw(stored_experiment("privacy_for_free", arms)).axes[1::2]
-    assert set(end_labels(pooled)) - set(end_labels(step)) == {NAMES[missing]}
-
-
-def test_the_caption_has_the_runs_and_the_slopes():
-    words = STUDY.caption(experiment())
-    assert "interval of 3 runs" in words and "last factor of 16" in words
-
-
-def test_the_cost_is_beyond_the_same_seed_at_the_same_K():
-    arms = [arm for arm in experiment().arms if arm.panel == "counts per step"]
-    made = {(cost.arms[0].of, cost.arms[0].runs[0].certificate.add_remove): cost for cost in costs(arms)}
-    assert set(made) == set(ADDED)
-    for which, cost in made.items():
-        np.testing.assert_array_equal(cost.episodes, [1000, 4000, 16_000])
-        np.testing.assert_allclose(cost.excess, excess("counts per step", which))
-
-
 def test_unpaired_seeds_are_refused():
     arms = [own("counts per step", 1000), own("counts per step", 1000, ("central", 10.0))]
     shifted = [run._replace(config={**run.config, "seed": 7 + i}) for i, run in enumerate(arms[0].runs)]

@@ -6,13 +6,11 @@ from drawn import bands, end_labels, is_log, labelled, legend, lines, said
 from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
-from dpucbvi.drawing.end_labels import spread
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
-from experiments.studies.regret import STUDY, caption, setting
-from experiments.studies.shared.arms import as_written, check_same_grid, environment_name, names
+from experiments.studies.regret import STUDY, caption
+from experiments.studies.shared.arms import check_same_grid, names
 from experiments.studies.shared.printed import printed_beside, printed_curves
-from experiments.studies.shared.style import thousands
 from experiments.studies.shared.tables import aligned
 
 EPISODES = grid(50_000)
@@ -61,12 +59,6 @@ def test_every_mean_has_its_interval():
         np.testing.assert_array_equal(band.x, EPISODES)
         np.testing.assert_allclose(band.low, mean(arm) - half_width(arm), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
-
-
-def test_intervals_of_many_arms_can_be_seen_through():
-    arms = [stored_arm(f"arm {i}", (1 + i) * EPISODES**0.5) for i in range(20)]
-    few, many = ({band.get_alpha() for band in drawn(some).collections} for some in (arms[:2], arms))
-    assert few == {0.18} and many == {0.05}  # 20 over each other still let the lowest through
 
 
 def test_a_single_run_has_no_interval():
@@ -118,13 +110,6 @@ def experiment(*arms: StoredArm) -> StoredExperiment:
     return stored_experiment("regret", list(arms))
 
 
-def test_printed_curves_are_those_of_the_file():
-    curves = printed_curves()
-    assert set(curves) == {"non_private", "jdp_eps1", "jdp_eps2", "ldp_eps2"}
-    assert (curves["jdp_eps1"].episodes[0], curves["jdp_eps1"].regret[0]) == (2000, 3330)
-    assert (curves["ldp_eps2"].episodes[-1], curves["ldp_eps2"].regret[-1]) == (50_000, 15_120)
-
-
 def test_a_printed_curve_goes_as_far_as_the_arm():
     assert len(printed_beside(one()).episodes) == 7
     assert printed_beside(one(K=10_000)).episodes[-1] == 10_000
@@ -168,26 +153,6 @@ def test_arms_of_one_label_are_told_apart_by_their_settings():
     assert [name for name, _ in names(arms)] == ["mine, JDP ε = 1, pooled", "mine, JDP ε = 1, per step"]
 
 
-def test_numbers_as_people_write_them():
-    numbers = {0.0: "0", 0.0001: "0.0001", 1e-6: "1e-6", 571.4: "571", 1000: "1,000", 2.5e9: "2.5e9"}
-    assert {value: as_written(value) for value in numbers} == numbers
-
-
-@pytest.mark.parametrize("n", [1, 20])
-def test_nothing_is_clipped_and_no_two_curves_look_alike(n):
-    """Twenty arms with long names: all words lie inside the figure, each curve has its own look."""
-    arms = [stored_arm(f"arm {i} has a rather long name", (1 + i) * EPISODES**0.5) for i in range(n)]
-    figure = STUDY.draw(experiment(*arms))
-    (axes,) = figure.axes
-    inside = figure.bbox.padded(1.0)
-    for text in (*axes.texts, *figure.texts, axes.title):
-        box = text.get_window_extent()
-        assert inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1), text.get_text()
-    curves = lines(axes, least=len(EPISODES))[:n]
-    assert len({(curve.colour, curve.look) for curve in curves}) == n
-    assert len({(label.colour, label.marker) for label in end_labels(axes).values()}) == n
-
-
 def test_the_uniform_policy_is_drawn_beside_them():
     """RiverSwim: it loses 3.3973 - 0.0438 in every episode (tests of the environments and of Table 1)."""
     axes = drawn(three_arms())
@@ -225,12 +190,6 @@ def test_where_Q_is_not_known_nothing_is_said_of_what_was_learnt(known):
     assert "learnt" not in said(dp.plot(results(experiment)))
 
 
-def test_environments_have_their_own_names():
-    assert environment_name({"name": "gymnasium", "id": "FrozenLake-v1"}) == "FrozenLake-v1"
-    assert environment_name({"name": "file", "path": "somewhere/my_mdp.npz"}) == "my_mdp"
-    assert environment_name({"name": "lock_of_mine"}) == "lock of mine"
-
-
 def test_plot_draws_runs_by_their_names(tmp_path):
     river = dp.riverswim(S=3, H=4)
     one, two = (
@@ -251,25 +210,6 @@ def test_plot_draws_runs_by_their_names(tmp_path):
         dp.plot(one, y="cubic")
 
 
-def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
-    assert "actor" not in caption(experiment(one()))
-    both = caption(experiment(one(bonus=0.0025, confidence=0.01), one(bonus=0.5, confidence=0.01)))
-    assert "Factors: bonus × 0.0025 to 0.5, E × 0.01 (1 in the paper)." in both
-    assert "$E$" not in caption(experiment(one(model="non_private", bonus=0.1)))
-    assert "if a user is added or removed" in both
-
-
-def test_the_title_names_an_environment_only_if_all_arms_share_it():
-    assert setting(experiment(one())) == "Regret on RiverSwim, $S=6$, $A=2$, $H=20$"
-    assert "several" in setting(experiment(one(), one(env={**RIVER, "variant": "strehl_littman"})))
-
-
-def test_title_and_caption_are_on_the_figure():
-    made = experiment(*three_arms())
-    words = said(STUDY.draw(made))
-    assert setting(made) in words and "3 runs of each arm." in caption(made)
-
-
 def test_a_mean_over_different_settings_is_refused():
     first, second = one(0).runs[0], one(1).runs[0]
     arm = one()
@@ -278,36 +218,6 @@ def test_a_mean_over_different_settings_is_refused():
         STUDY.draw(experiment(arm._replace(runs=[first, one(1, bonus=0.5).runs[0]])))
     with pytest.raises(AssertionError, match="a seed twice"):
         STUDY.draw(experiment(arm._replace(runs=[first, first])))
-
-
-def test_ticks_count_in_thousands():
-    told = {
-        0.0: "0",
-        0.001: "0.001",
-        3e-4: "3e-4",
-        500.0: "500",
-        5e3: "5k",
-        12_500.0: "12.5k",
-        4e6: "4M",
-        1e10: "1e10",
-    }
-    assert {value: thousands(value, None) for value in told} == told
-    axes = drawn(three_arms(), "linear", "linear")
-    assert axes.xaxis.get_major_formatter()(5000.0) == axes.yaxis.get_major_formatter()(5000.0) == "5k"
-
-
-def test_spread_moves_only_what_overlaps():
-    np.testing.assert_allclose(spread(np.array([5.0, 0.0, 5.2]), 1.0, -9, 9), [4.6, 0.0, 5.6])
-
-
-def test_spread_keeps_order_gap_and_bounds():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        wanted = rng.uniform(0, 1, size=rng.integers(1, 8))
-        placed = spread(wanted, 0.1, 0.0, 1.0)
-        order = np.argsort(wanted)
-        assert (np.diff(placed[order]) > 0.1 - 1e-12).all()
-        assert placed.min() >= -1e-12 and placed.max() <= 1.0 + 1e-12
 
 
 def test_the_table_has_a_row_per_arm():
@@ -320,3 +230,11 @@ def test_the_table_has_a_row_per_arm():
     assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
     assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)
+
+
+def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
+    assert "actor" not in caption(experiment(one()))
+    both = caption(experiment(one(bonus=0.0025, confidence=0.01), one(bonus=0.5, confidence=0.01)))
+    assert "Factors: bonus × 0.0025 to 0.5, E × 0.01 (1 in the paper)." in both
+    assert "$E$" not in caption(experiment(one(model="non_private", bonus=0.1)))
+    assert "if a user is added or removed" in both

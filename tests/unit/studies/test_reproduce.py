@@ -1,28 +1,19 @@
 """`make reproduce` knows every experiment, says what is left before it starts, and goes on after a failure."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tiny_house import House
 
+from experiments import reproduce
 from experiments.lab.shipped import Shipped
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def reproduce():
-    spec = importlib.util.spec_from_file_location("cli_reproduce", ROOT / "experiments" / "reproduce.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture(scope="module")
-def listed(reproduce, tmp_path_factory):
+def listed(tmp_path_factory):
     made, wrong = reproduce.steps(tmp_path_factory.mktemp("nothing stored"))
     assert wrong == []
     return made
@@ -39,13 +30,7 @@ def test_every_experiment_is_listed_once_with_its_minutes(listed):
         assert step.missing == step.runs > 0 and step.left == step.minutes
 
 
-@pytest.mark.slow  # every arm of every experiment is made: 20 s
-def test_the_papers_figure_comes_first_and_the_longest_last(listed):
-    assert listed[0].name == "riverswim"
-    assert [step.minutes for step in listed[1:]] == sorted(step.minutes for step in listed[1:])
-
-
-def test_what_is_stored_is_subtracted(reproduce):
+def test_what_is_stored_is_subtracted():
     half, done = reproduce.Step("half", 7, 5, 10), reproduce.Step("done", 3, 0, 10)
     assert (half.left, done.left) == (4, 0)
     first, second, total = reproduce.plan([half, done]).splitlines()
@@ -54,7 +39,7 @@ def test_what_is_stored_is_subtracted(reproduce):
 
 
 @pytest.fixture
-def commands(reproduce, monkeypatch):
+def commands(monkeypatch):
     """main() with two experiments, each command with the exit code that `codes` has for it."""
 
     def call(codes, wrong=(), *arguments):
@@ -97,11 +82,6 @@ def test_ctrl_c_ends_it_and_what_has_ended_was_told(commands, capsys):
     assert told == ["run.py +exp=a: done, 0.0 minutes", "run.py +exp=b: failed (exit code 130), 0.0 minutes"]
 
 
-def test_the_minutes_of_a_step(reproduce):
-    told = reproduce.ended("run.py +exp=a", 0, np.array([90.0, 150.0]))
-    assert told == "run.py +exp=a: done, 1.5 minutes, 1.2 of 2 cores"
-
-
 def test_what_cannot_be_run_is_named_and_does_not_cost_the_others(commands, capsys):
     assert commands({}, ["c: no"]) == (ALL, 1)
     assert capsys.readouterr().err == "error: cannot be run: c: no\nerror: was not run: c: no\n"
@@ -121,7 +101,7 @@ def test_what_cannot_be_run_is_named_and_does_not_cost_the_others(commands, caps
         ("name: one", "name: [", "one: "),
     ],
 )
-def test_a_file_that_is_wrong_is_told_in_a_line(reproduce, tmp_path, monkeypatch, old, new, said):
+def test_a_file_that_is_wrong_is_told_in_a_line(tmp_path, monkeypatch, old, new, said):
     house = House(tmp_path, monkeypatch)
     house.edit("one", old, new)
     listed, (wrong,) = reproduce.steps(house.results)

@@ -1,29 +1,13 @@
 """experiments/ship.py: what is stored ships if conf/exp says the same of it, and one wrong costs no other."""
 
-import importlib.util
-import os
-import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from tiny_house import House
 
 from dpucbvi.errors import InputError
+from experiments import paper, ship
 from experiments.studies.artifact.conf import check_index
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-def load(script: str):
-    spec = importlib.util.spec_from_file_location(f"cli_{script}", ROOT / "experiments" / f"{script}.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-ship, paper = load("ship"), load("paper")
 
 
 @pytest.fixture
@@ -128,21 +112,3 @@ def test_a_changed_experiment_and_another_order_of_arms_are_not_what_conf_says(h
         check_index("one", found._replace(arms=found.arms[::-1]))
     with pytest.raises(InputError, match=r"^mine: no such experiment; it must be one of one, two$"):
         check_index("mine", found)
-
-
-@pytest.mark.parametrize("codes, wanted", [((0, 0), 0), ((1, 0), 2), ((0, 1), 2), ((1, 1), 2)])
-def test_make_ship_writes_the_paper_even_if_one_did_not_ship(tmp_path, codes, wanted):
-    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
-        shutil.copy(ROOT / name, tmp_path)
-    python, stamp = tmp_path / "python", tmp_path / "stamp"
-    ends = "".join(
-        f"  *{name}.py) exit {code} ;;\n" for name, code in zip(("ship", "paper"), codes, strict=True)
-    )
-    python.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/called\ncase "$1" in\n{ends}esac\n')
-    python.chmod(0o755)
-    stamp.touch()
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON"))}
-    command = ["make", "ship", f"BIN={tmp_path}", f"VENV={stamp}"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == wanted, done.stderr
-    assert (tmp_path / "called").read_text().split() == ["experiments/ship.py", "experiments/paper.py"]

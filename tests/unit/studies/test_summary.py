@@ -9,7 +9,7 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (it runs here
 from dpucbvi import riverswim
 from dpucbvi.planning import uniform_loss
 from dpucbvi.stats import bootstrap
-from experiments.studies.artifact.summary import caption, draw
+from experiments.studies.artifact.summary import draw
 from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import BLACK, BLUE, VERMILLION
 
@@ -111,11 +111,6 @@ def test_axes_and_guide(figure):
     assert list(axes.get_yticks()) == [0, 1, 2, 3] and axes.yaxis_inverted()
     assert is_log(axes) == (True, False) and axes.get_xlabel() == "regret after 50,000 episodes"
     assert across(axes)["x"] == pytest.approx([50_000 * uniform_loss(riverswim())])
-
-
-def test_the_caption_has_the_numbers_of_the_runs(experiment):
-    words = caption(experiment)
-    assert "after 50,000 episodes" in words and "means of 4 runs" in words and "{" not in words
 
 
 def test_a_row_without_its_arm_is_an_error(experiment):

@@ -14,7 +14,6 @@ from experiments.studies.riverswim.verdicts import (
     judge,
     verdict,
 )
-from experiments.studies.shared.tables import TEXTS
 
 JITTER = np.linspace(-2.0, 2.0, 14)  # of 14 runs: every p is exact and at least 2/2¹⁴, before Holm's correction
 
@@ -88,8 +87,3 @@ def test_more_columns_need_more_evidence():
     nine = {name: Regret(regret.half[:9], regret.full[:9]) for name, regret in PRINTED.items()}
     assert verdicts(nine)[LARGER] == REPRODUCES
     assert judge({str(i): nine for i in range(20)})["0"][LARGER] == CANNOT
-
-
-def test_every_sentence_says_in_the_report_what_is_tested():
-    text = (TEXTS / "riverswim.md").read_text()
-    assert [sentence for sentence in SENTENCES if f"- *{sentence}*: " not in text] == []

@@ -1,6 +1,5 @@
 """experiments/verify.py: a run computed afresh is compared with the stored one, to the bit or to rounding."""
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,13 @@ import pytest
 
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
+from experiments import verify
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import canonical, run_settings
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredArm, StoredExperiment, StoredRun, identity
 
 ROOT = Path(__file__).resolve().parents[3]
-spec = importlib.util.spec_from_file_location("cli_verify", ROOT / "experiments" / "verify.py")
-verify = importlib.util.module_from_spec(spec)
-sys.modules["cli_verify"] = verify  # joblib's processes look the tasks up there
-spec.loader.exec_module(verify)
-
-
-def test_the_share_fills_the_time_and_cuts_only_the_long_runs():
-    took = np.array([1.0, 2.0, 30.0, 50.0])
-    shares = [verify.share(took, seconds) for seconds in (100.0, 23.0, 4.0)]
-    assert shares == pytest.approx([50.0, 10.0, 1.0])
 
 
 def made_up(seconds: float, episodes: list[int], engine: str = "fast", K: int = 50_000) -> StoredRun:
@@ -49,35 +39,6 @@ def test_what_has_no_parts_is_run_if_it_takes_an_eighth_of_the_time():
     assert verify.reaches([*audits, made_up(2.0, [1, 2, 3], "reference", K=3)], 1_000.0) == [4, 0, 3]
     long = made_up(2_000.0, [1, 10, 100, 50_000])  # what the audit takes is not given to others: 876 s
     assert verify.reaches([audits[0], long, long], 1_000.0) == [4, 100, 100]
-
-
-def test_runs_and_workers_cost_something_besides_their_episodes():
-    seconds = verify.seconds_for_episodes(10.0, 2, 2_800)
-    assert seconds == 1_200 - 2 * verify.WORKER - 2_800 * verify.RUN and 1_000 < seconds < 1_200
-    assert verify.seconds_for_episodes(0.1, 2, 2_800) == 0.0
-
-
-def test_the_closing_lines_count_every_grade():
-    def answer(grade: str):
-        return verify.Answer("a", 1, 9, 3, grade)
-
-    first, why, last = verify.verdict(
-        [answer(grade) for grade in ("equal", "equal", "equal to rounding", "different", "not compared")], 9.87
-    ).splitlines()
-    assert first == (
-        "5 runs, 15 numbers, 9.9 minutes: 2 equal, 1 equal to rounding, 1 different, 1 not compared"
-    )
-    assert why.startswith("not compared: ") and last == "not every run agrees with the stored one"
-    good = verify.verdict([answer("equal"), answer("equal to rounding")], 1.0).splitlines()
-    assert good[1:] == ["every run that was compared agrees with the stored one"]
-
-
-def test_the_table_is_100_columns_wide():
-    long = f"calibrate_table1/{'x' * 90} (and 3 more)"
-    for name in ("arm", long):
-        line = verify.row(name, "100,000,000", "100,000,000", "6,000", "equal to rounding", "2,376")
-        assert len(line) == 100 and line.endswith("2,376")
-    assert line.startswith("calibrate_table1/xxx") and "(and 3 more) " in line
 
 
 def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
@@ -210,21 +171,3 @@ def test_an_mdp_from_a_file_is_compared_as_long_as_it_is_the_same(tmp_path):
     )
     path.unlink()
     assert verify.compare(verify.Task("a", run, 60)).wrong.startswith("env.path: ")
-
-
-@pytest.mark.parametrize("option, value", [("--workers", "0"), ("--minutes", "nan"), ("--minutes", "-1")])
-def test_a_bad_option_is_a_line(monkeypatch, capsys, tmp_path, option, value):
-    ship(tmp_path, made(0))
-    code, out, err = press(monkeypatch, capsys, tmp_path, f"{option}={value}")
-    assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith(f"error: {option}: ")
-
-
-def test_ctrl_c_is_a_line(monkeypatch, capsys, tmp_path):
-    ship(tmp_path, made(0))
-
-    def interrupted(_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(verify, "compile_first", interrupted)
-    code, _, err = press(monkeypatch, capsys, tmp_path)
-    assert (code, err) == (130, "error: interrupted; nothing is stored\n")

@@ -9,7 +9,7 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (it runs here
 from dpucbvi import flipping_river, garnet, riverswim
 from dpucbvi.planning import uniform_loss
 from dpucbvi.stats import bootstrap
-from experiments.studies.windows import EPSILON, LOOKS, STUDY, depends
+from experiments.studies.windows import EPSILON, LOOKS, STUDY
 
 GARNET = {"name": "garnet", "S": 6, "A": 2, "H": 20, "branching": 3, "seed": 3, "rewards": "deterministic"}
 FLIP = {"name": "flipping_river", "S": 6, "H": 20, "at": 10, "rewards": "deterministic"}
@@ -112,18 +112,6 @@ def test_the_words(figure, experiment):
     assert hollow == ["windows, pure", "per step, pure"]
     assert figure.axes[-1].get_xlabel() == "regret after 50,000 episodes"
     assert "{" not in STUDY.caption(experiment)
-
-
-def test_without_ldp_there_is_one_panel(experiment):
-    kept = [arm for arm in experiment.arms if "LDP" not in arm.panel]
-    assert len(STUDY.draw(experiment._replace(arms=kept)).axes) == 1
-
-
-def test_which_environments_depend_on_the_step(experiment):
-    assert {arm.panel for arm in experiment.arms if depends(arm)} == {
-        "the flipping river",
-        "the flipping river, LDP",
-    }
 
 
 def test_the_report_has_every_arm(experiment, tmp_path):
