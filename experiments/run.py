@@ -17,7 +17,7 @@ from time import perf_counter
 
 from dpucbvi.errors import InputError
 from experiments.lab import runner
-from experiments.lab.compose import CONF, Job, check_changes, config_of, jobs_of
+from experiments.lab.compose import CONF, Job, check_changes, config_of, job_of
 from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.store import Store, StoredExperiment, write_csv
@@ -29,7 +29,9 @@ from experiments.studies.shared.tables import aligned
 def main() -> None:
     """Everything is checked before anything is run."""
     with guarded():
-        for experiment in [checked(job) for job in jobs_of(sys.argv[1:])]:
+        job = job_of(sys.argv[1:])
+        if job is not None:
+            experiment = checked(job)
             TASKS[experiment.task](experiment)
 
 
@@ -38,7 +40,7 @@ def checked(job: Job) -> Experiment:
     audits = job.config.task == "audit" or (job.config.task != "run" and job.config.attack.name)
     studies = ["audit" if audits else "regret"]  # draws any arms
     if job.exp:
-        studies.append(config_of([f"+exp={job.exp}"], job.folders).study)
+        studies.append(config_of([f"+exp={job.exp}"]).study)
     experiment = experiment_from(job.config, CONF.parent, studies, printed_curves(), job.changed)
     for line in check_changes(job):
         note(line)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from dpucbvi.errors import InputError, LpError
+from dpucbvi.errors import LpError
 
 ROOT = Path(__file__).resolve().parents[2]
 GO_ON = "finished runs are stored, run again to go on"
@@ -52,8 +52,6 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
         os.getcwd()
     except FileNotFoundError:
         stop("the folder that you are in was removed; change to another one", 2)
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
-    before, argparse.ArgumentParser.error = argparse.ArgumentParser.error, _refuse  # type: ignore[method-assign, assignment]
     try:
         with listening():
             yield
@@ -75,18 +73,11 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
         stop(f"ended by {signal.Signals(number).name}; {then}", 128 + number)
     except KeyboardInterrupt:
         stop(f"interrupted; {then}", 130)
-    finally:
-        argparse.ArgumentParser.error = before  # type: ignore[method-assign]
 
 
 def stop(message: str, code: int) -> NoReturn:
     print(f"error: {message}", file=sys.stderr)
     sys.exit(code)
-
-
-def _refuse(_: object, message: str) -> NoReturn:
-    """In place of argparse's usage, which Hydra's own flags would bring."""
-    raise InputError(f"{message} (see --help)")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from experiments.lab.experiment import experiment_from
 
 def job(*arguments: str) -> Job:
     overrides = tuple(with_grids(list(arguments)))
-    return Job(config_of(overrides), overrides, None, ())
+    return Job(config_of(overrides), overrides)
 
 
 def lines(*arguments: str) -> list[str]:
