@@ -21,7 +21,7 @@ from experiments.lab.compose import CONF, Job, check_changes, config_of, job_of
 from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.store import Store, StoredExperiment, write_csv
-from experiments.studies import draw, study, table
+from experiments.studies import draw, table
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.tables import aligned
 
@@ -44,11 +44,6 @@ def checked(job: Job) -> Experiment:
     experiment = experiment_from(job.config, CONF.parent, studies, printed_curves(), job.changed)
     for line in check_changes(job):
         note(line)
-    if not experiment.runtime.true_counts and study(experiment.study).ships_state:
-        raise InputError(
-            f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are then "
-            "not stored (study=regret does without)"
-        )
     return experiment
 
 

@@ -13,7 +13,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -48,10 +48,6 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
     from experiments.lab.compose import is_bad_input, one_line  # of Hydra's errors too; workers do without
 
     quiet()
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        stop("the folder that you are in was removed; change to another one", 2)
     try:
         with listening():
             yield
@@ -103,8 +99,6 @@ def listening() -> Iterator[None]:
 
 def quiet() -> None:
     """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
-    if None in (sys.stdin, sys.stdout, sys.stderr):
-        _open_closed()
     os.environ["MPLBACKEND"] = "agg"
     logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
@@ -114,15 +108,6 @@ def quiet() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def _open_closed() -> None:
-    """Whoever started us with <&-, >&- or 2>&- wants nothing: no file may get that number and be written to."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            with suppress(OSError):  # the lowest number that is free
-                os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, "r" if number == 0 else "w"))  # noqa: SIM115
 
 
 def note(line: str) -> None:

@@ -182,13 +182,6 @@ def undrawn(monkeypatch):
     monkeypatch.setattr("experiments.run.draw", lambda stored, folder: [])
 
 
-def test_a_study_that_draws_the_true_counts_cannot_do_without(cli, tmp_path):
-    code, out, err = cli("runtime.true_counts=false", "+exp=literal", f"runtime.results={tmp_path / 'results'}")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("error: runtime.true_counts: false is not accepted; literal draws N_sa and Q")
-    assert not (tmp_path / "results").exists()
-
-
 ATTACK = ("task=audit", "study=audit", "attack.name=released", "attack.trials=200")
 AUDIT = (*ATTACK, "env=random", "env.S=2", "env.A=1", "env.H=1", "K=4", "runs=1")
 

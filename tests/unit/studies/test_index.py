@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,10 @@ from matplotlib.figure import Figure
 
 from dpucbvi.errors import InputError
 from experiments import studies
-from experiments.lab.shipped import Shipped
-from experiments.lab.store import Store
 from experiments.studies import (
     CAPTIONS,
     Study,
     caption,
-    check_state,
     draw,
     drawn,
     names,
@@ -118,31 +114,6 @@ def test_the_table_is_that_of_the_study():
     told = "arm regret 95% ± bonus × E × counts privacy δ ε (a user added or removed) ε (replaced)"
     assert " ".join(header.split()) == told
     assert row.split() == ["a", "101", "19.9", "1", "1", "per", "step", "JDP", "0", "1", "2"]
-
-
-def without_counts(name):
-    arm = stored_arm("a", grid(50_000) ** 0.5)
-    bare = [run._replace(provenance={"true_counts": False}) for run in arm.runs[1:]]
-    return stored_experiment(name, [arm._replace(runs=[*arm.runs[:1], *bare])])
-
-
-def test_a_study_that_draws_the_state_is_neither_drawn_nor_shipped_without_it(tmp_path, monkeypatch):
-    made, told = (
-        without_counts("literal"),
-        r"^literal: 2 of its runs are stored without true counts, which .*; run",
-    )
-    with pytest.raises(InputError, match=told):
-        draw(made, tmp_path / "figures")
-    monkeypatch.syspath_prepend(ROOT / "experiments")
-    ship = import_module("ship")
-    monkeypatch.setattr(ship, "check_index", lambda *_: None)
-    monkeypatch.setattr(Store, "load_experiment", lambda *_: made)
-    store, shipped = Store(tmp_path), Shipped(tmp_path / "paper")
-    store.save_experiment("literal", "literal", {}, {})
-    with pytest.raises(InputError, match=told):
-        ship.ship("literal", store, shipped)
-    assert shipped.experiments() == []
-    check_state(without_counts("regret"))  # which draws no state
 
 
 @pytest.mark.parametrize("name", ["explain", "explain_fit", "riverswim", "horizon"])
