@@ -110,12 +110,6 @@ class Publisher:
         """captions.md, beside the figures."""
         return [write_captions(self.paper / "figures", self.captions)]
 
-    def write_data(self) -> list[Path]:
-        """All runs as one table, and what its columns are."""
-        from experiments.studies.artifact.data import write_data
-
-        return write_data(map(self.load, self.shipped.experiments()), self.paper / "results")
-
     def report(self, experiment: StoredExperiment, made: Study) -> list[Path]:
         if made.report is None:
             return []
@@ -156,7 +150,7 @@ def main() -> None:
     if publisher.captions:
         failed |= take({"captions": publisher.write_captions})
     if not arguments.names:  # last: the appendix has links to the files that are there
-        failed |= take({"claims": publisher.write_claims, "runs": publisher.write_data})
+        failed |= take({"claims": publisher.write_claims})
     print_errors(failed.values())
     unknown = set(arguments.names) - set(publisher.all_names())
     sys.exit(2 if unknown else min(len(failed), 1))

@@ -1,6 +1,6 @@
 """The table at the end of a run, for every arm its final regret and the ε that its runs certify.
 
-And the formats of any table: CSV for programs, Markdown for readers, LaTeX to paste, aligned for a terminal.
+And the formats of any table: CSV for programs, Markdown for readers, aligned for a terminal; and text in LaTeX.
 """
 
 import csv
@@ -132,15 +132,3 @@ def _accented(pair: str) -> str:
     r"""A letter with its hat as $\hat N$."""
     letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
     return f"${ACCENTS[pair[1]]}{letter}$"
-
-
-def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table to paste, which needs booktabs and graphicx; text between * or ** is slanted or bold."""
-    lines = [" & ".join(map(_tex_cell, cells)) + r" \\" for cells in (header, *rows)]
-    head = [r"\resizebox{\linewidth}{!}{%", rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule"]
-    return "\n".join([*head, lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}}", ""])
-
-
-def _tex_cell(text: str) -> str:
-    plain = in_latex(text.replace("\\*", "∗"))
-    return re.sub(r"\*(.+)\*", r"\\textit{\1}", re.sub(r"\*\*(.+)\*\*", r"\\textbf{\1}", plain))

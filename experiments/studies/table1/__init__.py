@@ -1,7 +1,7 @@
 """The paper's Table 1 with every row running: bounds, measured regret, and where their orders disagree.
 
 The figure has the regret of every system under both models as dots, a panel for each environment;
-paper/tables/table1.{md,tex,csv} have the table.
+paper/tables/table1.{md,csv} have the table.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import latex, markdown, write_csv, write_page
+from experiments.studies.shared.tables import markdown, write_csv, write_page
 from experiments.studies.table1 import cells
 from experiments.studies.table1.bounds import ROWS, Row
 from experiments.studies.table1.measurements import Measurement, Table, chosen, tabulate
@@ -84,9 +84,8 @@ def _legend(table: Table) -> list[Line2D]:
 
 
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
-    """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
+    """The table for readers and for programs, with the part on factors if +exp=calibrate_table1 is stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
-    bounds = cells.bounds_header(table), cells.bounds_rows(table)
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
     factors = cells.factors_rows(table, chosen(calibrated)) if calibrated else []
     page = write_page(
@@ -96,16 +95,14 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         runs=table.runs,
         epsilon=table.epsilon,
         environments=cells.environments_text(table),
-        bounds=markdown(*bounds),
+        bounds=markdown(cells.bounds_header(table), cells.bounds_rows(table)),
         small=_small(table1_private.table(small)) if small else "(not shipped yet)",
         orders=markdown(cells.orders_header(table), cells.orders_rows(table)),
         disagreements=cells.disagreement_lines(table),
         reversals=cells.reversal_lines(table),
         factors=markdown(["System", "Model", *names], factors),
     )
-    tex = folder / "table1.tex"
-    tex.write_text(latex(*bounds), "utf-8")
-    return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+    return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 
 def _small(rows: Rows) -> str:
