@@ -37,14 +37,14 @@ from dpucbvi.privacy.certificate import SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
-from dpucbvi.sources import PACKAGE, code, hash_of
+from dpucbvi.sources import PACKAGE, code
 from dpucbvi.stats import summarise
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.process import few
 from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, imports, part, to_dict
 
-ROOT, LAB = PACKAGE.parent, Path(__file__).resolve().parent
+ROOT = PACKAGE.parent
 PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")  # whose versions a run is stored with
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
@@ -419,12 +419,11 @@ def _lock(path: Path) -> int:
 
 
 def provenance() -> dict[str, Any]:
-    """Commit and dirty flag of a checkout (null elsewhere), hashes of library and lab, versions, machine."""
+    """Commit and dirty flag of a checkout (null elsewhere), hash of the library, versions, machine."""
     versions = {"python": platform.python_version(), "dpucbvi": dpucbvi.__version__}  # it need not be installed
     return {
         **_commit(),
         "code": code(),
-        "lab": hash_of(LAB),
         "versions": versions | {name: version(name) for name in PACKAGES},
         "platform": {"system": platform.platform(), "machine": platform.machine()},
     }

@@ -14,13 +14,13 @@ from mutants import test_no_falsified_figure_passes, test_no_falsified_file_pass
 from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import table1_private
-from experiments.studies.table1 import STUDY
+from experiments.studies.shared.tables import in_thousands
+from experiments.studies.table1 import STUDY, factors_cell, regret_cell
 from experiments.studies.table1.bounds import (
     BY_AGENT,
     ROWS,
     Sizes,
 )
-from experiments.studies.table1.cells import factors_cell, regret_cell, thousands
 from experiments.studies.table1.measurements import (
     Measurement,
     chosen,
@@ -230,7 +230,7 @@ def test_markdown_has_every_regret_beside_its_bound(report):
         cells = [cell(agent, "none", env) for env in ENVIRONMENTS]
         assert by_name[f"{row.name}, no privacy"] == [row.none.text(), *cells, "", "", "", row.bonus]
     uniform = tabulate(experiment()).uniform
-    levels = [thousands(uniform[env]) for env in ENVIRONMENTS]
+    levels = [in_thousands(uniform[env]) for env in ENVIRONMENTS]
     assert by_name["Uniformly random policy"] == ["", *levels, "", "", "", "NA"]
     # √(SAH²T) is 69,282 and 6,124; √(HSAT)/ε adds 5 to the latter under LDP, and 31 to the former.
     plain = ["Ω(√(SAH²T))", "*69.3*", "*6.12*"]
@@ -249,7 +249,7 @@ def test_markdown_has_both_ranks_of_every_system(report):
     for model in ("JDP", "LDP", "none"):
         for agent in systems(model):
             ranks = [f"**{text[:-1]}**" if text.endswith("*") else text for text in RANKS[agent, model]]
-            bounds = [thousands(bound_value(agent, model, env)) for env in ENVIRONMENTS]
+            bounds = [in_thousands(bound_value(agent, model, env)) for env in ENVIRONMENTS]
             over = interval(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
             cells = [bounds[0], ranks[0], bounds[1], ranks[1], f"{over:.2f}"]
             assert next(found) == [BY_AGENT[agent].name, model, *cells]
@@ -335,7 +335,7 @@ def test_what_a_row_is_measured_against():
 
 
 def test_cells():
-    assert [thousands(x) for x in (41, 9_590, 12_340, 164_863)] == ["0.04", "9.59", "12.3", "165"]
+    assert [in_thousands(x) for x in (41, 9_590, 12_340, 164_863)] == ["0.04", "9.59", "12.3", "165"]
     at = Sizes(6, 2, 20, 2000, 500.0)
     m = Measurement(
         BY_AGENT["pucb"], "JDP", "riverswim", at, 12_340.0, 11_980.0, 13_020.0, (12_000.0, 12_680.0)
