@@ -7,28 +7,32 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
+import re
 import shutil
 import subprocess
 
 from dpucbvi.errors import InputError
 from experiments.lab.process import NOTHING_STORED, guarded, parser
 from experiments.lab.shipped import Shipped
-from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.claims import VERDICTS, Claim, read
 from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.numbers import Numbers, stored_numbers
-from experiments.studies.artifact.report import (
-    caption_macros,
-    claims_table,
-    macros,
-    missing_numbers,
-    sentences_table,
-)
+from experiments.studies.shared.tables import in_latex
 
 BUILDERS = {
     "latexmk": ["-pdf", "-interaction=nonstopmode", "-halt-on-error", "-quiet"],
     "tectonic": ["--chatter", "minimal", "--keep-logs"],
 }
 LAST_LINES = 10  # of what a builder that failed said
+WRITTEN = "% Written by experiments/report.py from the results that ship; do not edit.\n"
+# The rules of riverswim/verdicts.py, and what the table calls them.
+SENTENCES = {
+    "non_private_is_best": "UCBVI is best",
+    "jdp_cost_is_a_small_constant": "JDP: small constant",
+    "larger_epsilon_has_smaller_regret": r"larger $\varepsilon$, less regret",
+    "ldp_cost_stays_high": "LDP: cost remains high",
+}
+USED = re.compile(r"\\result\{([^}]+)\}")
 
 
 def write(paper: Path, folder: Path) -> None:
@@ -52,6 +56,59 @@ def write(paper: Path, folder: Path) -> None:
     (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")), "utf-8")
     (folder / "report.tex").write_text(source, "utf-8")
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
+
+
+def macros(numbers: Numbers) -> str:
+    r"""\result{name} gives a number; one whose experiment has not shipped is told as such."""
+    lines = [
+        f"\\expandafter\\def\\csname result@{name}\\endcsname{{{in_latex(v)}}}" for name, v in numbers.items()
+    ]
+    command = (
+        r"\newcommand{\result}[1]{\ifcsname result@#1\endcsname\csname result@#1\endcsname"
+        r"\else\textbf{(not shipped yet)}\fi}"
+    )
+    return "\n".join([WRITTEN + command, *lines]) + "\n"
+
+
+def caption_macros(captions: dict[str, str]) -> str:
+    r"""\figurecaption{name} gives the words beside a figure; nothing for one that has not been drawn."""
+    lines = [
+        f"\\expandafter\\def\\csname caption@{name}\\endcsname{{{in_latex(v)}}}" for name, v in captions.items()
+    ]
+    command = r"\newcommand{\figurecaption}[1]{\ifcsname caption@#1\endcsname\csname caption@#1\endcsname\fi}"
+    return "\n".join([WRITTEN + command, *lines]) + "\n"
+
+
+def claims_table(claims: list[Claim]) -> str:
+    """Statement, what it says, verdict and what was measured, over as many pages as it takes."""
+    rows = [
+        " & ".join([*map(in_latex, (claim.statement, claim.says)), claim.verdict, in_latex(claim.measured)])
+        + r" \\"
+        for claim in claims
+    ]
+    head = r"\toprule Statement & It says & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
+    widths = "".join(rf"p{{{share}\linewidth}}" for share in (0.16, 0.36, 0.12, 0.31))
+    columns = rf"\begin{{longtable}}{{@{{}}{widths}@{{}}}}"
+    return "\n".join([WRITTEN + columns, head, *rows, r"\end{longtable}"]) + "\n"
+
+
+def sentences_table(numbers: Numbers) -> str:
+    """The verdict on every sentence of Section 7 (a column) in every setting (a row)."""
+    told = {rule: numbers.get(f"riverswim.verdict.{rule}", "") for rule in SENTENCES}
+    found = {rule: dict(part.split(": ") for part in text.split("; ") if part) for rule, text in told.items()}
+    settings = dict.fromkeys(setting for verdicts in found.values() for setting in verdicts)
+    rows = [" & ".join([name, *(v.get(name, "-") for v in found.values())]) + r" \\" for name in settings]
+    head = " & ".join(["Setting", *SENTENCES.values()]) + r" \\ \midrule"
+    return "\n".join(
+        [WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", head, *rows, r"\bottomrule \end{tabular}", ""]
+    )
+
+
+def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[str]:
+    """The names in \\result{...} that a shipped experiment should have and does not."""
+    names = USED.findall(source)
+    known = (*shipped, "printed", "count")
+    return [name for name in names if name not in numbers and name.partition(".")[0] in known]
 
 
 def build(folder: Path) -> str:

@@ -65,7 +65,7 @@ def steps(results: Path) -> tuple[list[Step], list[str]]:
 def _step(name: str, store: Store) -> Step:
     minutes = stated(name).minutes
     ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, minutes, sum(not store.has(id, true_counts=True) for id in ids), len(ids))
+    return Step(name, minutes, sum(not store.has(id) for id in ids), len(ids))
 
 
 def plan(todo: list[Step]) -> str:

@@ -17,11 +17,11 @@ from time import perf_counter
 
 from dpucbvi.errors import InputError
 from experiments.lab import runner
-from experiments.lab.compose import CONF, Job, check_changes, config_of, jobs_of
+from experiments.lab.compose import CONF, Job, check_changes, config_of, job_of
 from experiments.lab.experiment import Experiment, certified, experiment_from
 from experiments.lab.process import Stopped, guarded, note
 from experiments.lab.store import Store, StoredExperiment, write_csv
-from experiments.studies import draw, study, table
+from experiments.studies import draw, table
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.tables import aligned
 
@@ -29,7 +29,9 @@ from experiments.studies.shared.tables import aligned
 def main() -> None:
     """Everything is checked before anything is run."""
     with guarded():
-        for experiment in [checked(job) for job in jobs_of(sys.argv[1:])]:
+        job = job_of(sys.argv[1:])
+        if job is not None:
+            experiment = checked(job)
             TASKS[experiment.task](experiment)
 
 
@@ -38,15 +40,10 @@ def checked(job: Job) -> Experiment:
     audits = job.config.task == "audit" or (job.config.task != "run" and job.config.attack.name)
     studies = ["audit" if audits else "regret"]  # draws any arms
     if job.exp:
-        studies.append(config_of([f"+exp={job.exp}"], job.folders).study)
+        studies.append(config_of([f"+exp={job.exp}"]).study)
     experiment = experiment_from(job.config, CONF.parent, studies, printed_curves(), job.changed)
     for line in check_changes(job):
         note(line)
-    if not experiment.runtime.true_counts and study(experiment.study).ships_state:
-        raise InputError(
-            f"runtime.true_counts: false is not accepted; {experiment.study} draws N_sa and Q, which are then "
-            "not stored (study=regret does without)"
-        )
     return experiment
 
 

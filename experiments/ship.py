@@ -18,7 +18,7 @@ from experiments.lab.compose import experiments
 from experiments.lab.process import parser, print_errors, take
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store
-from experiments.studies import check_state, study
+from experiments.studies import study
 from experiments.studies.artifact.conf import check_index
 
 
@@ -28,7 +28,6 @@ def ship(name: str, store: Store, shipped: Shipped) -> list[str]:
         raise InputError(f"{name}: not stored in {store.folder}; run it: experiments/run.py +exp={name}")
     experiment = store.load_experiment(name)
     check_index(name, experiment)
-    check_state(experiment)
     made = study(experiment.study)
     file = shipped.ship(experiment, made.points, made.ships_state)
     entry = shipped.manifest()[name]

@@ -30,6 +30,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -49,7 +50,7 @@ from experiments.lab.process import NOTHING_STORED, few, guarded, parser
 from experiments.lab.runner import audit_run, compile_first
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
-from experiments.lab.workers import Job, processes
+from experiments.lab.workers import processes
 
 EQUAL, ROUNDED, DIFFERENT, NOT_COMPARED = "equal", "equal to rounding", "different", "not compared"
 ROUNDING = 1e-10  # of a number: what another order of its sums may change
@@ -240,7 +241,7 @@ def check(todo: list[Task], unread: list[Answer], workers: int) -> int:
     begun, left = time.monotonic(), len(unread) + len(todo)
     print(row("arm", "compared to", "of", "numbers", "grade", "left"), flush=True)
     answers = []
-    for answer in chain(unread, processes([Job(compare, (task,)) for task in todo], workers, "verifying")):
+    for answer in chain(unread, processes([partial(compare, task) for task in todo], workers, "verifying")):
         arms, episodes, K, numbers, grade, wrong = answer
         left -= 1
         print(row(arms, f"{episodes:,}", f"{K:,}", f"{numbers:,}", grade, f"{left:,}"), flush=True)

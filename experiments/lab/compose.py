@@ -2,18 +2,15 @@
 
 import hashlib
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from traceback import walk_tb
 from typing import NamedTuple
 
 import hydra
 from hydra.core.config_store import ConfigStore
-from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -30,22 +27,25 @@ from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, near
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
-MULTIRUN = {"-m", "--multirun"}
-ANSWERED = ("-h", "--h", "-c", "--cfg", "-i", "--i", "--v", "-s", "--s")  # by Hydra itself: --help, --info
-NO_CHANGE = ("exp", "name", "runtime", "hydra")  # of what an experiment is
+SHOW = ["--cfg", "job"]
+NO_CHANGE = ("exp", "name", "runtime")  # of what an experiment is
 
 
 class Job(NamedTuple):
-    """A config that the command line asks for: several of them with --multirun, else one."""
+    """The config that the command line asks for, and the settings that it has of its own."""
 
     config: DictConfig
     overrides: tuple[str, ...]
-    exp: str | None  # the experiment of conf/exp that was chosen
-    folders: tuple[str, ...]  # that are searched beside conf/ (--config-dir)
 
     @property
     def changed(self) -> tuple[str, ...]:
         return changes(self.overrides)
+
+    @property
+    def exp(self) -> str | None:
+        """The experiment of conf/exp that was chosen."""
+        chosen = [override.partition("=")[2] for override in self.overrides if _top(override) == "exp"]
+        return chosen[0] if chosen else None
 
 
 def experiments() -> list[str]:
@@ -61,12 +61,11 @@ def composed(name: str) -> DictConfig:
     return config
 
 
-def config_of(overrides: Sequence[str], folders: Sequence[str] = ()) -> DictConfig:
-    """The config that these settings of a command line make; `folders` are searched beside conf/."""
+def config_of(overrides: Sequence[str]) -> DictConfig:
+    """The config that these settings of a command line make."""
     offer_environments()
-    searched = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in folders)}]"] if folders else []
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        return hydra.compose("config", [*overrides, *searched])
+        return hydra.compose("config", list(overrides))
 
 
 def privatizers(noise: str = "") -> list[str]:
@@ -91,7 +90,7 @@ def offer_environments() -> None:
 def help_text() -> str:
     """What --help prints: the comments of conf/, which are the manual of the settings."""
     text = (CONF / "config.yaml").read_text("utf-8")
-    head, settings = text.partition("defaults:\n")[0], text.partition("\ntask:")[2].partition("\n# Hydra ")[0]
+    head, settings = text.partition("defaults:\n")[0], text.partition("\ntask:")[2]
     parts = [
         head.replace("# ", "").replace("#", ""),
         "Options (group=option, +exp=option; *: default):\n",
@@ -115,51 +114,24 @@ def _option(path: Path, default: bool) -> str:
     return f"{'*' if default else ' '} {path.stem:21} {sentence}"
 
 
-def jobs_of(command_line: list[str]) -> list[Job]:
-    """What the command line asks for; nothing if it is answered here (--help) or by Hydra (--cfg)."""
+def job_of(command_line: list[str]) -> Job | None:
+    """What the command line asks for; None if it is answered here: --help, --cfg job."""
     if not {"-h", "--help"}.isdisjoint(command_line):
         print(help_text())
-        return []
-    if any(argument.startswith("--e") for argument in command_line):
-        raise InputError("--experimental-rerun is not accepted: it would load a pickle, which can run anything")
-    if own := [argument for argument in command_line if _top(argument) == "hydra"]:
-        raise InputError(f"{own[0].partition('=')[0]}: Hydra's own settings are not accepted (docs/SCALING.md)")
-    found: list[Job] = []
-
-    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
-    def collect(config: DictConfig) -> None:
-        found.append(_job(config))
-
-    offer_environments()
-    with TemporaryDirectory() as scratch:  # for what Hydra writes in a multirun
-        OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
-        sys.argv[1:] = with_grids(command_line)
-        collect()
-    multirun = not MULTIRUN.isdisjoint(command_line)
-    if multirun and not found and not any(argument.startswith(ANSWERED) for argument in command_line):
-        raise InputError("--multirun: these settings have no values, so there is nothing to run")
-    return _with_names(found)
-
-
-def _with_names(jobs: list[Job]) -> list[Job]:
-    """Experiments of one name are numbered: none overwrites another. Who names them all alike is told."""
-    names = [str(job.config.name) for job in jobs]
-    for number, job in enumerate(jobs):
-        if names.count(names[number]) > 1:
-            if any(override.startswith("name=") for override in job.overrides):
-                raise InputError(f"name: {names[number]} would name {names.count(names[number])} experiments")
-            job.config.name = f"{names[number]}-{number}"
-    return jobs
-
-
-def _job(config: DictConfig) -> Job:
-    """A changed experiment gets a name of its own."""
-    job = HydraConfig.get()
-    overrides: tuple[str, ...] = tuple(OmegaConf.to_container(job.overrides.task, resolve=False))  # type: ignore[arg-type]
+        return None
+    overrides = tuple(with_grids([argument for argument in command_line if argument not in SHOW]))
+    for override in overrides:
+        if override.startswith("-"):
+            raise InputError(f"{override}: no such flag; there are --help and {' '.join(SHOW)}")
+        if _top(override) == "hydra":
+            raise InputError(f"{override.partition('=')[0]}: Hydra's own settings are not accepted")
+    config = config_of(overrides)
+    if SHOW[0] in command_line:
+        print(OmegaConf.to_yaml(config))
+        return None
     if not any(override.startswith("name=") for override in overrides):
         config.name = own_name(config.name, changes(overrides))
-    sources = [source.path for source in job.runtime.config_sources if "command-line" in source.provider]
-    return Job(config, overrides, job.runtime.choices.get("exp"), tuple(sources))
+    return Job(config, overrides)
 
 
 def with_grids(arguments: list[str]) -> list[str]:
@@ -199,7 +171,7 @@ def check_changes(job: Job) -> list[str]:
         if _top(override) not in ABOUT_RUNS:
             continue
         try:
-            config = config_of([other for other in job.overrides if other != override], job.folders)
+            config = config_of([other for other in job.overrides if other != override])
             before = described(config)
         except (InputError, HydraException, OmegaConfBaseException):  # without it there is no experiment
             continue
@@ -241,7 +213,7 @@ def one_line(error: Exception) -> str:
         return f"{cause.full_key or 'config'}: {_joined(cause.msg or cause)}"
     message = _joined(error)
     if message.startswith("Ambiguous value for argument "):
-        return f"{message.split()[4]}: several values need grid.KEY=[...], or --multirun (several experiments)"
+        return f"{message.split()[4]}: several values need grid.KEY=[...]"
     return message
 
 

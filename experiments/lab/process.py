@@ -13,12 +13,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from dpucbvi.errors import InputError, LpError
+from dpucbvi.errors import LpError
 
 ROOT = Path(__file__).resolve().parents[2]
 GO_ON = "finished runs are stored, run again to go on"
@@ -49,12 +49,6 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
 
     quiet()
     try:
-        os.getcwd()
-    except FileNotFoundError:
-        stop("the folder that you are in was removed; change to another one", 2)
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises its errors instead of printing them
-    before, argparse.ArgumentParser.error = argparse.ArgumentParser.error, _refuse  # type: ignore[method-assign, assignment]
-    try:
         with listening():
             yield
         sys.stdout.flush()
@@ -75,18 +69,11 @@ def guarded(then: str = GO_ON) -> Iterator[None]:
         stop(f"ended by {signal.Signals(number).name}; {then}", 128 + number)
     except KeyboardInterrupt:
         stop(f"interrupted; {then}", 130)
-    finally:
-        argparse.ArgumentParser.error = before  # type: ignore[method-assign]
 
 
 def stop(message: str, code: int) -> NoReturn:
     print(f"error: {message}", file=sys.stderr)
     sys.exit(code)
-
-
-def _refuse(_: object, message: str) -> NoReturn:
-    """In place of argparse's usage, which Hydra's own flags would bring."""
-    raise InputError(f"{message} (see --help)")
 
 
 @contextmanager
@@ -112,8 +99,6 @@ def listening() -> Iterator[None]:
 
 def quiet() -> None:
     """No package warns, logs or wants a screen, and a terminal without ε gets a question mark."""
-    if None in (sys.stdin, sys.stdout, sys.stderr):
-        _open_closed()
     os.environ["MPLBACKEND"] = "agg"
     logging.lastResort = logging.NullHandler()  # for what packages log
     if not sys.warnoptions:
@@ -123,15 +108,6 @@ def quiet() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def _open_closed() -> None:
-    """Whoever started us with <&-, >&- or 2>&- wants nothing: no file may get that number and be written to."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            with suppress(OSError):  # the lowest number that is free
-                os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, "r" if number == 0 else "w"))  # noqa: SIM115
 
 
 def note(line: str) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from dpucbvi.trace import NOTHING_LEARNT, Trace, none_learnt
 from experiments.lab.assemble import assemble
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped, few, note
-from experiments.lab.settings import AttackSettings, RunSettings
+from experiments.lab.settings import AttackSettings, RunSettings, RuntimeSettings
 from experiments.lab.store import (
     Store,
     StoredExperiment,
@@ -37,15 +38,13 @@ from experiments.lab.store import (
     is_claimed,
     provenance,
     run_id,
-    serves,
 )
-from experiments.lab.workers import Job, WorkerKilled, dask, here, processes, progress
+from experiments.lab.workers import Job, WorkerKilled, dask, processes, progress
 
 # What came of a task; the last two are the work of others.
 COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
 COMPILERS = 2
-SHORT_SECONDS, TOGETHER = 5.0, 10  # runs that are sent to a cluster ten at once
 SECONDS = {"fast": 12e-9, "reference": 5e-6}  # that a counter takes in an episode, about
 Outcome = tuple[str, str]  # the id of a run, and what came of it
 TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
@@ -77,13 +76,11 @@ class Tally(NamedTuple):
 
 def run_experiment(experiment: Experiment) -> Tally:
     """Compute the runs that are not stored, then write the experiment's index."""
-    store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
-    made_by = _stored(store, tasks, true_counts)
+    store, tasks = Store(experiment.results), _tasks(experiment)
+    made_by = _stored(store, tasks)
     _make_folders(experiment)
     computed = _compute(experiment, [task for id, task in tasks.items() if id not in made_by])
     for id in tasks:
-        if not true_counts:
-            _drop_true_counts(store, id)
         store.tidy(id)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
@@ -95,7 +92,7 @@ def run_all(experiments: Sequence[Experiment]) -> int:
     first, tasks = experiments[0], dict[str, Task]()
     for experiment in experiments:
         tasks |= _tasks(experiment)
-    stored = _stored(Store(first.results), tasks, first.runtime.true_counts)
+    stored = _stored(Store(first.results), tasks)
     _make_folders(first)
     return _compute(first, [task for id, task in tasks.items() if id not in stored], "all experiments")
 
@@ -126,8 +123,8 @@ def planned(experiment: Experiment) -> list[tuple[str, str]]:
     The first run of every arm that is not stored is timed, shortened: a run that learns later than that takes
     up to twice as long. An audit is not timed: it compiles for every arm, which takes longer than most of them.
     """
-    store, tasks, true_counts = Store(experiment.results), _tasks(experiment), experiment.runtime.true_counts
-    missing = [task for id, task in tasks.items() if not store.has(id, true_counts)]
+    store, tasks = Store(experiment.results), _tasks(experiment)
+    missing = [task for id, task in tasks.items() if not store.has(id)]
     rows = [("runs stored", f"{len(tasks) - len(missing):,}"), ("runs to compute", f"{len(missing):,}")]
     if any(task.settings.audits for task in missing):
         return rows
@@ -187,12 +184,12 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
     return tasks
 
 
-def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str, str | None]:
+def _stored(store: Store, tasks: dict[str, Task]) -> dict[str, str | None]:
     """The runs that are there, each with the code that made it; those that are no use are named."""
-    made_by, unreadable, without = {}, [], []
+    made_by, unreadable = {}, []
     for id in tasks:
         try:
-            run = store.load(id)
+            made_by[id] = store.load(id).provenance.get("code")
         except Missing:
             continue
         except Unreadable as error:
@@ -204,25 +201,9 @@ def _stored(store: Store, tasks: dict[str, Task], true_counts: bool) -> dict[str
                 f"runtime.results: {store.run_file(id)} is another user's, and only its owner can read it; "
                 "take a folder of your own"
             ) from None
-        if serves(run, true_counts):
-            made_by[id] = run.provenance.get("code")
-        else:
-            without.append(str(store.run_file(id)))
     if unreadable:
         note(f"{few(unreadable)}; computed again")
-    if without:
-        note(f"{few(without)}: stored without true counts; computed again (not with runtime.true_counts=false)")
     return made_by
-
-
-def _drop_true_counts(store: Store, id: str) -> None:
-    """From a run that was stored with them; if another process has claimed it, once that is done."""
-    while True:
-        with claim(store.claim(id)) as granted:
-            if granted:
-                store.drop_true_counts(id)
-                return
-        time.sleep(WAIT_SECONDS)
 
 
 def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None) -> int:
@@ -232,42 +213,32 @@ def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None
     origin, runtime = provenance() if tasks else {}, experiment.runtime
     if runtime.name == "processes":  # elsewhere the cache is another
         compile_first([task.settings for task in tasks])
-    with progress(title or experiment.name, len(tasks), runtime.progress) as finished:
-        while todo:
-            settings = (experiment.results, origin, runtime.true_counts)
-            try:
-                for outcomes in _execute(experiment, list(todo.values()), settings):
-                    for id, outcome in outcomes:
-                        computed += outcome == COMPUTED
-                        if outcome != CLAIMED:
-                            finished()
-                            del todo[id]
-                            killed = False
-            except WorkerKilled:
-                if killed:  # twice, and nothing was finished between
-                    stored = f"{len(tasks) - len(todo)} of {len(tasks)} runs are stored, run again to go on"
-                    raise Stopped(f"a worker was killed twice (out of memory?); {stored}") from None
-                killed = True
-                note("a worker was killed (out of memory?); its run is tried once more")
-                continue
-            _wait(Store(experiment.results), todo)
+    finished = progress(title or experiment.name, len(tasks), runtime.progress)
+    while todo:
+        jobs = [partial(run_one, task, experiment.results, origin) for task in todo.values()]
+        try:
+            for id, outcome in _execute(jobs, runtime):
+                computed += outcome == COMPUTED
+                if outcome != CLAIMED:
+                    finished()
+                    del todo[id]
+                    killed = False
+        except WorkerKilled:
+            if killed:  # twice, and nothing was finished between
+                stored = f"{len(tasks) - len(todo)} of {len(tasks)} runs are stored, run again to go on"
+                raise Stopped(f"a worker was killed twice (out of memory?); {stored}") from None
+            killed = True
+            note("a worker was killed (out of memory?); its run is tried once more")
+            continue
+        _wait(Store(experiment.results), todo)
     return computed
 
 
-def _execute(experiment: Experiment, tasks: list[Task], settings: tuple[Any, ...]) -> Iterator[list[Outcome]]:
-    runtime, workers = experiment.runtime, min(experiment.runtime.workers, len(tasks))
-    sent = in_tens(tasks) if runtime.name == "dask" else [[task] for task in tasks]
-    jobs = [Job(run_some, (some, *settings)) for some in sent]
+def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[Outcome]:
+    workers = min(runtime.workers, len(jobs))
     if runtime.name == "dask":
         return dask(jobs, str(runtime.address))
-    return processes(jobs, workers) if workers > 1 else here(jobs)
-
-
-def in_tens(tasks: list[Task]) -> list[list[Task]]:
-    """Short runs ten together: a scheduler spends milliseconds on everything that it sends."""
-    long = [[task] for task in tasks if task.weight > SHORT_SECONDS]
-    rest = tasks[len(long) :]
-    return [*long, *(rest[i : i + TOGETHER] for i in range(0, len(rest), TOGETHER))]
+    return processes(jobs, workers) if workers > 1 else (job() for job in jobs)
 
 
 def _wait(store: Store, todo: dict[str, Task]) -> None:
@@ -279,12 +250,7 @@ def _wait(store: Store, todo: dict[str, Task]) -> None:
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-def run_some(tasks: list[Task], *settings: Any) -> list[Outcome]:
-    """Several runs, one after the other: what a worker is sent."""
-    return [run_one(task, *settings) for task in tasks]
-
-
-def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool = True) -> Outcome:
+def run_one(task: Task, results: Path, origin: dict[str, Any]) -> Outcome:
     """Compute and store one run, unless another process does or did: what a worker does."""
     if origin.get("code", code()) != code():
         raise InputError("runtime.address: its workers have other code than this process")
@@ -292,7 +258,7 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool
     with claim(store.claim(task.id)) as granted:
         if not granted:
             return task.id, CLAIMED
-        if store.has(task.id, true_counts):
+        if store.has(task.id):
             return task.id, STORED
         store.check_replaceable(task.id, task.settings)
         setup = assemble(task.settings)
@@ -300,7 +266,7 @@ def run_one(task: Task, results: Path, origin: dict[str, Any], true_counts: bool
         trace = _run(setup, task.settings, task.seed, store.checkpoint(task.id))
         tree = identity(task.settings, setup.mdp, task.seed)
         seconds = trace.earlier_seconds + time.thread_time() - start
-        store.save(tree, trace, seconds, origin, true_counts)
+        store.save(tree, trace, seconds, origin)
     return task.id, COMPUTED
 
 
@@ -337,7 +303,7 @@ def compile_first(todo: list[RunSettings]) -> None:
     """Compile what these runs need and the cache does not have."""
     compiled = [settings for settings in todo if settings.engine.name == "fast" and not settings.audits]
     missing = {_mark(settings): settings for settings in compiled}
-    jobs = [Job(compile_one, (settings,)) for mark, settings in missing.items() if not mark.exists()]
+    jobs = [partial(compile_one, settings) for mark, settings in missing.items() if not mark.exists()]
     if not jobs:
         return
     note(f"compiling first, once: {len(jobs)} pairs of agent and privatizer")

@@ -133,8 +133,7 @@ class RunSettings:
 class RuntimeSettings:
     """Where and how runs are computed; nothing here changes a result.
 
-    `name` is who computes (workers.py); `address` is that of a Dask scheduler. Without `true_counts` only the
-    regret is stored.
+    `name` is who computes (workers.py); `address` is that of a Dask scheduler.
     """
 
     name: str = "processes"
@@ -143,7 +142,6 @@ class RuntimeSettings:
     results: str = "results"
     figures: str = "results/figures"
     progress: bool = True
-    true_counts: bool = True
 
 
 @dataclass

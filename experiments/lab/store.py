@@ -9,8 +9,7 @@ All are files that `dp.load` reads (dpucbvi/archive.py). A run is there complete
 What a file says of its certificate, its E and its noise is compared with what its settings give, and nothing
 that it names is imported: the certificate of a part of one's own is marked as declared.
 Nothing is ever changed in place: a run that is there is loaded, one that cannot be read is computed again and
-then replaced. True counts are private data, so only their owner can read these files; where they are not
-wanted, a run that has them is replaced by one without.
+then replaced. True counts are private data, so only their owner can read these files.
 """
 
 import fcntl
@@ -34,18 +33,18 @@ from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
 from dpucbvi.files import PRIVATE, clear_leftovers
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate
+from dpucbvi.privacy.certificate import SIMULATION, Certificate
 from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
-from dpucbvi.sources import PACKAGE, code, hash_of
+from dpucbvi.sources import PACKAGE, code
 from dpucbvi.stats import summarise
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.process import few
 from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, imports, part, to_dict
 
-ROOT, LAB = PACKAGE.parent, Path(__file__).resolve().parent
+ROOT = PACKAGE.parent
 PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")  # whose versions a run is stored with
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
@@ -74,11 +73,6 @@ class StoredRun(NamedTuple):
     @property
     def certificate(self) -> Certificate:
         return self.trace.certificate
-
-    @property
-    def true_counts(self) -> bool:
-        """Whether N_sa and Q were stored too, and not the regret alone."""
-        return bool(self.provenance.get("true_counts", True))
 
 
 class StoredArm(NamedTuple):
@@ -212,28 +206,12 @@ class Store:
         """That of an experiment."""
         return self.folder / f"{name}.npz"
 
-    def save(
-        self,
-        tree: dict[str, Any],
-        trace: Trace,
-        seconds: float,
-        origin: dict[str, Any],
-        true_counts: bool = True,
-    ) -> None:
+    def save(self, tree: dict[str, Any], trace: Trace, seconds: float, origin: dict[str, Any]) -> None:
         """Write a finished run of this identity and drop its checkpoint."""
-        if not true_counts:
-            trace = without_state(trace)
-        provenance = {**origin, "seconds": seconds, "true_counts": true_counts}
         id = run_id(tree)
         self.run_file(id).parent.mkdir(parents=True, exist_ok=True)
-        named(trace, tree, provenance).save(self.run_file(id))
+        named(trace, tree, {**origin, "seconds": seconds}).save(self.run_file(id))
         self.checkpoint(id).unlink(missing_ok=True)
-
-    def drop_true_counts(self, id: str) -> None:
-        """Store a run that has its true counts again, with the regret alone."""
-        run = self.load(id)
-        if run.true_counts:
-            self.save(run.config, run.trace, run.provenance["seconds"], run.provenance, true_counts=False)
 
     def check_replaceable(self, id: str, settings: RunSettings) -> None:
         """Raise InputError if something lies in the place of a run with exact noise: nobody could repeat it."""
@@ -256,12 +234,13 @@ class Store:
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"{file}: {error}") from None
 
-    def has(self, id: str, true_counts: bool = False) -> bool:
-        """Whether the run is there and can be read, with its true counts if they are wanted."""
+    def has(self, id: str) -> bool:
+        """Whether the run is there and can be read."""
         try:
-            return serves(self.load(id), true_counts)
+            self.load(id)
         except Unreadable:
             return False
+        return True
 
     def save_experiment(
         self,
@@ -381,12 +360,6 @@ def without_state(trace: Trace) -> Trace:
     )
 
 
-def serves(run: StoredRun, true_counts: bool) -> bool:
-    """Whether a run has its true counts, if they are wanted; what nobody can repeat is kept without them."""
-    repeatable = run.certificate.noise != RELEASE
-    return not (true_counts and repeatable) or run.true_counts
-
-
 def canonical_json(tree: Any) -> bytes:
     """The same bytes for the same data."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
@@ -446,12 +419,11 @@ def _lock(path: Path) -> int:
 
 
 def provenance() -> dict[str, Any]:
-    """Commit and dirty flag of a checkout (null elsewhere), hashes of library and lab, versions, machine."""
+    """Commit and dirty flag of a checkout (null elsewhere), hash of the library, versions, machine."""
     versions = {"python": platform.python_version(), "dpucbvi": dpucbvi.__version__}  # it need not be installed
     return {
         **_commit(),
         "code": code(),
-        "lab": hash_of(LAB),
         "versions": versions | {name: version(name) for name in PACKAGES},
         "platform": {"system": platform.platform(), "machine": platform.machine()},
     }

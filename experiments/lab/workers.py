@@ -10,67 +10,29 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from joblib import Parallel, delayed
-from joblib.externals.loky.backend.resource_tracker import ResourceTracker
 
 from dpucbvi.errors import InputError
 from experiments.lab.process import GO_ON, Stopped, note
 
-T = TypeVar("T")
+Job = Callable[[], Any]  # that can be sent to another process
 DEAF_TO = {signal.SIGINT, signal.SIGHUP}  # sent to a whole terminal: this process answers, and ends the rest
 LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 10
-SILENT_SECONDS = 30
 LINE_SECONDS = 30.0  # between two lines, where there is no terminal
-
-
-def _unheard(start: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Start a tracker of resources that prints nothing: who follows a killed one knows none of its names."""
-
-    def unheard(tracker: Any) -> None:
-        heard, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        try:
-            start(tracker)
-        finally:
-            os.dup2(heard, 2)
-            os.close(heard)
-            os.close(nowhere)
-
-    return unheard
-
-
-_STARTS = "_launch" if hasattr(ResourceTracker, "_launch") else "ensure_running"  # before joblib 1.6
-setattr(ResourceTracker, _STARTS, _unheard(getattr(ResourceTracker, _STARTS)))  # in the workers too
 
 
 class WorkerKilled(RuntimeError):
     """A worker process ended before its job did."""
 
 
-class Job(NamedTuple):
-    """A function that can be sent to another process, and what it is called with."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def __call__(self) -> Any:
-        return self.function(*self.arguments)
-
-
-def here(jobs: list[Job]) -> Iterator[Any]:
-    """One after the other in this process."""
-    for job in jobs:
-        yield job()
-
-
-def processes(jobs: list[Job], workers: int, purpose: str = "runs") -> Iterator[Any]:
+def processes(jobs: Sequence[Job], workers: int, purpose: str = "runs") -> Iterator[Any]:
     """By so many worker processes; those of another `purpose` are not used again."""
     settings: dict[str, Any] = {"initializer": _start_worker, "initargs": (os.getpid(), purpose)}
     parallel = Parallel(workers, backend="loky", batch_size=1, return_as="generator_unordered", **settings)
@@ -78,12 +40,12 @@ def processes(jobs: list[Job], workers: int, purpose: str = "runs") -> Iterator[
         with _signals_held():  # new processes inherit this; Ctrl-C is answered as soon as they are there
             ready = Parallel(workers, backend="loky", batch_size=1, **settings)
             ready(delayed(os.getpid)() for _ in range(workers))
-        yield from parallel(delayed(job.function)(*job.arguments) for job in jobs)
+        yield from parallel(delayed(job)() for job in jobs)
     except BrokenProcessPool:
         raise WorkerKilled from None
 
 
-def dask(jobs: list[Job], address: str) -> Iterator[Any]:
+def dask(jobs: Sequence[Job], address: str) -> Iterator[Any]:
     """By the workers of the Dask scheduler at this address, who must have this code.
 
     The scheduler itself gives the job of a killed worker to another one.
@@ -92,18 +54,17 @@ def dask(jobs: list[Job], address: str) -> Iterator[Any]:
     from distributed.comm.core import CommClosedError
 
     logging.disable(logging.CRITICAL)  # it has loggers of its own, each with its level
-    with ExitStack() as open_:
+    try:
+        if address.startswith("tls:") and not Security().get_connection_args("client")["ssl_context"]:
+            raise ValueError("tls:// needs certificates: docs/SCALING.md")
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            note(f"the Dask scheduler at {address} has no workers; the runs wait for them")
         try:
-            if address.startswith("tls:") and not Security().get_connection_args("client")["ssl_context"]:
-                raise ValueError("tls:// needs certificates: docs/SCALING.md")
-            client = open_.enter_context(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
-        except (OSError, ValueError) as error:
-            raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
-        ended = threading.Event()
-        open_.callback(ended.set)
-        threading.Thread(target=_watch, args=(client, ended), daemon=True).start()
-        try:
-            futures = [client.submit(job.function, *job.arguments, pure=False) for job in jobs]
+            futures = [client.submit(job, pure=False) for job in jobs]
             for future in as_completed(futures, loop=client.loop):
                 yield future.result()
         except KilledWorker:
@@ -112,49 +73,26 @@ def dask(jobs: list[Job], address: str) -> Iterator[Any]:
             raise Stopped(f"the Dask scheduler at {address} is gone; {GO_ON}") from None
 
 
-def _watch(client: Any, ended: threading.Event) -> None:
-    """Say it once if there are no workers, or if one has not been heard of for SILENT_SECONDS."""
-    said = set[str]()
-    while not ended.wait(SILENT_SECONDS):
-        workers = client.scheduler_info()["workers"]
-        last = max((worker["last_seen"] for worker in workers.values()), default=0.0)
-        silent = [name for name, worker in workers.items() if last - worker["last_seen"] > SILENT_SECONDS]
-        lines = {f"the worker {name} is silent; stopped? its runs wait for it" for name in silent}
-        if not workers:
-            lines = {f"the Dask scheduler has had no workers for {SILENT_SECONDS} s; the runs wait for them"}
-        for line in sorted(lines - said):
-            note(line)
-        said = lines
+def progress(title: str, total: int, shown: bool) -> Callable[[], None]:
+    """A function to call for every run that is finished; now and then it says how many are, and the time left.
 
-
-@contextmanager
-def progress(title: str, total: int, shown: bool) -> Iterator[Callable[[], None]]:
-    """A function to call for every run that is finished; a bar or lines say how many are, and the time left."""
-    if not shown or total == 0:
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress
-
-    if Console().is_terminal:
-        with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), transient=True) as bar:
-            task = bar.add_task(title, total=total)
-            yield lambda: bar.advance(task)
-    else:
-        yield _lines(title, total)
-
-
-def _lines(title: str, total: int) -> Callable[[], None]:
-    """On stderr, so that stdout has the results alone; at most one in LINE_SECONDS."""
+    That goes to stderr, so that stdout has the results alone: a line in LINE_SECONDS, or every second the same
+    line on a terminal.
+    """
     start = last = time.monotonic()
-    done = 0
+    done, terminal = 0, sys.stderr.isatty()
 
     def finished() -> None:
         nonlocal done, last
         done, now = done + 1, time.monotonic()
-        if now - last >= LINE_SECONDS:
+        if shown and now - last >= (1.0 if terminal else LINE_SECONDS):
             last, minutes = now, (now - start) / done * (total - done) / 60
-            print(f"{title}: {done:,}/{total:,} runs, {minutes:,.1f} min left", file=sys.stderr, flush=True)
+            line = f"{title}: {done:,}/{total:,} runs, {minutes:,.1f} min left"
+            print(
+                f"\r{line}  " if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True
+            )
+        if shown and terminal and done == total:
+            print(file=sys.stderr)
 
     return finished
 

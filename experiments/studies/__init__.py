@@ -76,16 +76,6 @@ def keeps_figure(experiment: str, of: str) -> bool:
     return experiment == of and study(of).draw is not None
 
 
-def check_state(experiment: StoredExperiment) -> None:
-    """InputError if the study draws N_sa and Q, and a run was stored without them."""
-    without = sum(not run.true_counts for arm in experiment.arms for run in arm.runs)
-    if without and study(experiment.study).ships_state:
-        raise InputError(
-            f"{experiment.name}: {without} of its runs are stored without true counts, which its study draws; "
-            "run it again without runtime.true_counts=false"
-        )
-
-
 def table(experiment: StoredExperiment) -> str:
     """What a run says of itself in the end."""
     rows = aligned(study(experiment.study).table(experiment))
@@ -126,7 +116,6 @@ def drawn(experiment: StoredExperiment) -> "Figure":
     """The figure; one of an experiment that was changed says so at its top."""
     from experiments.studies.shared.style import QUIET, SMALL
 
-    check_state(experiment)
     draw_figure = study(experiment.study).draw
     assert draw_figure is not None
     figure = draw_figure(experiment)

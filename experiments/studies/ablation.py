@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from dpucbvi.stats import bootstrap, holm, permutation_p
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import check_same_grid, runs_text
+from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
-from experiments.studies.shared.tables import as_regret, bootstrapped, markdown, write_page
+from experiments.studies.shared.tables import as_regret, bootstrapped, markdown, with_bounds, write_page
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
@@ -73,7 +73,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         f"### {panel}\n\n{markdown(HEADER, [_row(one) for one in found if one.panel == panel])}\n"
         for panel in dict.fromkeys(one.panel for one in found)
     ]
-    return [write_page(folder, "ablation", tables="\n".join(tables), runs=runs_text(experiment))]
+    return [write_page(folder, "ablation", experiment, tables="\n".join(tables))]
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -114,11 +114,10 @@ def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
 
 
 def _row(one: Variant) -> tuple[str, ...]:
-    numbers = [as_regret(value) for value in bootstrapped(one.finals)]
     whole = one.ratio == one.low == one.high == 1.0
     return (
         one.label,
-        f"{numbers[0]} ({numbers[1]} to {numbers[2]})",
+        with_bounds(*bootstrapped(one.finals)),
         as_regret(float(np.median(one.finals))),
         as_regret(float(one.finals.max())),
         "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",

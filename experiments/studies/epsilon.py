@@ -11,7 +11,6 @@ by about √(4/5).
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from matplotlib.lines import Line2D
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import LEVEL, RESAMPLES, bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Rows, Stored, Study
+from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
 from experiments.studies.shared.style import (
@@ -36,7 +35,7 @@ from experiments.studies.shared.style import (
     legend_below,
     new_panels,
 )
-from experiments.studies.shared.tables import as_regret, finals, markdown, write_page
+from experiments.studies.shared.tables import as_regret, finals, table_page
 
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
@@ -249,9 +248,4 @@ def matches(experiment: StoredExperiment) -> Rows:
     return rows
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    header, *rows = matches(experiment)
-    return [write_page(folder, "epsilon", matches=markdown(header, rows))]
-
-
-STUDY = Study(draw, matches, write)
+STUDY = Study(draw, matches, table_page("epsilon", matches))

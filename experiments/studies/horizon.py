@@ -7,15 +7,12 @@ over the second half of the episodes tells which regime it is (0: settled, Â½: â
 between 0 and 1 may be a mixture of runs that settled and runs that are stuck, so the stuck ones are counted.
 """
 
-from pathlib import Path
-
 import numpy as np
 
 from dpucbvi.stats import Summary, exponent, exponent_text
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import runs_text
-from experiments.studies.shared.tables import as_regret, markdown, write_page
+from experiments.studies import Rows, Study
+from experiments.studies.shared.tables import as_regret, table_page
 
 HORIZON, GAP = "env.H", "env.gap"
 STUCK = 0.9  # exponent in k over the second half: a run with a larger one has learnt nothing
@@ -60,10 +57,4 @@ def _row(arms: list[StoredArm]) -> tuple[str, ...]:
     )
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    header, *rows = table(experiment)
-    K, made = f"{experiment.arms[0].K:,}", markdown(header, rows)
-    return [write_page(folder, "horizon", table=made, K=K, runs=runs_text(experiment))]
-
-
-STUDY = Study(None, table, write, points=400)  # all: it interpolates
+STUDY = Study(None, table, table_page("horizon", table), points=400)  # all: it interpolates

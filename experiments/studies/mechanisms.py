@@ -29,7 +29,7 @@ from experiments.studies.shared.style import (
     new_panels,
     thousands,
 )
-from experiments.studies.shared.tables import as_regret, bootstrapped, finals, markdown, write_page
+from experiments.studies.shared.tables import as_regret, finals, interval_of, markdown, spread_of, write_page
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
@@ -190,6 +190,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     page = write_page(
         folder,
         "mechanisms",
+        experiment,
         regrets="\n".join(regrets),
         matched=markdown(header, rows),
         levers=_levers(experiment),
@@ -203,13 +204,8 @@ def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
     rows = []
     for of in members(experiment, panel, model):
         arms = {arm.point[EPSILON]: arm for arm in experiment.arms if arm.of == of}
-        rows.append([first(experiment, of).label, *(_cell(arms[epsilon]) for epsilon in epsilons)])
+        rows.append([first(experiment, of).label, *(spread_of(arms[epsilon]) for epsilon in epsilons)])
     return markdown(("mechanism", *(f"ε = {epsilon:g}" for epsilon in epsilons)), rows)
-
-
-def _cell(arm: StoredArm) -> str:
-    values = arm.finals
-    return f"{values.mean():,.0f} ({np.median(values):,.0f}; {values.max():,.0f})"
 
 
 def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, str]:
@@ -225,14 +221,14 @@ def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, s
 def _levers(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "levers"]
     base = arms[0].finals.mean()
-    rows = [[arm.label, _cell(arm), _interval(arm), f"× {arm.finals.mean() / base:.2f}"] for arm in arms]
+    rows = [[arm.label, spread_of(arm), interval_of(arm), f"× {arm.finals.mean() / base:.2f}"] for arm in arms]
     return markdown(("batches with", "mean regret (median; largest)", "95% interval", "of all levers"), rows)
 
 
 def _elsewhere(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "elsewhere"]
     rows = [
-        [_env(arm), arm.label, _certified(arm), _cell(arm), _interval(arm), f"{uniform_regret(arm):,.0f}"]
+        [_env(arm), arm.label, _certified(arm), spread_of(arm), interval_of(arm), f"{uniform_regret(arm):,.0f}"]
         for arm in arms
     ]
     certified, regret = (
@@ -251,11 +247,6 @@ def _certified(arm: StoredArm) -> str:
     certificate = arm.certificate
     delta = f", δ = {certificate.delta:g}" if certificate.delta else ", pure"
     return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
-
-
-def _interval(arm: StoredArm) -> str:
-    _, low, high = bootstrapped(arm.finals)
-    return f"{low:,.0f} to {high:,.0f}"
 
 
 STUDY = Study(draw, matched, write, points=60)

@@ -6,14 +6,12 @@ calibrations (dpucbvi/calibrate.py); the regret is that of the other half, on se
 
 from typing import NamedTuple
 
-import numpy as np
-
 from dpucbvi.calibrate import objective
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import AGENTS, SHORT_ENVIRONMENTS
-from experiments.studies.shared.tables import bootstrapped
+from experiments.studies.shared.tables import bootstrapped, in_thousands
 
 Key = tuple[str, str, float, str]  # agent, model, ε if a user is replaced, environment
 
@@ -64,12 +62,7 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def _cell(one: Chosen | None) -> str:
-    if one is None:
-        return "-"
-    numbers = np.array([one.regret, one.low, one.high]) / 1000.0
-    decimals = 2 if numbers[0] < 10 else 1 if numbers[0] < 100 else 0
-    mean, low, high = (f"{value:,.{decimals}f}" for value in numbers)
-    return f"{mean} ({low}–{high})"
+    return "-" if one is None else in_thousands(one.regret, one.low, one.high)
 
 
 STUDY = Study(None, table)

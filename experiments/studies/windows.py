@@ -1,6 +1,5 @@
 """Pooled, per step or windows: where pooling over the steps helps, where it fails, and what windows do."""
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import check_same_grid, panels_of, runs_text, uniform_regret
+from experiments.studies import Rows, Study
+from experiments.studies.shared.arms import check_same_grid, panels_of, uniform_regret
 from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import bootstrapped, markdown, write_page
+from experiments.studies.shared.tables import bootstrapped, interval_of, spread_of, table_page
 
 EPSILON = "privatizer.epsilon"
 SHOWN = {"JDP": (1.0,), "LDP": (2.0, 4.0)}  # the ε of the figure
@@ -124,20 +123,8 @@ def table(experiment: StoredExperiment) -> Rows:
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    _, low, high = bootstrapped(arm.finals)
     epsilon, uniform = f"{arm.point[EPSILON]:g}", f"{uniform_regret(arm):,.0f}"
-    return (str(arm.panel), arm.label, epsilon, _cell(arm), f"{low:,.0f} to {high:,.0f}", uniform)
+    return (str(arm.panel), arm.label, epsilon, spread_of(arm), interval_of(arm), uniform)
 
 
-def _cell(arm: StoredArm) -> str:
-    values = arm.finals
-    return f"{values.mean():,.0f} ({np.median(values):,.0f}; {values.max():,.0f})"
-
-
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    header, *rows = table(experiment)
-    made = {"table": markdown(header, rows), "K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
-    return [write_page(folder, "windows", **made)]
-
-
-STUDY = Study(draw, table, write, points=60)
+STUDY = Study(draw, table, table_page("windows", table), points=60)

@@ -216,8 +216,9 @@ sys.argv = ["run.py", "K=20", "runs=2", "runtime.workers=2", *sys.argv[1:]]
 from experiments import run
 run.main()
 here = list(sys.modules)
-from experiments.lab.workers import Job, processes
-asked = Job(eval, ("__import__('time').sleep(1) or list(__import__('sys').modules)",))  # so each takes one
+from functools import partial
+from experiments.lab.workers import processes
+asked = partial(eval, "__import__('time').sleep(1) or list(__import__('sys').modules)")  # so each takes one
 print(json.dumps([here, *processes([asked, asked], 2)]))
 """
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from experiments import report
 from experiments.lab.shipped import Shipped
-from experiments.studies.artifact.claims import VERDICTS, read
-from experiments.studies.artifact.figures import read_captions
-from experiments.studies.artifact.report import (
+from experiments.report import (
     SENTENCES,
     USED,
     caption_macros,
@@ -18,6 +16,8 @@ from experiments.studies.artifact.report import (
     missing_numbers,
     sentences_table,
 )
+from experiments.studies.artifact.claims import VERDICTS, read
+from experiments.studies.artifact.figures import read_captions
 from experiments.studies.riverswim import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -89,20 +89,10 @@ def test_odd_variables_cost_nothing(tmp_path, faults):
     assert (tmp_path / "figures" / "single.png").exists()
 
 
-@pytest.mark.slow  # a process that draws
-def test_closed_streams_cost_nothing(tmp_path, faults):
-    """<&- >&- 2>&-: no file may get one of these numbers and be written to."""
-    faults(3)
-    closed = run(*TINY, f"runtime.results={tmp_path}", preexec_fn=lambda: os.closerange(0, 3))
-    assert closed.returncode == 0
-    assert (tmp_path / "single.csv").read_text().startswith("arm,label,")
-    assert (tmp_path / "figures" / "single.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow  # three processes
-def test_nobody_who_reads_and_no_folder(tmp_path, faults):
-    """A closed pipe is nobody's mistake: no word. A folder that is gone is told."""
-    faults(3)
+@pytest.mark.slow  # two processes
+def test_nobody_who_reads(faults):
+    """A closed pipe is nobody's mistake: no word."""
+    faults(2)
     reader, writer = os.pipe()
     os.close(reader)
     for buffered in ("", "1"):  # at the first line, or at the end
@@ -110,9 +100,3 @@ def test_nobody_who_reads_and_no_folder(tmp_path, faults):
         closed = run("task=certify", *TINY, stdout=writer, env=environment)
         assert (closed.returncode, closed.stderr) == (1, b"")
     os.close(writer)
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    deleted = run(*TINY, stdout=subprocess.PIPE, cwd=gone, preexec_fn=gone.rmdir)
-    assert (deleted.returncode, deleted.stdout) == (2, b"")
-    assert deleted.stderr == b"error: the folder that you are in was removed; change to another one\n"
-    assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,8 @@ from typing import Any
 from experiments.lab.compose import composed
 from experiments.studies import keeps_figure, sections, study
 from experiments.studies.artifact.claims import Claim
+from experiments.studies.artifact.conf import in_order, stated
 from experiments.studies.artifact.numbers import Numbers, filled
-from experiments.studies.artifact.page import experiment_data, in_order
 from experiments.studies.shared.tables import TEXTS
 
 EXPECTED = TEXTS / "expected.md"  # what to look at first in an output
@@ -37,7 +37,7 @@ def parts(
 
 
 def _size(manifest: dict[str, Any]) -> str:
-    minutes = sum(experiment_data(name, None)["minutes"] for name in in_order())
+    minutes = sum(stated(name).minutes for name in in_order())
     runs, size = (sum(entry[key] for entry in manifest.values()) for key in ("runs", "bytes"))
     return (
         f"- **Time**: {minutes} compute minutes on 2 cores for everything; under 1 to redraw the figures.\n"
@@ -60,12 +60,12 @@ def _claims(claims: list[Claim]) -> str:
 def _experiments(claims: list[Claim], paper: Path, quoted: dict[str, str]) -> str:
     blocks = []
     for name in in_order():
-        said = experiment_data(name, None)
+        said = stated(name)
         checks = [claim.statement for claim in claims if name in claim.experiments]
-        command = f"```sh\n{said['command']}     # human minutes: 1, compute minutes: {said['minutes']}\n```"
+        command = f"```sh\n{said.command}     # human minutes: 1, compute minutes: {said.minutes}\n```"
         expected = " ".join(filter(None, (quoted.get(name), _files(name, paper))))
         tested = f" Claims: {'; '.join(checks)}." if checks else ""
-        blocks.append(f"### {name}\n\n{command}\n\n**Expected.** {expected}{tested}\n\n{said['asks']}")
+        blocks.append(f"### {name}\n\n{command}\n\n**Expected.** {expected}{tested}\n\n{said.asks}")
     return "\n\n".join(blocks)
 
 

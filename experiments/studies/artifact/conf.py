@@ -18,6 +18,11 @@ FIRST = "riverswim"  # the paper's figure
 PATTERN = re.compile(r"^# (python .*?)\s+\(about (\d+) min on 2 cores\)\n#\n((?:# .*\n)+)", re.MULTILINE)
 
 
+def in_order() -> list[str]:
+    """All experiments, the paper's figure first."""
+    return sorted(experiments(), key=lambda name: (name != FIRST, name))
+
+
 class Stated(NamedTuple):
     """The command that runs it, its minutes on 2 cores, and what it asks."""
 

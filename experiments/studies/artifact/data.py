@@ -13,7 +13,7 @@ from dpucbvi.files import replacing
 from experiments.lab.settings import to_dict
 from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
 from experiments.studies.shared.arms import flat
-from experiments.studies.shared.tables import write_page
+from experiments.studies.shared.tables import TEXTS, WRITTEN
 
 ABOUT = {
     "experiment": "its file is conf/exp/<experiment>.yaml; dp.load reads paper/results/<experiment>.npz",
@@ -81,7 +81,10 @@ def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Pa
         partial.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
     said = [*ABOUT.items(), *((name, _setting(name)) for name in settings), *MEASURED.items()]
     columns = "\n".join(f"- `{name}`: {words}" for name, words in said)
-    return [file, write_page(folder, "runs", columns=columns, rows=f"{len(table):,}")]
+    filled = (TEXTS / "runs.md").read_text("utf-8").format(columns=columns, rows=f"{len(table):,}")
+    dictionary = folder / "runs.md"
+    dictionary.write_text(f"{WRITTEN}\n{filled}", "utf-8")
+    return [file, dictionary]
 
 
 def _setting(name: str) -> str:

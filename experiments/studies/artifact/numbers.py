@@ -41,7 +41,7 @@ from experiments.studies.riverswim.report import FITTED, columns, numbers as of_
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS, panels_of
 from experiments.studies.shared.printed import printed_curves
-from experiments.studies.shared.tables import as_regret
+from experiments.studies.shared.tables import as_regret, with_bounds
 from experiments.studies.table1.measurements import tabulate
 
 NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
@@ -96,8 +96,7 @@ def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
         found = of_arm(arm)
-        mean, low, high = (as_regret(float(value)) for value in found.mean)
-        yield f"riverswim.{arm.key}", f"{mean} ({low} to {high})"
+        yield f"riverswim.{arm.key}", with_bounds(*found.mean)
         yield f"riverswim.median.{arm.key}", as_regret(found.median)
         yield f"riverswim.largest.{arm.key}", as_regret(found.largest)
     judged = judge(columns(experiment), FITTED)

@@ -32,7 +32,7 @@ from experiments.studies.explain.findings import (
     spread,
     summary,
 )
-from experiments.studies.shared.arms import check_same_grid, laplace_of, runs_text
+from experiments.studies.shared.arms import check_same_grid, laplace_of
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
 from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, legend_below, new_panels, set_ticks
 from experiments.studies.shared.tables import finals, markdown, write_page
@@ -148,11 +148,11 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     page = write_page(
         folder,
         "explain",
+        experiment,
         hypotheses=markdown(HEADER, [_row(one) for one in found]),
         free=markdown(FREE, [_free_row(one) for one in panels(experiment, "non_private")]),
         ratios=_ratios(experiment, best(found)),
         local=_local(experiment),
-        runs=runs_text(experiment),
         **summary(experiment),
     )
     return [page]

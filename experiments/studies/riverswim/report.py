@@ -17,9 +17,9 @@ from dpucbvi.stats import (
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.riverswim.verdicts import SENTENCES, Curves, Regret, contrasts, judge
-from experiments.studies.shared.arms import as_written, runs_text
+from experiments.studies.shared.arms import as_written
 from experiments.studies.shared.printed import final_regrets, printed_bands
-from experiments.studies.shared.tables import as_regret, markdown, write_page
+from experiments.studies.shared.tables import as_regret, markdown, with_bounds, write_page
 
 LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
 SQRT_TAIL = 1.0 - np.sqrt(LAST)
@@ -106,8 +106,7 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
     page = write_page(
         folder,
         "riverswim",
-        K=f"{experiment.arms[0].K:,}",
-        runs=runs_text(experiment),
+        experiment,
         numbers=markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
         pairs=markdown(PAIRS, _pairs(experiment)),
         verdicts=_verdicts(judged),
@@ -137,7 +136,7 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
         [
             arm.key,
             reference.key,
-            f"{as_regret(one.difference)} ({as_regret(one.low)} to {as_regret(one.high)})",
+            with_bounds(one.difference, one.low, one.high),
             f"{one.improvement:.2f}",
             f"{p:.2g}",
         ]
@@ -153,7 +152,7 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
         _printed(arm),
-        _interval(found.mean),
+        with_bounds(*found.mean),
         as_regret(found.median),
         as_regret(found.largest),
         f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
@@ -186,7 +185,3 @@ def certified(arm: StoredArm) -> str:
     else:
         epsilon, relation = certificate.replace_one, "replaced"
     return f"{certificate.model} ε = {three_digits(rounded_up(epsilon, 3))}{delta} ({relation})"
-
-
-def _interval(found: Bootstrap) -> str:
-    return f"{as_regret(float(found.mean))} ({as_regret(float(found.low))} to {as_regret(float(found.high))})"

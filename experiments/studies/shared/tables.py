@@ -1,20 +1,22 @@
 """The table at the end of a run, for every arm its final regret and the ε that its runs certify.
 
-And the formats of any table: CSV for programs, Markdown for readers, LaTeX to paste, aligned for a terminal.
+And the formats of any table: CSV for programs, Markdown for readers, aligned for a terminal; and text in LaTeX.
 """
 
 import csv
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from dpucbvi.archive import as_cell
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import as_written
+from experiments.studies.shared.arms import as_written, runs_text
 
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
@@ -62,6 +64,29 @@ def as_regret(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def with_bounds(mean: float | Floats, low: float | Floats, high: float | Floats) -> str:
+    """A regret and its interval: 6,885 (6,833 to 6,941)."""
+    return f"{as_regret(float(mean))} ({as_regret(float(low))} to {as_regret(float(high))})"
+
+
+def in_thousands(value: float, *bounds: float) -> str:
+    """Three digits of value/1000 or so, its bounds with as many decimals: 12.3, or 9.59 (9.40–9.81)."""
+    decimals = 2 if value < 10_000 else 1 if value < 100_000 else 0
+    mean, *ends = (f"{one / 1000.0:,.{decimals}f}" for one in (value, *bounds))
+    return f"{mean} ({'–'.join(ends)})" if ends else mean
+
+
+def spread_of(arm: StoredArm) -> str:
+    """The mean of an arm's final regrets, their median and the largest."""
+    return f"{arm.finals.mean():,.0f} ({np.median(arm.finals):,.0f}; {arm.finals.max():,.0f})"
+
+
+def interval_of(arm: StoredArm) -> str:
+    """The 95% interval of the mean by the bootstrap."""
+    _, low, high = bootstrapped(arm.finals)
+    return f"{low:,.0f} to {high:,.0f}"
+
+
 def _row(arm: StoredArm) -> tuple[str, ...]:
     mean, half_width = arm.interval
     certificate, config = arm.certificate, arm.config
@@ -96,12 +121,23 @@ def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
     return path
 
 
-def write_page(folder: Path, name: str, **parts: object) -> Path:
-    """Fill the {parts} of texts/<name>.md into a page for readers."""
+def write_page(folder: Path, name: str, experiment: StoredExperiment, **parts: object) -> Path:
+    """Fill the {parts} of texts/<name>.md, and the experiment's K and runs, into a page for readers."""
     path = folder / f"{name}.md"
     text = (TEXTS / f"{name}.md").read_text("utf-8")
-    path.write_text(f"{WRITTEN}\n{text.format(**parts)}", "utf-8")
+    sizes = {"K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
+    path.write_text(f"{WRITTEN}\n{text.format(**{**sizes, **parts})}", "utf-8")
     return path
+
+
+def table_page(name: str, table: Callable[[StoredExperiment], Rows]) -> Callable[..., list[Path]]:
+    """The report of a study whose page has its {table} and nothing else that changes."""
+
+    def write(experiment: StoredExperiment, folder: Path, *_: object) -> list[Path]:
+        header, *rows = table(experiment)
+        return [write_page(folder, name, experiment, table=markdown(header, rows))]
+
+    return write
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -132,15 +168,3 @@ def _accented(pair: str) -> str:
     r"""A letter with its hat as $\hat N$."""
     letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
     return f"${ACCENTS[pair[1]]}{letter}$"
-
-
-def latex(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table to paste, which needs booktabs and graphicx; text between * or ** is slanted or bold."""
-    lines = [" & ".join(map(_tex_cell, cells)) + r" \\" for cells in (header, *rows)]
-    head = [r"\resizebox{\linewidth}{!}{%", rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule"]
-    return "\n".join([*head, lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}}", ""])
-
-
-def _tex_cell(text: str) -> str:
-    plain = in_latex(text.replace("\\*", "∗"))
-    return re.sub(r"\*(.+)\*", r"\\textit{\1}", re.sub(r"\*\*(.+)\*\*", r"\\textbf{\1}", plain))

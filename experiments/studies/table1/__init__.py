@@ -1,27 +1,41 @@
 """The paper's Table 1 with every row running: bounds, measured regret, and where their orders disagree.
 
 The figure has the regret of every system under both models as dots, a panel for each environment;
-paper/tables/table1.{md,tex,csv} have the table.
+paper/tables/table1.{md,csv} have the table.
 """
 
+from collections.abc import Iterable
+from math import log10
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import latex, markdown, write_csv, write_page
-from experiments.studies.table1 import cells
-from experiments.studies.table1.bounds import ROWS, Row
-from experiments.studies.table1.measurements import Measurement, Table, chosen, tabulate
+from experiments.studies.shared.tables import in_thousands, markdown, write_csv, write_page
+from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
+from experiments.studies.table1.measurements import (
+    MODELS,
+    Chosen,
+    Disagreement,
+    Measurement,
+    Table,
+    chosen,
+    disagreements,
+    local_beats_central,
+    tabulate,
+)
 
 MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
 SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
 A_ROW = 2  # panels
+NA = "NA"
+Cells = list[list[str]]
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -84,28 +98,25 @@ def _legend(table: Table) -> list[Line2D]:
 
 
 def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
-    """The table in three formats, with the part on factors if +exp=calibrate_table1 is stored."""
+    """The table for readers and for programs, with the part on factors if +exp=calibrate_table1 is stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
-    bounds = cells.bounds_header(table), cells.bounds_rows(table)
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
-    factors = cells.factors_rows(table, chosen(calibrated)) if calibrated else []
+    factors = factors_rows(table, chosen(calibrated)) if calibrated else []
     page = write_page(
         folder,
         "table1",
-        K=f"{table.K:,}",
+        experiment,
         runs=table.runs,
         epsilon=table.epsilon,
-        environments=cells.environments_text(table),
-        bounds=markdown(*bounds),
+        environments=environments_text(table),
+        bounds=markdown(bounds_header(table), bounds_rows(table)),
         small=_small(table1_private.table(small)) if small else "(not shipped yet)",
-        orders=markdown(cells.orders_header(table), cells.orders_rows(table)),
-        disagreements=cells.disagreement_lines(table),
-        reversals=cells.reversal_lines(table),
+        orders=markdown(orders_header(table), orders_rows(table)),
+        disagreements=disagreement_lines(table),
+        reversals=reversal_lines(table),
         factors=markdown(["System", "Model", *names], factors),
     )
-    tex = folder / "table1.tex"
-    tex.write_text(latex(*bounds), "utf-8")
-    return [page, tex, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+    return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
 
 
 def _small(rows: Rows) -> str:
@@ -113,11 +124,146 @@ def _small(rows: Rows) -> str:
     return markdown(header, body)
 
 
+# --- cells ---------------------------------------------------------------------------------------------------
+
+
+def regret_cell(m: Measurement | None) -> str:
+    """Mean and 95% interval, in thousands with the same decimals; NA if there is no such system."""
+    if m is None:
+        return NA
+    return in_thousands(m.regret) if len(m.runs) == 1 else in_thousands(m.regret, m.low, m.high)
+
+
+def bounds_header(table: Table) -> list[str]:
+    names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
+    return ["Algorithm", "Regret under ε-JDP", *names, "Regret under ε-LDP", *names, "Type of bonus"]
+
+
+def bounds_rows(table: Table) -> Cells:
+    """The paper's columns, a number per environment beside every bound; lower bounds; what has no privacy."""
+    blank = [""] * (1 + len(table.environments))
+    private, free = [row for row in ROWS if row.none is None], [row for row in ROWS if row.none]
+    uniform = [in_thousands(table.uniform[env]) for env in table.environments]
+    return [
+        *([_name(row), *_half(table, row, "JDP"), *_half(table, row, "LDP"), row.bonus] for row in private),
+        *(
+            [row.name, *_lower_half(table, row, "JDP"), *_lower_half(table, row, "LDP"), row.bonus]
+            for row in (LOWER_BOUND, PRIVATE_LOWER_BOUND)
+        ),
+        *([f"{row.name}, no privacy", *_half(table, row, "none"), *blank, row.bonus] for row in free),
+        ["Uniformly random policy", "", *uniform, *blank, NA],
+    ]
+
+
+def orders_header(table: Table) -> list[str]:
+    columns = [f"{SHORT_ENVIRONMENTS[env]}: {what}" for env in table.environments for what in ("bound", "rank")]
+    return ["System", "Model", *columns, "over √(SAH²T)"]
+
+
+def orders_rows(table: Table) -> Cells:
+    """The bounds' values and both ranks, model by model."""
+    made = []
+    for row, model, found in systems(table):
+        ranks = [cell for m in found for cell in (in_thousands(m.bound), _ranks(m))]
+        made.append([row.name, model, *ranks, f"{found[-1].over_lower_bound:.2f}"])
+    return made
+
+
+def factors_rows(table: Table, factors: Chosen) -> Cells:
+    """The chosen factors, how flat their valley is, and whether they lie at an edge, by model."""
+    return [
+        [row.name, model, *(factors_cell(factors[row, model, env]) for env in table.environments)]
+        for row, model, _ in systems(table)
+    ]
+
+
+def factors_cell(made: Calibration) -> str:
+    """Powers of ten, bold at an edge; in brackets, how many points are as good."""
+    powers = [f"{round(log10(factor), 1):g}" for factor in made.choice]
+    text = "; ".join("10" + power.translate(SUPERSCRIPTS) for power in powers)
+    return f"{f'**{text}**' if made.at_edge else text} ({len(made.valley)})"
+
+
+def systems(table: Table) -> list[tuple[Row, str, list[Measurement]]]:
+    """Every system under every model that it has, with its measurements in the order of the environments."""
+    found = [
+        (row, model, [m for env in table.environments if (m := table.find(row, model, env)) is not None])
+        for model in MODELS
+        for row in ROWS
+    ]
+    return [one for one in found if one[2]]
+
+
+def _name(row: Row) -> str:
+    return f"{row.name}{'§' * row.reconstructed} ({row.source})"
+
+
+def _half(table: Table, row: Row, model: str) -> list[str]:
+    bound = row.bound(model)
+    if bound is None:
+        return [NA] * (1 + len(table.environments))
+    cells = [regret_cell(table.find(row, model, env)) for env in table.environments]
+    return [bound.text().replace("*", "\\*"), *cells]
+
+
+def _lower_half(table: Table, row: Row, model: str) -> list[str]:
+    """The value of a lower bound, with the constant 1, stands where others have their regret."""
+    bound = row.bound(model)
+    assert bound is not None
+    sizes = [table.sizes(env)._replace(epsilon=table.epsilon) for env in table.environments]
+    return [bound.text(), *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
+
+
+def _ranks(m: Measurement) -> str:
+    text = f"{m.rank_bound} → {m.rank_measured}"
+    return text if m.in_order else f"**{text}**"
+
+
+def environments_text(table: Table) -> str:
+    """The environments and their sizes."""
+    sizes = {env: table.sizes(env) for env in table.environments}
+    return "; ".join(f"{SHORT_ENVIRONMENTS[env]} S={at.S}, A={at.A}, H={at.H}" for env, at in sizes.items())
+
+
+def disagreement_lines(table: Table) -> str:
+    """Every pair about which the orders disagree, those within the intervals said to be so."""
+    return _lines(
+        f"{SHORT_ENVIRONMENTS[pair.better.env]}, {pair.better.model}: {disagreement_text(pair)}{_meet(pair)}"
+        for pair in disagreements(table)
+    )
+
+
+def reversal_lines(table: Table) -> str:
+    """Every system that has less regret under LDP than under JDP."""
+    return _lines(
+        f"{SHORT_ENVIRONMENTS[pair.worse.env]}: {pair.worse.row.name}, {in_thousands(pair.worse.regret)} under "
+        f"LDP and {in_thousands(pair.better.regret)} under JDP{_meet(pair)}"
+        for pair in local_beats_central(table)
+    )
+
+
+def disagreement_text(pair: Disagreement) -> str:
+    """Which system has the smaller bound and the larger regret, and by how much."""
+    a, b = pair.better, pair.worse
+    return (
+        f"{a.row.name} has a smaller bound ({in_thousands(a.bound)} < {in_thousands(b.bound)}) "
+        f"and a larger regret ({in_thousands(a.regret)} > {in_thousands(b.regret)}) than {b.row.name}"
+    )
+
+
+def _meet(pair: Disagreement) -> str:
+    return "" if pair.clear else " (the intervals meet)"
+
+
+def _lines(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {sentence}." for sentence in sentences) or "- nowhere"
+
+
 def in_order(experiment: StoredExperiment) -> Rows:
     """Every row of the paper's table: its bound, its ranks, and whether these agree in every environment."""
     table = tabulate(experiment)
     made: Rows = [("system", "model", "reported bound", "rank by bound → by regret", "reproduces")]
-    for row, model, found in cells.systems(table):
+    for row, model, found in systems(table):
         bound = row.bound(model)
         assert bound is not None
         ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)

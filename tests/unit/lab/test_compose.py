@@ -13,7 +13,7 @@ from experiments.studies import names
 
 def job(*arguments: str) -> Job:
     overrides = tuple(with_grids(list(arguments)))
-    return Job(config_of(overrides), overrides, None, ())
+    return Job(config_of(overrides), overrides)
 
 
 def lines(*arguments: str) -> list[str]:

@@ -71,36 +71,6 @@ def task_of(made: Experiment) -> runner.Task:
     return runner.Task(id, arm.settings, seed)
 
 
-def without_counts(folder, **named) -> Experiment:
-    return replace(experiment(folder, **named), runtime=RuntimeSettings(workers=1, true_counts=False))
-
-
-def test_true_counts_that_are_no_longer_wanted_go_and_nothing_is_computed(tmp_path, monkeypatch):
-    """Stored with them and again without is the same, but for seconds, as stored without them at once."""
-    runner.run_experiment(without_counts(tmp_path / "never"))
-    runner.run_experiment(experiment(tmp_path / "no longer"))
-    seconds = [run.provenance["seconds"] for run in runs_in(tmp_path / "no longer")]
-    monkeypatch.setattr(runner, "run_setup", None)
-    assert runner.run_experiment(without_counts(tmp_path / "no longer")) == (0, 4, 0)
-    assert files(tmp_path / "no longer") == files(tmp_path / "never")
-    assert [run.provenance["seconds"] for run in runs_in(tmp_path / "no longer")] == seconds
-    assert len(list((tmp_path / "no longer" / "runs").iterdir())) == 4  # nothing of the old ones beside them
-
-
-def test_true_counts_that_are_wanted_again_are_computed_again(tmp_path, capsys):
-    runner.run_experiment(experiment(tmp_path / "always"))
-    runner.run_experiment(without_counts(tmp_path / "again", seeds=(0,)))
-    assert runner.planned(experiment(tmp_path / "again"))[:2] == [
-        ("runs stored", "0"),
-        ("runs to compute", "4"),
-    ]
-    assert runner.planned(without_counts(tmp_path / "again"))[0] == ("runs stored", "2")
-    assert runner.run_experiment(experiment(tmp_path / "again")) == (4, 0, 0)
-    assert files(tmp_path / "again") == files(tmp_path / "always")
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith(": stored without true counts; computed again (not with runtime.true_counts=false)")
-
-
 def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
     exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
     runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
@@ -271,14 +241,14 @@ def killed_at(monkeypatch, moments):
     """As if one worker computed, and was killed before the outcome of these jobs, counted over all tries."""
     seen = []
 
-    def jobs_here(jobs):
+    def jobs_here(jobs, _):
         for job in jobs:
             seen.append(job)
             if len(seen) - 1 in moments:
                 raise WorkerKilled
             yield job()
 
-    monkeypatch.setattr(runner, "here", jobs_here)
+    monkeypatch.setattr(runner, "_execute", jobs_here)
 
 
 def test_the_run_of_a_killed_worker_is_tried_once_more(tmp_path, monkeypatch, capsys):
@@ -330,12 +300,3 @@ def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
     runner.compile_one(settings)
     runner.compile_first([settings])
     assert asked == [1]
-
-
-def test_a_run_that_nobody_can_repeat_is_kept_without_its_true_counts(tmp_path):
-    exact = replace(BASE, privatizer={"name": "central", "epsilon": 1.0, "noise": "exact"})
-    runner.run_experiment(without_counts(tmp_path, seeds=[0], a=exact))
-    before = files(tmp_path)
-    assert runner.planned(experiment(tmp_path, seeds=[0], a=exact))[0] == ("runs stored", "1")
-    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact)) == (0, 1, 0)
-    assert files(tmp_path) == before

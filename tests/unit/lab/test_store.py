@@ -1,6 +1,7 @@
 """Results on disk: exact, complete or absent, named by what was run."""
 
 import os
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -82,7 +83,7 @@ def test_a_run_comes_back_with_its_settings_and_origin(store, settings):
         if name != "about":
             np.testing.assert_array_equal(getattr(run.trace, name), value)
     assert run.config == named(settings) and run.certificate == setup.certificate
-    assert run.provenance == {**ORIGIN, "seconds": 1.5, "true_counts": True} and run.true_counts
+    assert run.provenance == {**ORIGIN, "seconds": 1.5}
 
 
 def test_the_name_of_a_run_is_the_one_it_always_had():
@@ -199,14 +200,8 @@ def test_a_folder_in_the_place_of_a_run_is_not_removed(store):
     assert [path.name for path in store.run_file(id).parent.rglob("*")] == [f"{id}.npz", "mine"]
 
 
-def test_without_true_counts_only_the_regret_is_there(store):
-    id = saved(store)
-    store.drop_true_counts(id)
-    run = store.load(id)
-    assert not run.true_counts and store.has(id) and not store.has(id, true_counts=True)
-    assert np.isnan(run.trace.N_sa).all() and np.isnan(run.trace.Q).all() and run.trace.policy is None
-    np.testing.assert_array_equal(run.trace.regret, trace(assemble(SETTINGS)).regret)
-    assert {**run.provenance, "true_counts": True} == {**ORIGIN, "seconds": 1.5, "true_counts": True}
+def test_only_the_owner_can_read_true_counts(store):
+    assert stat.S_IMODE(store.run_file(saved(store)).stat().st_mode) == 0o600
 
 
 def test_saving_drops_the_checkpoint(store):

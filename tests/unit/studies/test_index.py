@@ -7,10 +7,7 @@ from hydra import compose, initialize_config_dir
 from made_up import grid, stored_arm, stored_experiment
 
 from dpucbvi.errors import InputError
-from experiments import ship
-from experiments.lab.shipped import Shipped
-from experiments.lab.store import Store
-from experiments.studies import CAPTIONS, caption, check_state, draw, drawn, names, sections, study
+from experiments.studies import CAPTIONS, caption, draw, drawn, names, sections, study
 from experiments.studies.artifact.figures import read_captions
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -59,29 +56,6 @@ def test_an_experiment_that_was_changed_says_so_in_its_figure_and_beside_it():
     made = stored_experiment("regret", [stored_arm("a", grid(50_000) ** 0.5)])._replace(changed=("K=200",))
     assert drawn(made).get_suptitle() == "changed: K=200" and " Changed: K=200. " in caption(made)
     assert drawn(made._replace(changed=())).get_suptitle() == ""
-
-
-def without_counts(name):
-    arm = stored_arm("a", grid(50_000) ** 0.5)
-    bare = [run._replace(provenance={"true_counts": False}) for run in arm.runs[1:]]
-    return stored_experiment(name, [arm._replace(runs=[*arm.runs[:1], *bare])])
-
-
-def test_a_study_that_draws_the_state_is_neither_drawn_nor_shipped_without_it(tmp_path, monkeypatch):
-    made, told = (
-        without_counts("literal"),
-        r"^literal: 2 of its runs are stored without true counts, which .*; run",
-    )
-    with pytest.raises(InputError, match=told):
-        draw(made, tmp_path / "figures")
-    monkeypatch.setattr(ship, "check_index", lambda *_: None)
-    monkeypatch.setattr(Store, "load_experiment", lambda *_: made)
-    store, shipped = Store(tmp_path), Shipped(tmp_path / "paper")
-    store.save_experiment("literal", "literal", {}, {})
-    with pytest.raises(InputError, match=told):
-        ship.ship("literal", store, shipped)
-    assert shipped.experiments() == []
-    check_state(without_counts("regret"))  # which draws no state
 
 
 @pytest.mark.parametrize("name", ["explain", "explain_fit", "riverswim", "horizon"])

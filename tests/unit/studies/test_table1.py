@@ -16,9 +16,9 @@ from mutants import test_no_falsified_figure_passes, test_no_falsified_file_pass
 from dpucbvi.agents import AGENTS
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import table1_private
+from experiments.studies.shared.tables import in_thousands
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
-from experiments.studies.table1.cells import thousands
 
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}
 ENVIRONMENTS = {"riverswim": RIVER, "hard_tree": TREE}
@@ -160,7 +160,7 @@ def report(tmp_path_factory):
 
 
 def written(report: list[Path]) -> dict[str, str]:
-    assert [path.name for path in report] == ["table1.md", "table1.tex", "table1.csv"]
+    assert [path.name for path in report] == ["table1.md", "table1.csv"]
     return {path.suffix[1:]: path.read_text() for path in report}
 
 
@@ -196,7 +196,7 @@ def test_markdown_has_every_regret_beside_its_bound(report):
         row = BY_AGENT[agent]
         cells = [cell(agent, "none", env) for env in ENVIRONMENTS]
         assert by_name[f"{row.name}, no privacy"] == [row.none.text(), *cells, "", "", "", row.bonus]
-    levels = [thousands(UNIFORM[env]) for env in ENVIRONMENTS]
+    levels = [in_thousands(UNIFORM[env]) for env in ENVIRONMENTS]
     assert by_name["Uniformly random policy"] == ["", *levels, "", "", "", "NA"]
     # √(SAH²T) is 69,282 and 6,124; √(HSAT)/ε adds 5 to the latter under LDP, and 31 to the former.
     plain = ["Ω(√(SAH²T))", "*69.3*", "*6.12*"]
@@ -216,7 +216,7 @@ def test_markdown_has_both_ranks_of_every_system(report):
     for model in ("JDP", "LDP", "none"):
         for agent in systems(model):
             ranks = [f"**{text[:-1]}**" if text.endswith("*") else text for text in RANKS[agent, model]]
-            bounds = [thousands(bound_value(agent, model, env)) for env in ENVIRONMENTS]
+            bounds = [in_thousands(bound_value(agent, model, env)) for env in ENVIRONMENTS]
             over = interval(agent, model, "hard_tree")[0] / math.sqrt(3 * 2 * 25 * 5 * K)
             cells = [bounds[0], ranks[0], bounds[1], ranks[1], f"{over:.2f}"]
             assert next(found) == [BY_AGENT[agent].name, model, *cells]
@@ -242,32 +242,6 @@ def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
     better = {**REGRETS, ("dp_ucbvi", "LDP"): (1990.0, 900.0)}
     assert "- RiverSwim: DP-UCBVI, 2.01 under LDP and 2.02 under JDP (the intervals meet)." in told(better)
     assert "- hard instance: DP-UCBVI, 0.91 under LDP and 7.17 under JDP." in told(better)
-
-
-READ = {
-    **{r"$\tilde O$": "Õ", r"$\tilde\Omega$": "Ω̃", r"$\Omega$": "Ω", r"$\surd$": "√", r"$\varepsilon$": "ε"},
-    **{r"$^\ast$": "∗", r"$^\dagger$": "†", r"$^\ddagger$": "‡", r"\S{}": "§", r"\&": "&", "--": "–"},
-    **{f"$^{n}$": power for n, power in enumerate("⁰¹²³⁴⁵")},
-}
-
-
-def read_back(typeset: str) -> str:
-    """What a reader of the typeset cell sees."""
-    for tex, seen in READ.items():
-        typeset = typeset.replace(tex, seen)
-    return re.sub(r"\\textit\{(.*?)\}", r"*\1*", typeset)
-
-
-def test_latex_has_the_cells_of_the_first_table(report):
-    text = written(report)["tex"]
-    assert text.count("{") == text.count("}") and text.count("$") % 2 == 0
-    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
-    table = parts(written(report)["md"])[0]
-    assert [len(line) for line in lines] == [len(row) for row in table]
-    for line, row in zip(lines[1:], table[1:], strict=True):
-        for typeset, plain in zip(line, row, strict=True):
-            assert read_back(typeset) == plain.replace(r"\*", "∗")
-    assert lines[1][1] == r"$\tilde O$($\surd$(S$^2$AH$^3$T) + S$^2$AH$^3$/$\varepsilon$)$^\ast$"
 
 
 def test_the_csv_has_every_number(report):
