@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
+from llvmlite.binding import llvm_version_info, set_option
 from numba.core.ccallback import CFunc
 from numba.core.dispatcher import Dispatcher
 
@@ -32,6 +33,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
 # error model leaves out Python's checks for division by zero.
 OPTIONS: Any = {"error_model": "numpy"}
+# The pairs of one step are few. What vectors of eight leave over of them is done in vectors of four, not one by
+# one, whose bits are the same. Only where the option is known to exist: LLVM ends the process if it does not.
+SHORT_LOOPS = "--epilogue-vectorization-minimum-VF=4" if llvm_version_info[0] == 22 else ""
+if SHORT_LOOPS:
+    set_option("", SHORT_LOOPS)
 # For the short loops over the pairs of one step, and for formulas: a call would hand over every array as some
 # seven words, which takes longer than the loop. A loop over a formula also needs it to become SIMD code at
 # once: LLVM sees through a call only when it optimises the loop again, inside its caller. The process that
@@ -221,7 +227,7 @@ def key(f: Any, options: dict[str, Any], *more: Any) -> str:
     numba, numpy and the options. numba itself looks at the processor, Python and the types of the arguments.
     """
     parts: list[bytes] = []
-    describe((numba.__version__, np.__version__, *sorted(options.items()), *more, f), parts, {})
+    describe((numba.__version__, np.__version__, SHORT_LOOPS, *sorted(options.items()), *more, f), parts, {})
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)} ".encode() + part)

@@ -35,10 +35,10 @@ def action_value(r: float, P: Floats, successor: Ints, V_next: Floats) -> float:
     return r + total
 
 
-def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
-    """V^π by backward induction."""
-    H, S, A = world.r.shape
-    for h in range(H - 1, -1, -1):
+def evaluate(world: World, pi: Ints | Floats, V: Floats, steps: int) -> None:
+    """V^π of the first steps by backward induction, from the V^π of the step after them."""
+    _, S, A = world.r.shape
+    for h in range(steps - 1, -1, -1):
         r, P, successor, V_next = world.r[h], world.P[step(world, h)], world.next[step(world, h)], V[h + 1]
         for s in range(S):
             if pi.ndim == 2:  # known when compiled: the other branch is left out
@@ -50,10 +50,11 @@ def evaluate(world: World, pi: Ints | Floats, V: Floats) -> None:
                     V[h, s] += pi[h, s, a] * action_value(r[s, a], P[s, a], successor[s, a], V_next)
 
 
-def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> bool:
-    """Whether the policy differs from the last one, which it becomes."""
-    changed = False
+def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> int:
+    """Up to which step the policy differs from the last one, which it becomes; 0 if nowhere."""
+    steps = 0
     for h in range(pi.shape[0]):
+        changed = False
         for s in range(pi.shape[1]):
             if pi.ndim == 2:
                 changed |= pi[h, s] != last[h, s]
@@ -62,7 +63,8 @@ def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> bool:
                 for a in range(pi.shape[2]):
                     changed |= pi[h, s, a] != last[h, s, a]
                     last[h, s, a] = pi[h, s, a]
-    return changed
+        steps = h + 1 if changed else steps
+    return steps
 
 
 def choose(pi: Ints | Floats, h: int, s: int, u: float) -> int:
@@ -159,19 +161,18 @@ def run_episodes(
     tally = memory.tally
     for row in range(uniforms.shape[0]):
         k = tally[EPISODE] = tally[EPISODE] + 1  # [Alg.1 L3]
-        changed = False
+        differ = 0  # steps: the values of those after them stay
         if k == 1 or not lazy or tally[PLANNED] < tally[RELEASED]:
             for h in range(memory.ceiling.size):  # no minimum with the last Q [D32]
                 for pair in range(memory.Q.shape[1]):
                     memory.Q[h, pair] = memory.ceiling[h]
             if call(parts.plan, parts.plan_box, k) < 0:  # [Alg.1 L4-L15]
                 return -1
-            changed = keep_policy(memory.pi, memory.last_pi)
+            differ = keep_policy(memory.pi, memory.last_pi)
             tally[PLANNED] = tally[RELEASED]
-        if changed or k == 1:
-            evaluate(world, memory.pi, memory.V_pi)
+        evaluate(world, memory.pi, memory.V_pi, differ if k > 1 else memory.pi.shape[0])
         if k > 1:
-            tally[CHANGES] += changed
+            tally[CHANGES] += differ > 0
         s1 = deploy(world, memory, uniforms[row])  # [Alg.1 L16]
         if parts.hook != 0:
             call(parts.hook, parts.hook_box, k)
