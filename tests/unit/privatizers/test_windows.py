@@ -15,6 +15,7 @@ from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.windows import (
     distance,
     finer_level,
+    keep_level,
     level_of,
     release,
     split_windows,
@@ -270,7 +271,7 @@ def test_noise_alone_splits_nothing():
     different = tested = without = 0
     for _ in range(400):
         levels.Y[1:], levels.variance[1:], state.shown[:] = 0.0, 0.0, 1
-        release(state, 3)
+        keep_level(levels, release(state, 3), state.fine_variance)
         for i in range(1, levels.tree.first.size):
             if levels.tree.parent[i] == 0:
                 for pair in range(S * A):
