@@ -11,7 +11,11 @@ The ℓ1 norm of a user's counts is H at every level. The level of a batch is on
 in turn; present is the first level that is not split for all pairs, known from earlier batches. While that is
 the whole horizon, every third batch is released for all steps together too: its noise is smaller there.
 
-Everything else is post-processing. A window has the sum of the windows within it that were released: with
+With exact noise (law.py) both kinds are integers, the Gaussian with the σ² of its ρ. Real users take it in a
+session.
+
+Everything else is post-processing (`learn`). A row without any counts, such as that of a pair that no policy of
+the batch may visit, adds nothing. A window has the sum of the windows within it that were released: with
 Gaussian noise that is as good as if it had been released itself, with Laplace noise the standard deviation is
 √(windows) larger. Of a batch a pair keeps, window by window, what holds more than noise: a total of at least
 `keep` √(D v), v the noise of a cell, that raises n²/(v + n/4).

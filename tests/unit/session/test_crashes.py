@@ -122,6 +122,22 @@ def test_a_restored_backup_is_refused_and_recovered(tmp_path, name):
         serve(ses, tmp_path, 280)
 
 
+LOUD_WINDOWS = dp.Windows(1e6, first=10**7, growth=1.0, pooled=10**9, noise="exact")
+
+
+@pytest.mark.parametrize("private", [QUIET, LOUD_WINDOWS], ids=["batches", "windows"])
+def test_recovered_twice_nobody_is_counted_twice(tmp_path, private):
+    """Without noise the counts are those of released users, each once; a recovery spends the batch after it."""
+    folder, first = tmp_path / "trial", int(private.ends(dp.Problem(H, S, A, 400, 0.05))[0])
+    dp.Session(folder, H=H, S=S, A=A, K=400, agent=AGENT, privatizer=private).close()
+    pooled = H if private is LOUD_WINDOWS else 1  # every step has the counts of all
+    for again in range(1, 4):
+        with dp.Session.recover(folder) as ses:
+            serve(ses, tmp_path, ses.places + first)
+            assert ses.published.counts.N_sa.sum() == pooled * again * first * H
+            ses.issue()
+
+
 def test_a_release_that_was_not_logged_is_logged_as_it_was(tmp_path):
     """As if killed between the commit and the log, and in the middle of a line."""
     ses = session(tmp_path / "trial", "batches")

@@ -339,7 +339,11 @@ def generator(problem, private):
     [
         ({"privatizer": dp.Batches(1.0)}, "noise: simulated noise protects nobody"),
         ({"privatizer": SEEDED["batches"]}, "noise: simulated noise protects nobody"),
-        ({"privatizer": dp.Local(1.0)}, "privatizer: Local is not accepted; a session takes Batches"),
+        ({"privatizer": dp.Local(1.0)}, "privatizer: Local is not accepted; a session takes Batches, Windows"),
+        (
+            {"privatizer": dp.LocalWindows(1.0)},
+            "LocalWindows is not accepted; a session takes Batches, Windows",
+        ),
         ({"privatizer": PRIVATIZERS["central"], "K": None}, "K: Central must know how many places there are"),
         ({"K": 10}, "K: with 10 places nothing would ever be released"),
         ({"agent": generator}, "agent: a session takes agents of the package and dp.planner"),
@@ -356,7 +360,7 @@ def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
     assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["batches", "one question"])
+@pytest.mark.parametrize("name", ["batches", "windows", "one question"])
 def test_a_session_may_stay_open(tmp_path, name):
     with session(tmp_path / "trial", name, K=None) as ses:
         serve(ses, tmp_path, 45)
