@@ -313,6 +313,19 @@ def test_a_river_that_flips_is_split_where_it_flips_and_no_other():
     assert not split_windows(final_state(dp.flipping_river(S=3, H=8, at=4), tolerance=1.0)).any()
 
 
+@pytest.mark.parametrize("privatizer", [dp.Windows(1e4, theta=0.0), dp.LocalWindows(30.0, theta=0.0)], ids=repr)
+def test_the_present_level_is_found_again_from_what_is_kept(privatizer):
+    """A checkpoint and a session have counts and no level. Control: nothing is split while there are none."""
+    mdp = dp.flipping_river(S=3, H=8, at=4)
+    state = privatizer.start(dp.Problem(8, 3, 2, 4000, 0.1), 8, seed_stream(0, "privacy"))
+    state.seek(0)
+    assert state.present[0] == 0
+    kept = final_state(mdp)
+    state.levels.Y[:], state.levels.variance[:] = kept.Y, kept.variance
+    state.seek(int(state.ends[2]))
+    assert (state.present[0], state.closed[0]) == (1, 3)
+
+
 def test_noise_alone_splits_nothing():
     """400 batches of nobody around a horizon that is known: some windows are tested, none differs at z = 5.
 
