@@ -139,20 +139,21 @@ def batch_sums(folder):
     ticket=st.one_of(st.text(), st.none()),
 )
 def test_whatever_is_sent(strangers_session, sent, ticket):
-    """A receipt, a place that is used up, counters that move by at most 3H/2, and releases on time."""
-    ses, folder = strangers_session
+    """A receipt, a place that is used up, counters that move by at most 3H/2 (windows: H), releases on time."""
+    ses, folder, name = strangers_session
     if ses.left < 2:
         return
     assert len(ses.record(ticket, *sent)) == 64
     visit, number = ses.issue(), ses.published.number if ses.published else 0
     before = (batch_sums(folder) or [0])[0]
     assert len(ses.record(visit.ticket, *sent)) == 64
-    ends = PRIVATIZERS["batches"].ends(dp.Problem(H, S, A, 3000, 0.05))
+    ends = PRIVATIZERS[name].ends(dp.Problem(H, S, A, 3000, 0.05))
     ended = visit.place in ends
     assert (ses.published.number if ses.published else 0) == number + ended
     if not ended and visit.batch < len(ends):
         moved = np.abs(batch_sums(folder)[0] - before)
         n = H * S * A
+        assert name == "batches" or moved.sum() <= H
         assert moved[: n + n * S].sum() <= H and moved[n + n * S :].sum() <= H * GRIDS[0] // 2
 
 
@@ -181,11 +182,11 @@ def asked_session(tmp_path_factory):
         yield ses, folder
 
 
-@pytest.fixture(scope="module")
-def strangers_session(tmp_path_factory):
+@pytest.fixture(scope="module", params=["batches", "windows"])
+def strangers_session(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("strangers") / "trial"
-    with session(folder, "batches", K=3000) as ses:
-        yield ses, folder
+    with session(folder, request.param, K=3000) as ses:
+        yield ses, folder, request.param
 
 
 def small(folder, epsilon=1e6, masked=True, **settings):
