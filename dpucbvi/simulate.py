@@ -31,8 +31,7 @@ from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
 from dpucbvi.privatizers.arrays import has_take, take_of
-from dpucbvi.privatizers.noisy_sums import NoisySums
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,
@@ -437,7 +436,7 @@ def private_counts(setup: Setup, seed: int) -> PrivateCounts:
 
 def _release(privatizer: Any, problem: Problem, G: int, stream: np.random.SeedSequence) -> Release:
     """Exact noise is drawn by compiled code: the same integers from the same words."""
-    if not (is_exact(privatizer) and isinstance(privatizer, NoisySums)):
+    if not (is_exact(privatizer) and isinstance(privatizer, AddedNoise)):
         return privatizer.release(problem, G, stream)
     from dpucbvi.engine.exact import compiled_draws
 

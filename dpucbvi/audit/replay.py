@@ -30,12 +30,11 @@ from dpucbvi.audit.worlds import World
 from dpucbvi.counts import NO_STEPS, shape_of
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure
+from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_pure
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privacy.draws import Tape
 from dpucbvi.privatizers.arrays import ArrayRelease, has_take
-from dpucbvi.privatizers.noisy_sums import NoisySums
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.protocol import Floats, Release, Setup
 
 RELATIONS = ("replace_one", "add_remove")
@@ -80,7 +79,7 @@ def release_of(
     privatizer: Any, setup: Setup, seed: np.random.SeedSequence, exact: Callable[..., Any]
 ) -> Release:
     """The release at work; of one made of arrays, the function of both engines. `exact` draws exact noise."""
-    if isinstance(privatizer, NoisySums) and privatizer.exact:
+    if isinstance(privatizer, AddedNoise) and privatizer.exact:
         return privatizer.release(setup.problem, setup.G, seed, exact)
     if has_take(privatizer):
         state = privatizer.start(setup.problem, setup.G, seed)
@@ -176,12 +175,19 @@ def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Respon
 
 
 def losses(shifts: Floats, scale: Floats, gaussian: np.ndarray, certificate: Certificate) -> Floats:
-    """How far the noise moves: ε, where Gaussian noise has no place; else μ, to which Laplace noise adds."""
+    """How far the noise moves: ε, where Gaussian noise has no place; else μ, to which Laplace noise adds.
+
+    What is exact has a ρ and no μ, and √(2ρ) takes its place.
+    """
     each = np.abs(shifts) / scale
     epsilon, mu = each[:, ~gaussian].sum(axis=1), np.sqrt(np.square(each[:, gaussian]).sum(axis=1))
     if certificate.delta == 0.0:
         return np.where(mu > 0.0, np.inf, epsilon)
-    return np.hypot(mu, [gdp_of_pure(float(one)) for one in epsilon]) if epsilon.any() else mu
+    if not epsilon.any():
+        return mu
+    exact = math.isinf(certificate.mu("replace_one"))
+    pure = [math.sqrt(2.0 * zcdp_of_pure(one)) if exact else gdp_of_pure(one) for one in epsilon.tolist()]
+    return np.hypot(mu, pure)
 
 
 def declared(certificate: Certificate, relation: str) -> float:

@@ -8,8 +8,7 @@ from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import Memory, Private
 from dpucbvi.privacy.laplace import privacy_stream
 from dpucbvi.privatizers.arrays import Take, check_policy
-from dpucbvi.privatizers.noisy_sums import NoisySums
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.protocol import Ints, Noisy, Setup, User
 
 
@@ -17,7 +16,7 @@ def start(setup: Setup, seed: int, stochastic: bool) -> Any:
     """The state of the release before the first user."""
     privatizer: Any = setup.privatizer
     check_policy(privatizer, stochastic)
-    drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, NoisySums) else ()
+    drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, AddedNoise) else ()
     return privatizer.start(setup.problem, setup.G, privacy_stream(setup, seed), *drawn)
 
 

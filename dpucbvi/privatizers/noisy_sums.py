@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
-from dpucbvi.counts import FAMILIES, Families, counters, shape_of
+from dpucbvi.counts import FAMILIES, Families, counters
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released, positive
 from dpucbvi.privacy.draws import Draws, seeded
@@ -28,13 +28,11 @@ from dpucbvi.privacy.law import (
     reach,
 )
 from dpucbvi.privacy.sensitivity import check_clip
-from dpucbvi.privacy.words import Words
-from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
-from dpucbvi.privatizers.release_mode import InIntegers, ReleaseMode, in_integers
-from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape
+from dpucbvi.privatizers.release_mode import AddedNoise
+from dpucbvi.protocol import Floats, Noise, Problem
 
 
-class NoisySums(Arrays, ReleaseMode):
+class NoisySums(AddedNoise):
     """Noise for ε, or for (ε, δ), under the given sensitivity.
 
     `families`: which counters are released (counts.FAMILIES). `confidence_scale` multiplies E and is 1 in the
@@ -53,7 +51,6 @@ class NoisySums(Arrays, ReleaseMode):
 
     model = "JDP"
     sparse = True
-    exact_dtype: type = np.int64  # of what is released with exact noise
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
@@ -149,37 +146,21 @@ class NoisySums(Arrays, ReleaseMode):
     def counted(self) -> Families:
         return FAMILIES[self.families]
 
-    def shape(self, problem: Problem, G: int) -> Shape:
-        return shape_of(problem, G, self.families)
-
     # --- the release ------------------------------------------------------------------------------------------
 
     def start(
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Any:
-        """The state of the release, whose exact noise is drawn by the given kind of source."""
         if not self.exact:
             return self.state(problem, G, self.source(problem, G, seed))
         shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
         inner = self.state(problem, G, noise.draws(shape, self.words.start(seed), kind), noise.grid)
-        released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
-        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
-        return InIntegers(inner, released, noise.grid, Words._make(rounding), np.zeros(problem.H, np.int64))
-
-    @property
-    def exact_take(self) -> Take:
-        """The same function on integers."""
-        return in_integers(self.take)
+        return self.integers(inner, shape, problem.H, noise.grid, seed)
 
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
         """Seeded noise for every released counter."""
         scale = by_counter(self.scales(problem, G), self.families, *self.shape(problem, G))
         return seeded(seed, scale, self.law.gaussian)
-
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Release:
-        return ArrayRelease(self, self.start(problem, G, seed, kind), self.shape(problem, G))
 
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""

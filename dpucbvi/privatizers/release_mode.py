@@ -1,16 +1,22 @@
 """The release mode, `noise="exact"`: what a privatizer takes that has both kinds of noise (privacy/law.py)."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.accounting import round_down_to
 from dpucbvi.privacy.certificate import RELEASE, SIMULATION, check_one_of
 from dpucbvi.privacy.exact import LARGEST, uniform_below
+from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
-from dpucbvi.privatizers.arrays import Take
-from dpucbvi.protocol import Ints, Noisy, User, cut_to_unit
+from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
+from dpucbvi.protocol import Ints, Noisy, Problem, Release, Shape, User, cut_to_unit
 
 SHARES = 2**30  # of a public coin between two kinds of question
 MODES = (SIMULATION, "exact")
@@ -114,6 +120,37 @@ def to_grid(r: float, grid: int, words: Stream) -> int:
             return below + int(word < digits)
         rest -= digits
     return below
+
+
+class AddedNoise(Arrays, ReleaseMode):
+    """What a privatizer has in both modes that adds noise to sums."""
+
+    exact_dtype: type = np.int64  # of what is handed on with exact noise
+
+    def start(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
+    ) -> Any:
+        """The state of the release, whose exact noise is drawn by the given kind of source."""
+        raise NotImplementedError
+
+    def release(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
+    ) -> Release:
+        return ArrayRelease(self, self.start(problem, G, seed, kind), self.shape(problem, G))
+
+    def shape(self, problem: Problem, G: int) -> Shape:
+        return shape_of(problem, G, self.families)
+
+    @property
+    def exact_take(self) -> Take:
+        """The same function on integers."""
+        return in_integers(self.take)
+
+    def integers(self, inner: Any, shape: Shape, H: int, grid: int, seed: np.random.SeedSequence) -> InIntegers:
+        """A state of integers with room for what it releases, and with words of its own to round rewards."""
+        released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
+        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        return InIntegers(inner, released, grid, Words._make(rounding), np.zeros(H, np.int64))
 
 
 # --- random answers -------------------------------------------------------------------------------------------

@@ -11,7 +11,11 @@ The ℓ1 norm of a user's counts is H at every level. The level of a batch is on
 in turn; present is the first level that is not split for all pairs, known from earlier batches. While that is
 the whole horizon, every third batch is released for all steps together too: its noise is smaller there.
 
-Everything else is post-processing. A window has the sum of the windows within it that were released: with
+With exact noise (law.py) both kinds are integers, the Gaussian with the σ² of its ρ. Real users take it in a
+session.
+
+Everything else is post-processing (`learn`). A row without any counts, such as that of a pair that no policy of
+the batch may visit, adds nothing. A window has the sum of the windows within it that were released: with
 Gaussian noise that is as good as if it had been released itself, with Laplace noise the standard deviation is
 √(windows) larger. Of a batch a pair keeps, window by window, what holds more than noise: a total of at least
 `keep` √(D v), v the noise of a cell, that raises n²/(v + n/4).
@@ -36,20 +40,22 @@ released.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, bound_to_E
-from dpucbvi.counts import Counting, add_user, counters, counting, shape_of
+from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
-from dpucbvi.privacy.draws import Draws, another, fill, seeded
-from dpucbvi.privacy.law import ONCE, Gaussian, Laplace, Law, reach
-from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
+from dpucbvi.privacy.draws import another, fill, seeded
+from dpucbvi.privacy.law import ONCE, ExactDraws, ExactNoise, Gaussian, Laplace, Law, reach
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import batch_ends, ended, show
-from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
+from dpucbvi.privatizers.release_mode import AddedNoise
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Shape, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
@@ -108,27 +114,28 @@ class Levels(NamedTuple):
 
 
 class WindowCounts(NamedTuple):
-    """The batch that fills, step by step, and what is known so far."""
+    """The batch that fills, step by step, and what is known so far; batch and exact noise are integers."""
 
-    batch: Floats
+    batch: np.ndarray
     shown: Ints  # [h, pair]: 1 where a policy of this batch may go
     levels: Levels
     present: Ints  # present[0]: the first level that is not split for all pairs
     closed: Ints
     ends: Ints
     pooled: int  # batches that are released for all steps together, before all others
-    coarse: Draws
-    fine: Draws
-    coarse_noise: Floats  # scratch
-    fine_noise: Floats  # scratch
+    coarse: Any
+    fine: Any
+    coarse_noise: np.ndarray  # scratch
+    fine_noise: np.ndarray  # scratch
     coarse_variance: float
     fine_variance: float
     counting: Counting
     gaussian: bool  # the noise of all levels but 0
 
     def seek(self, users: int) -> None:
-        """Set the index as it is after so many users: no file is trusted with it."""
+        """Set the indices as they are after so many users: no file is trusted with them."""
         self.closed[0] = np.searchsorted(self.ends, users, side="right")
+        self.present[0] = first_unsplit(self.levels.tree, split_windows(self.levels))
 
 
 def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
@@ -136,8 +143,7 @@ def take(state: WindowCounts, t: int, user: User, noisy: Noisy) -> bool:
     show(user.pi, state.counting.G, state.counting.A, state.shown)
     if not ended(t, state.ends, state.closed):
         return False
-    release(state, level_of(state))
-    state.present[0] = hand_on(state.levels, noisy)
+    learn(state, release(state, level_of(state)), noisy)
     return True
 
 
@@ -157,33 +163,31 @@ def finer_level(tree: Tree, present: int, i: int) -> int:
     return present + 1 + i % below if below > 0 else present
 
 
-def release(state: WindowCounts, level: int) -> None:
-    """The windows of a level with new noise."""
+def release(state: WindowCounts, level: int) -> np.ndarray:
+    """The windows of a level with new noise, [cell, window, pair]: all that is ever seen of the batch."""
     if level == 0:
         fill(state.coarse, state.coarse_noise)
-        add_level(state, level, state.coarse_noise, state.coarse_variance)
-    else:
-        fill(state.fine, state.fine_noise)
-        add_level(state, level, state.fine_noise, state.fine_variance)
+        return add_counts(state, level, state.coarse_noise)
+    fill(state.fine, state.fine_noise)
+    return add_counts(state, level, state.fine_noise)
+
+
+def add_counts(state: WindowCounts, level: int, noise: np.ndarray) -> np.ndarray:
+    """Add the batch's counts of every window to the noise, where a policy may go; others get 0."""
+    tree, (H, pairs, D) = state.levels.tree, (state.counting.G, state.counting.pairs, state.counting.D)
+    begin, end = tree.start[level], tree.start[level + 1]
+    released = noise[: D * (end - begin) * pairs].reshape((D, end - begin, pairs))
+    for window in range(begin, end):
+        for pair in range(pairs):
+            shown = is_shown(state, window, pair)
+            for d in range(D):
+                if not shown:
+                    released[d, window - begin, pair] = 0
+                for h in range(tree.first[window], tree.last[window] if shown else 0):
+                    released[d, window - begin, pair] += state.batch[((1 + d) * H + h) * pairs + pair]
     state.batch[:] = 0
     state.shown[:] = 0
-
-
-def add_level(state: WindowCounts, level: int, noise: Floats, v: float) -> None:
-    """Every window gets its noisy counts; those around add up the ones where the pair was shown."""
-    tree, row = state.levels.tree, np.zeros(state.counting.D)
-    begin, end = tree.start[level], tree.start[level + 1]
-    for window in range(end):
-        for pair in range(state.counting.pairs):
-            row[:] = 0.0
-            parts = 0
-            for part in range(begin, end):
-                if tree.first[window] <= tree.first[part] < tree.last[window] and is_shown(state, part, pair):
-                    parts += 1
-                    add_noisy(state, part, pair, noise, row)
-            if parts > 0:
-                keep = state.levels.rule.keep_sums if parts > 1 else 1.0
-                keep_row(state.levels, window, pair, row, parts * v, keep)
+    return released
 
 
 def is_shown(state: WindowCounts, window: int, pair: int) -> bool:
@@ -194,14 +198,33 @@ def is_shown(state: WindowCounts, window: int, pair: int) -> bool:
     return False
 
 
-def add_noisy(state: WindowCounts, window: int, pair: int, noise: Floats, row: Floats) -> None:
-    """Add the batch's counts of a pair within a window, with their noise."""
-    H, pairs, tree = state.counting.G, state.counting.pairs, state.levels.tree
-    begin, end = tree.start[tree.level[window]], tree.start[tree.level[window] + 1]
-    for d in range(row.size):
-        row[d] += noise[(d * (end - begin) + window - begin) * pairs + pair]
-        for h in range(tree.first[window], tree.last[window]):
-            row[d] += state.batch[(1 + d) * H * pairs + h * pairs + pair]
+# --- what is made of it ---------------------------------------------------------------------------------------
+
+
+def learn(state: WindowCounts, released: np.ndarray, noisy: Noisy) -> None:
+    """Go on from what was released, which is all that is read here."""
+    v = state.coarse_variance if released.shape[1] == 1 else state.fine_variance
+    keep_level(state.levels, released, v)
+    state.present[0] = hand_on(state.levels, noisy)
+
+
+def keep_level(levels: Levels, released: np.ndarray, v: float) -> None:
+    """Every window gets its noisy counts; those around add up the ones that have any."""
+    tree, (D, n, pairs) = levels.tree, released.shape
+    begin = tree.start[np.searchsorted(np.diff(tree.start), n)]  # how many windows there are tells the level
+    row = np.zeros(D)
+    for window in range(begin + n):
+        for pair in range(pairs):
+            row[:] = 0.0
+            parts = 0
+            for i in range(n):
+                inside = tree.first[window] <= tree.first[begin + i] < tree.last[window]
+                if inside and released[:, i, pair].any():
+                    parts += 1
+                    row += released[:, i, pair]
+            if parts > 0:
+                keep = levels.rule.keep_sums if parts > 1 else 1.0
+                keep_row(levels, window, pair, row, parts * v, keep)
 
 
 def keep_row(levels: Levels, window: int, pair: int, row: Floats, v: float, keep: float) -> None:
@@ -314,7 +337,7 @@ def hand_on(levels: Levels, noisy: Noisy) -> int:
 
 
 @dataclass(frozen=True)
-class Windows(Arrays):
+class Windows(AddedNoise):
     """Counts per step or pooled, as private tests find them; pure ε (`delta` = 0) or (ε, δ), for JDP.
 
     Parameters
@@ -343,6 +366,11 @@ class Windows(Arrays):
         See `zero`.
     confidence_scale : float
         Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+    noise : str
+        `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication, and for
+        sessions with real users.
+    words : type
+        Where exact noise has its random words from; the system, unless a test says otherwise.
 
     Raises
     ------
@@ -373,11 +401,14 @@ class Windows(Arrays):
     take = staticmethod(take)
     model = "JDP"
     families = "symbols"
+    exact_dtype = np.float64  # sums that are kept, which are made of what was released
+    unseeded = ("noise", "words")  # younger than stored runs, whose noise does not depend on them
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
         check_delta(self.delta, pure=True)
         check_rule(self)
+        self.check_mode()
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
@@ -396,12 +427,17 @@ class Windows(Arrays):
     @property
     def laws(self) -> tuple[Law, Law]:
         """Of the noise of the two kinds."""
-        pure = Laplace(self.epsilon)
-        return pure, pure if self.delta == 0.0 else Gaussian(self.epsilon, self.delta)
+        pure = Laplace(self.epsilon, self.exact)
+        return pure, pure if self.delta == 0.0 else Gaussian(self.epsilon, self.delta, self.exact)
 
     def scale(self, problem: Problem, kind: int) -> float:
         """Of the noise of a cell."""
+        if self.exact:
+            return self.exact_noise(problem, kind).scales.M
         return self.laws[kind].scales(self._reach(problem, kind), ONCE).M
+
+    def exact_noise(self, problem: Problem, kind: int) -> ExactNoise:
+        return self.laws[kind].exact_noise(self._reach(problem, kind), ONCE)
 
     def _reach(self, problem: Problem, kind: int) -> Any:
         return reach(self.families, self.sensitivity, problem, (1, problem.H)[kind])
@@ -411,7 +447,9 @@ class Windows(Arrays):
         check_steps(problem, G)
         found = []
         for kind, n in enumerate(self.kinds(problem)):
-            if n:
+            if n and self.exact:
+                found.append(self.exact_noise(problem, kind).certificate(self.model, self.words))
+            elif n:
                 law, user = self.laws[kind], self._reach(problem, kind)
                 found.append(law.certificate(self.model, user, ONCE, law.scales(user, ONCE)))
         return worst(found) if found else nothing_released(self.model)
@@ -420,7 +458,7 @@ class Windows(Arrays):
         check_steps(problem, G)
         D, kinds = 2 * problem.S, self.kinds(problem)
         terms = kinds[0], kinds[1] * problem.H  # noises in a cell of the whole horizon
-        events = 2 * counters(*shape_of(problem, G, self.families)) * max(sum(kinds), 1)
+        events = 2 * counters(*self.shape(problem, G)) * max(sum(kinds), 1)
         failure, scales = problem.beta / SHARE / events, [self.scale(problem, kind) for kind in (0, 1)]
         parts = list(zip(self.laws, scales, terms, strict=True))
 
@@ -433,19 +471,33 @@ class Windows(Arrays):
         factor, n = self.confidence_scale, max(sum(terms), 1)
         return Noise(scales[1], E, n, factor=factor, cell=bound(1), sd=sd, proven=False)
 
-    def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> WindowCounts:
-        H, S, A = problem.H, problem.S, problem.A
-        pairs, D, tree = S * A, 2 * S, windows(H)
-        tally = counting((H, S, A, D), H, self.families)
-        sizes, laws = (pairs * D, H * pairs * D), self.laws
-        sources = [
-            seeded(stream, np.full(n, self.scale(problem, kind)), laws[kind].gaussian)
-            for kind, (n, stream) in enumerate(zip(sizes, (seed, another(seed)), strict=True))
-        ]
+    def start(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
+    ) -> Any:
+        shape = self.shape(problem, G)
+        sources = self._sources(problem, shape, (seed, another(seed)), kind)
+        if not self.exact:
+            return self._state(problem, shape, sources, None)
+        return self.integers(self._state(problem, shape, sources, 1), shape, problem.H, 1, seed)
+
+    def _sources(self, problem: Problem, shape: Shape, seeds: Any, kind: Callable[..., Any]) -> list[Any]:
+        """The noise of the two kinds: that of all steps together, and that of counts per step at most."""
+        shapes = (1, *shape[1:]), shape
+        if self.exact:
+            return [
+                self.exact_noise(problem, i).draws(shapes[i], self.words.start(seeds[i]), kind) for i in (0, 1)
+            ]
+        scales = [np.full(math.prod(shapes[i]), self.scale(problem, i)) for i in (0, 1)]
+        return [seeded(seeds[i], scales[i], self.laws[i].gaussian) for i in (0, 1)]
+
+    def _state(self, problem: Problem, shape: Shape, sources: list[Any], grid: int | None) -> WindowCounts:
+        """Before the first user; in integers if there is a `grid`."""
+        (H, S, A, D), tree, dtype = shape, windows(problem.H), np.float64 if grid is None else np.int64
+        pairs, laws = S * A, self.laws
         gaussian = laws[1].gaussian
         rule = (self.zero, self.power, self.z, self.tolerance, self.theta)
         return WindowCounts(
-            batch=np.zeros(counters(H, S, A, D)),
+            batch=np.zeros(counters(*shape), dtype),
             shown=np.zeros(H * pairs, np.int64),
             levels=Levels(
                 np.zeros((tree.first.size, D, pairs)),
@@ -459,11 +511,11 @@ class Windows(Arrays):
             pooled=self.pooled_first(problem),
             coarse=sources[0],
             fine=sources[1],
-            coarse_noise=np.zeros(sizes[0]),
-            fine_noise=np.zeros(sizes[1]),
+            coarse_noise=np.zeros(D * pairs, dtype),
+            fine_noise=np.zeros(D * H * pairs, dtype),
             coarse_variance=laws[0].variance * self.scale(problem, 0) ** 2,
             fine_variance=laws[1].variance * self.scale(problem, 1) ** 2,
-            counting=tally,
+            counting=counting(shape, H, self.families, None, grid),
             gaussian=gaussian,
         )
 

@@ -1,10 +1,10 @@
 """What a session computes, without tickets and files: from batches of users to releases and policies.
 
-Places are cut into batches by a public rule: those of Batches and OneQuestion as these say, and for running
-sums the users between two releases. A batch is a vector of integers to which its users add; it is released when
-all of its places are settled, never in part, and in order. A release is made by the privatizer's own functions,
-the ones that a simulation calls, on integers with exact noise; it is then post-processed and planned on by the
-compiled engine.
+Places are cut into batches by a public rule: those of Batches, Windows and OneQuestion as these say, and for
+running sums the users between two releases. A batch is a vector of integers to which its users add; it is
+released when all of its places are settled, never in part, and in order. A release is made by the privatizer's
+own functions, the ones that a simulation calls, on integers with exact noise; it is then post-processed and
+planned on by the compiled engine.
 """
 
 from dataclasses import fields
@@ -31,6 +31,7 @@ from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
 from dpucbvi.mechanisms.square_root import StairSums, estimate
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privatizers import windows
 from dpucbvi.privatizers.answers import released as estimated
 from dpucbvi.privatizers.batches import Batches, show
 from dpucbvi.privatizers.central import Central
@@ -38,11 +39,12 @@ from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
 from dpucbvi.privatizers.release_mode import SHARES, to_grid
 from dpucbvi.privatizers.toeplitz import Toeplitz
+from dpucbvi.privatizers.windows import Windows
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
 # What each takes part with, and the version of what it stores: another one cannot go on with it.
-VERSIONS: dict[type, int] = {Batches: 1, Central: 1, KaryTree: 1, Toeplitz: 1, OneQuestion: 1}
-MAY_STAY_OPEN = (Batches, OneQuestion)  # sessions without a K
+VERSIONS: dict[type, int] = {Batches: 1, Windows: 1, Central: 1, KaryTree: 1, Toeplitz: 1, OneQuestion: 1}
+MAY_STAY_OPEN = (Batches, Windows, OneQuestion)  # sessions without a K
 NOISES = {BinaryTree: ("t", "cumulative"), KaryNoise: ("digits", "S")}  # what changes during a stream
 
 
@@ -69,7 +71,7 @@ class NoisySums:
         privatizer: Any = setup.privatizer
         self._setup, self.ends = setup, batch_ends(setup)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
-        self._masked = self._filling and privatizer.policy_cells
+        self._masked = getattr(privatizer, "policy_cells", isinstance(privatizer, Windows))
         self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
 
     def begin(self, first: int, base: Floats) -> None:
@@ -189,6 +191,35 @@ class NoisySums:
                     kept[t] = np.frombuffer(stored[name, t], kept.dtype)
 
 
+class NoisyWindows(NoisySums):
+    """Windows: a batch is the sum of its users' symbols, step by step, and is released at one level."""
+
+    def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
+        """The integers that are published: the rest of a release is to replay them."""
+        self.state.batch[:], self.state.shown[:], self.state.closed[0] = sums, shown, batch + 1
+        integers = windows.release(self.state, windows.level_of(self.state)).ravel().copy()
+        self.replay(integers)
+        return integers
+
+    def replay(self, integers: Ints) -> Floats:
+        released = integers.reshape(self.state.counting.D, -1, self.state.counting.pairs)
+        noisy = Noisy(np.zeros(self.size), np.zeros(self.state.shown.size))
+        windows.learn(self.state, released, noisy)
+        self.counts = noisy.counts
+        return self.counts
+
+    def restart(self, batch: int, counts: Floats) -> None:
+        """Nothing is lost but open batches: what is known is made of what was published."""
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        Y, variance = self.state.levels.Y, self.state.levels.variance
+        return {"Y": Y.reshape(len(Y), -1), "variance": variance, "counts": self.counts[None]}
+
+    def load(self, stored: dict[tuple[str, int], bytes], first: int, batch: int) -> None:
+        super().load(stored, first, batch)
+        self.state.seek(int(self.ends[batch - 1]) if batch else 0)
+
+
 class Questions:
     """The local model, the server's half: a batch is the tally of its users' answers."""
 
@@ -270,7 +301,8 @@ class Questions:
 
 def source(setup: Setup, seed: int) -> Any:
     """Where the releases of a session come from."""
-    return (Questions if isinstance(setup.privatizer, OneQuestion) else NoisySums)(setup, seed)
+    kinds: dict[type, Any] = {OneQuestion: Questions, Windows: NoisyWindows}
+    return kinds.get(type(setup.privatizer), NoisySums)(setup, seed)
 
 
 class Planner:

@@ -62,7 +62,8 @@ class Publication(NamedTuple):
     """The last release: its integers as they left, and the noisy counts that they amount to.
 
     Integers are in the order of counts.as_counts, rewards in units of 1/`grid`; those of the local model are
-    tallies of answers, those of Toeplitz its weighted sums.
+    tallies of answers, those of Toeplitz its weighted sums, those of Windows the symbols of the last batch by
+    window.
     """
 
     number: int
@@ -84,7 +85,7 @@ class Session:
         As in `dp.run`; the noise must be exact. Agents are those of the package whose policies choose one
         action per state, and `dp.planner`.
     K
-        How many places there are. Batches and OneQuestion may leave it open: then a million.
+        How many places there are. Batches, Windows and OneQuestion may leave it open: then a million.
     beta
         The failure probability of the agent's bounds.
     deadline
@@ -279,9 +280,10 @@ class Session:
 
     def _recover(self) -> None:
         source, counts, last = self._source, np.zeros(self._source.counts.size), None
+        source.begin(0, counts)
         for line in self._log.lines():
-            if last is None or line.noise != last.noise:
-                source.begin(0, counts)
+            if last is not None and line.noise != last.noise:
+                source.restart(0, counts)
             last, counts = line, source.replay(line.integers)
         seen = self._store.db.execute("SELECT max(batch) FROM places").fetchone()[0]
         logged, noise = (0, 0) if last is None else (last.number, last.noise)

@@ -20,7 +20,7 @@ from dpucbvi.privatizers.arrays import Arrays, Take
 from dpucbvi.privatizers.batches import close, ended, show
 from dpucbvi.privatizers.local import SentSums
 from dpucbvi.privatizers.release_mode import is_exact
-from dpucbvi.privatizers.windows import add_level, hand_on
+from dpucbvi.privatizers.windows import add_counts, learn
 from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
 
 Factor = Callable[[Any, Problem, int], Any]  # of the noise: a number, or one for every counter
@@ -219,10 +219,7 @@ def noise_of_a_pair(_take: Take) -> Take:
             for h in range(H):
                 of_pair = state.coarse_noise[d * pairs : (d + 1) * pairs]
                 state.fine_noise[(d * H + h) * pairs : (d * H + h + 1) * pairs] = of_pair
-        add_level(state, state.levels.tree.level[-1], state.fine_noise, state.coarse_variance)
-        state.batch[:] = 0
-        state.shown[:] = 0
-        hand_on(state.levels, noisy)
+        learn(state, add_counts(state, state.levels.tree.level[-1], state.fine_noise), noisy)
         return True
 
     return broken

@@ -67,6 +67,8 @@ SHAPES = {
     "windows, per step": (dp.Windows(1.0, pooled=0, **WHOLE), {"A": 2}),
     "windows, per step, Gaussian": (dp.Windows(1.0, delta=1e-6, pooled=0, **WHOLE), {"A": 2}),
     "windows, at three levels": (dp.Windows(1.0, pooled=2, **SPLIT), {"H": 3, "K": 9}),
+    "windows, exact": (dp.Windows(1.0, pooled=8, noise="exact", **SPLIT), {"A": 2}),
+    "windows, exact, both kinds": (dp.Windows(1.0, delta=1e-6, pooled=2, noise="exact", **SPLIT), {}),
 }
 
 

@@ -50,6 +50,7 @@ ESTIMATED = {
     "one_question": lambda **more: dp.OneQuestion(1.0, **SOON, **more),
 }
 ALL = {**BY_NAME, **ESTIMATED}
+PER_STEP = {"windows": lambda **more: dp.Windows(1.0, **SOON, pooled=2, **more)}  # tests/.../test_windows
 every_one = pytest.mark.parametrize("name", BY_NAME)
 all_of_them = pytest.mark.parametrize("name", ALL)
 both_countings = pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
@@ -543,7 +544,7 @@ def test_both_engines_release_the_same_integers_from_the_same_words(name, pooled
 def test_every_privatizer_with_exact_noise_is_among_these():
     kinds = [PRIVATIZERS[name] for name in PRIVATIZERS]
     both = {kind for kind in kinds if "noise" in {field.name for field in fields(kind)}}
-    assert {type(make()) for make in ALL.values()} == both
+    assert {type(make()) for make in {**ALL, **PER_STEP}.values()} == both
 
 
 def test_a_run_with_exact_noise_leaves_no_checkpoint(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Windows: one batch per user, the worst kind of batch, sums of steps by hand, and which windows are split."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,12 +10,17 @@ from scipy.stats import kstest
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, add_user, statistics
 from dpucbvi.mdp import Trajectory, rollout, uniforms_per_episode
-from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
+from dpucbvi.privacy.accounting import epsilon_of_zcdp, gaussian_mu, gdp_of_pure, zcdp_of_gdp, zcdp_of_pure
 from dpucbvi.privacy.certificate import worst
+from dpucbvi.privacy.draws import another
+from dpucbvi.privacy.exact import discrete_gaussian, discrete_laplace
 from dpucbvi.privacy.laplace import seed_stream
+from dpucbvi.privacy.words import SeededWords
+from dpucbvi.privatizers.batches import show
 from dpucbvi.privatizers.windows import (
     distance,
     finer_level,
+    keep_level,
     level_of,
     release,
     split_windows,
@@ -208,6 +214,55 @@ def test_the_certificate_is_that_of_the_worst_kind_not_the_sum():
     )
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_exact_releases_are_integers_and_those_of_the_words(delta):
+    """Counts by hand plus noise from the same words, at levels 0 and 3; 0 where no policy may go."""
+    privatizer = dp.Windows(1.0, delta=delta, **TEN, noise="exact", words=SeededWords)
+    state = privatizer.start(PROBLEM, H, seed_stream(0, "privacy")).inner
+    seeds = seed_stream(0, "privacy"), another(seed_stream(0, "privacy"))
+    for kind, level, n in ((0, 0, 1), (1, 3, H)):
+        steps, words = np.zeros((2 * S, H, S * A), np.int64), SeededWords(seeds[kind])
+        for user in users(10):
+            add_user(state.counting, state.batch, user)
+            show(user.pi, H, A, state.shown)
+            np.add.at(steps, (user.place, np.arange(H), user.s[:-1] * A + user.a), 1)
+        scale = privatizer.exact_noise(PROBLEM, kind).scale.M
+        draw = discrete_gaussian if delta and kind else discrete_laplace
+        noise = np.array([draw(scale, words) for _ in range(2 * S * H * S * A if kind else 2 * S * S * A)])
+        found = release(state, level)
+        expected = steps.reshape(2 * S, n, -1, S * A).sum(axis=2) + noise.reshape(2 * S, n, S * A)
+        expected[:, :, 1::A] = 0  # all policies take action 0
+        assert found.dtype == np.int64 and np.array_equal(found, expected)
+        assert not state.batch.any() and not state.shown.any()
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_both_engines_make_the_same_of_the_same_words(delta):
+    mdp, seen = dp.flipping_river(S=3, H=4, at=2), {"reference": [], "fast": []}
+    rule = {"power": 1.0, "z": 1.0, "tolerance": 0.0}
+    privatizer = dp.Windows(50.0, delta=delta, first=500, pooled=1000, **rule, noise="exact", words=SeededWords)
+    for engine, counts in seen.items():
+        dp.run(mdp, GREEDY, privatizer, K=90, engine=engine, watch=lambda k, p, c, to=counts: to.append(c))
+    for one, other in zip(*seen.values(), strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
+    assert seen["fast"][-1].N_sas.any()
+
+
+def test_an_exact_certificate_is_that_of_the_worst_kind():
+    """ε of exactly 2H/t and ρ of exactly 2H/(2σ²), both rounded up; the ρ of a pure ε is the larger."""
+    privatizer = dp.Windows(1.0, delta=1e-6, **TEN, noise="exact")
+    found = privatizer.certificate(PROBLEM, H)
+    t, sigma2 = (privatizer.exact_noise(PROBLEM, kind).scale.M for kind in (0, 1))
+    assert 2 * H / t <= 1 and found.noise == "release" and found.delta == 1e-6
+    rho = max(zcdp_of_pure(float(2 * H / t)), float(Fraction(H) / sigma2))
+    assert found.rho("replace_one") == pytest.approx(rho) == zcdp_of_pure(1.0)
+    assert found.replace_one >= max(2 * H / t, epsilon_of_zcdp(float(Fraction(H) / sigma2), 1e-6))
+    assert found.replace_one == pytest.approx(1.0) and math.isinf(found.mu("replace_one"))
+    pure = dp.Windows(0.3, **TEN, noise="exact").certificate(PROBLEM, H)
+    assert 0.3 * (1 - 1e-6) < pure.replace_one <= 0.3 and pure.delta == 0.0
+    assert dp.Windows(1.0, first=100, noise="exact").certificate(PROBLEM, H).replace_one == 0.0
+
+
 def test_pooled_agents_are_refused():
     with pytest.raises(dp.InputError, match=r"^pooled: windows find out by themselves how far to pool"):
         set_up(dp.riverswim(), dp.DPUCBVI(pooled=True), dp.Windows(1.0), 100)
@@ -258,6 +313,19 @@ def test_a_river_that_flips_is_split_where_it_flips_and_no_other():
     assert not split_windows(final_state(dp.flipping_river(S=3, H=8, at=4), tolerance=1.0)).any()
 
 
+@pytest.mark.parametrize("privatizer", [dp.Windows(1e4, theta=0.0), dp.LocalWindows(30.0, theta=0.0)], ids=repr)
+def test_the_present_level_is_found_again_from_what_is_kept(privatizer):
+    """A checkpoint and a session have counts and no level. Control: nothing is split while there are none."""
+    mdp = dp.flipping_river(S=3, H=8, at=4)
+    state = privatizer.start(dp.Problem(8, 3, 2, 4000, 0.1), 8, seed_stream(0, "privacy"))
+    state.seek(0)
+    assert state.present[0] == 0
+    kept = final_state(mdp)
+    state.levels.Y[:], state.levels.variance[:] = kept.Y, kept.variance
+    state.seek(int(state.ends[2]))
+    assert (state.present[0], state.closed[0]) == (1, 3)
+
+
 def test_noise_alone_splits_nothing():
     """400 batches of nobody around a horizon that is known: some windows are tested, none differs at z = 5.
 
@@ -270,7 +338,7 @@ def test_noise_alone_splits_nothing():
     different = tested = without = 0
     for _ in range(400):
         levels.Y[1:], levels.variance[1:], state.shown[:] = 0.0, 0.0, 1
-        release(state, 3)
+        keep_level(levels, release(state, 3), state.fine_variance)
         for i in range(1, levels.tree.first.size):
             if levels.tree.parent[i] == 0:
                 for pair in range(S * A):

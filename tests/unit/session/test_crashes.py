@@ -22,6 +22,7 @@ K = 100_000
 # So little noise that there is none (e^-10000 is the chance of any), and a state for each place of a batch: the
 # log says of every single place how often it was counted.
 QUIET = dp.Batches(1e6, first=BATCH, growth=1.0, drop_empty=False, noise="exact")
+QUIET_WINDOWS = dp.Windows(1e6, first=BATCH * 10**6, growth=1.0, noise="exact")
 
 
 def start(folder):
@@ -59,11 +60,14 @@ def killed(folder, times, rng):
     return recorded
 
 
-def counted(folder):
+def counted(folder, private):
     """By place of a released batch, how many of her H steps were counted."""
     total, found = 0, {}
     for line in Log(Path(f"{folder}.releases"), session_id(folder)).lines():
-        visits = as_counts(line.integers, H, BATCH, A).N_sas.sum(axis=(0, 2, 3))
+        if private is QUIET_WINDOWS:  # which publishes every batch by itself
+            visits, total = line.integers.reshape(-1, BATCH, A).sum(axis=(0, 2)), 0
+        else:
+            visits = as_counts(line.integers, H, BATCH, A).N_sas.sum(axis=(0, 2, 3))
         found |= {BATCH * (line.number - 1) + 1 + at: n for at, n in enumerate(visits - total)}
         total = visits
     return found
@@ -73,14 +77,15 @@ def session_id(folder):
     return Path(f"{folder}.releases").read_text().split(maxsplit=4)[3]
 
 
+@pytest.mark.parametrize("private", [QUIET, QUIET_WINDOWS], ids=["batches", "windows"])
 @pytest.mark.parametrize("times", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_kills_at_random_moments(tmp_path, monkeypatch, times):
+def test_kills_at_random_moments(tmp_path, monkeypatch, times, private):
     """Whose record returned is counted once; who was killed inside it, once or never; nobody otherwise."""
     monkeypatch.chdir(ROOT)  # where the server, if it starts now, finds what it imports
     folder, rng = tmp_path / "trial", random.Random(1)
-    dp.Session(folder, H=H, S=BATCH, A=A, K=K, agent=AGENT, privatizer=QUIET, deadline=10**8).close()
+    dp.Session(folder, H=H, S=BATCH, A=A, K=K, agent=AGENT, privatizer=private, deadline=10**8).close()
     Path(f"{folder}.told").touch()
-    recorded, found = killed(folder, times, rng), counted(folder)
+    recorded, found = killed(folder, times, rng), counted(folder, private)
     assert len(found) > 5 * BATCH
     assert {found[place] for place in recorded & found.keys()} == {H}
     assert {found[place] for place in found.keys() - recorded} <= {0, H}
@@ -120,6 +125,19 @@ def test_a_restored_backup_is_refused_and_recovered(tmp_path, name):
         assert ses.published.number > last.number and numbers(folder)[: len(before)] == before
     with dp.Session.open(folder) as ses:
         serve(ses, tmp_path, 280)
+
+
+@pytest.mark.parametrize("private", [QUIET, QUIET_WINDOWS], ids=["batches", "windows"])
+def test_recovered_twice_nobody_is_counted_twice(tmp_path, private):
+    """Without noise the counts are those of released users, each once; a recovery spends the batch after it."""
+    folder, first = tmp_path / "trial", int(private.ends(dp.Problem(H, S, A, 400, 0.05))[0])
+    dp.Session(folder, H=H, S=S, A=A, K=400, agent=AGENT, privatizer=private).close()
+    pooled = H if private is QUIET_WINDOWS else 1  # every step has the counts of all
+    for again in range(1, 4):
+        with dp.Session.recover(folder) as ses:
+            serve(ses, tmp_path, ses.places + first)
+            assert ses.published.counts.N_sa.sum() == pooled * again * first * H
+            ses.issue()
 
 
 def test_a_release_that_was_not_logged_is_logged_as_it_was(tmp_path):

@@ -22,9 +22,13 @@ from dpucbvi.session.client import MESSAGE
 from dpucbvi.session.store import Log
 from dpucbvi.simulate import episodes, private_counts, set_up
 
+BITS = dp.flipping_river(S=S, H=H, at=2, rewards="bernoulli")
 LOUD = {"confidence_scale": 0.01, "noise": "exact", "words": SeededWords}
+EAGER = {"power": 1.0, "z": 1.0, "tolerance": 0.0}  # to split windows
 SEEDED = {
     "batches": dp.Batches(500.0, first=10, **LOUD),
+    "windows": dp.Windows(500.0, first=5000, pooled=10_000, **EAGER, **LOUD),
+    "gaussian windows": dp.Windows(500.0, delta=1e-6, first=5000, pooled=10_000, **EAGER, **LOUD),
     "central": dp.Central(500.0, **LOUD),
     "kary": dp.KaryTree(500.0, every=3, **LOUD),
     "toeplitz": dp.Toeplitz(500.0, every=2, factorisation="square_root", **LOUD),
@@ -51,12 +55,15 @@ class Shared(dp.Client):
 @pytest.mark.parametrize("name", SEEDED)
 def test_a_session_is_what_a_run_simulates(tmp_path, name, pooled, monkeypatch):
     """The same words, the same users: the same releases, to the bit, and the same policy for every user."""
+    if pooled and "windows" in name:
+        pytest.skip("windows find out by themselves how far to pool")
     agent, K = dp.DPUCBVI(bonus_scale=1e-3, pooled=pooled), 90
+    mdp = BITS if "windows" in name else MDP  # where rewards are bits, no coin rounds them
     of_run = []
     monkeypatch.setattr(simulate, "private_counts", lambda *at: of_run.append(private_counts(*at)) or of_run[0])
     ses = Seeded(tmp_path / "trial", H=H, S=S, A=A, K=K, agent=agent, privatizer=SEEDED[name])
     changes, last = 0, None
-    for episode in episodes(set_up(MDP, agent, SEEDED[name], K), seed=3):
+    for episode in episodes(set_up(mdp, agent, SEEDED[name], K), seed=3):
         visit = ses.issue()
         if ses.published is not None:
             for released, simulated in zip(ses.published.counts, of_run[0].N_hat, strict=True):
@@ -132,20 +139,21 @@ def batch_sums(folder):
     ticket=st.one_of(st.text(), st.none()),
 )
 def test_whatever_is_sent(strangers_session, sent, ticket):
-    """A receipt, a place that is used up, counters that move by at most 3H/2, and releases on time."""
-    ses, folder = strangers_session
+    """A receipt, a place that is used up, counters that move by at most 3H/2 (windows: H), releases on time."""
+    ses, folder, name = strangers_session
     if ses.left < 2:
         return
     assert len(ses.record(ticket, *sent)) == 64
     visit, number = ses.issue(), ses.published.number if ses.published else 0
     before = (batch_sums(folder) or [0])[0]
     assert len(ses.record(visit.ticket, *sent)) == 64
-    ends = PRIVATIZERS["batches"].ends(dp.Problem(H, S, A, 3000, 0.05))
+    ends = PRIVATIZERS[name].ends(dp.Problem(H, S, A, 3000, 0.05))
     ended = visit.place in ends
     assert (ses.published.number if ses.published else 0) == number + ended
     if not ended and visit.batch < len(ends):
         moved = np.abs(batch_sums(folder)[0] - before)
         n = H * S * A
+        assert name == "batches" or moved.sum() <= H
         assert moved[: n + n * S].sum() <= H and moved[n + n * S :].sum() <= H * GRIDS[0] // 2
 
 
@@ -174,11 +182,11 @@ def asked_session(tmp_path_factory):
         yield ses, folder
 
 
-@pytest.fixture(scope="module")
-def strangers_session(tmp_path_factory):
+@pytest.fixture(scope="module", params=["batches", "windows"])
+def strangers_session(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("strangers") / "trial"
-    with session(folder, "batches", K=3000) as ses:
-        yield ses, folder
+    with session(folder, request.param, K=3000) as ses:
+        yield ses, folder, request.param
 
 
 def small(folder, epsilon=1e6, masked=True, **settings):
@@ -332,7 +340,11 @@ def generator(problem, private):
     [
         ({"privatizer": dp.Batches(1.0)}, "noise: simulated noise protects nobody"),
         ({"privatizer": SEEDED["batches"]}, "noise: simulated noise protects nobody"),
-        ({"privatizer": dp.Local(1.0)}, "privatizer: Local is not accepted; a session takes Batches"),
+        ({"privatizer": dp.Local(1.0)}, "privatizer: Local is not accepted; a session takes Batches, Windows"),
+        (
+            {"privatizer": dp.LocalWindows(1.0)},
+            "LocalWindows is not accepted; a session takes Batches, Windows",
+        ),
         ({"privatizer": PRIVATIZERS["central"], "K": None}, "K: Central must know how many places there are"),
         ({"K": 10}, "K: with 10 places nothing would ever be released"),
         ({"agent": generator}, "agent: a session takes agents of the package and dp.planner"),
@@ -349,7 +361,7 @@ def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
     assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["batches", "one question"])
+@pytest.mark.parametrize("name", ["batches", "windows", "one question"])
 def test_a_session_may_stay_open(tmp_path, name):
     with session(tmp_path / "trial", name, K=None) as ses:
         serve(ses, tmp_path, 45)
