@@ -571,3 +571,17 @@ def test_wrong_choices_are_refused():
                 kind(epsilon, noise="exact").noise_of(PROBLEM, 3)
         with pytest.raises(InputError, match=r"^transitions: 1e-12 is not accepted; exact coins take 2\^-30"):
             kind(1.0, transitions=1e-12, noise="exact").noise_of(PROBLEM, 3)
+
+
+@all_of_them
+@both_countings
+def test_E_is_that_of_the_simulation_with_the_rounding_and_the_wider_tail(name, pooled):
+    G = 1 if pooled else PROBLEM.H
+    ours, simulated = (ALL[name](**how).noise_of(PROBLEM, G) for how in ({"noise": "exact"}, {}))
+    gaussian = ALL[name]().certificate(PROBLEM, G).delta > 0
+    most = 1.5 if gaussian else 1 + 1e-6
+    rounding = 4 * math.sqrt(8 * 3 * math.log(1e5)) / 1000
+    assert (
+        simulated.E * (1 - 1e-8) <= ours.E <= 1.1 * most * simulated.E + rounding
+    )  # half of the failure is the rounding's
+    assert simulated.sd * (1 - 1e-12) <= ours.sd <= (1.1 if gaussian else 1 + 1e-6) * simulated.sd

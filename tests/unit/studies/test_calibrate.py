@@ -175,3 +175,14 @@ def test_points_with_different_settings_are_refused():
     experiment = grid()
     with pytest.raises(AssertionError, match="different settings"):
         calibrations(experiment._replace(arms=experiment.arms[1:]))
+
+
+def test_algorithms_of_one_label_are_told_apart_by_their_panel():
+    made = [
+        arm("batches", "dp_ucbvi", "x", regret("x", b, c), b, c)._replace(key=f"{panel}{b}{c}", panel=panel)
+        for regret, panel in ((bowl, None), (shifted, "step"))
+        for b in BONUSES
+        for c in CONFIDENCES
+    ]
+    _, *rows = STUDY.table(stored_experiment("calibrate", made))
+    assert [row[:3] for row in rows] == [("batches", "0.1", "0.01"), ("batches, step", "1", "0.01")]

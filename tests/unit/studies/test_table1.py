@@ -19,6 +19,7 @@ from experiments.studies import table1_private
 from experiments.studies.shared.tables import in_thousands
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
+from experiments.studies.table1.measurements import disagreements, tabulate
 
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}
 ENVIRONMENTS = {"riverswim": RIVER, "hard_tree": TREE}
@@ -267,6 +268,12 @@ def test_the_csv_has_every_number(report):
         ranked = f"{row['rank_bound']} → {row['rank_measured']}"
         assert ranked == ranks
         assert row["regret_over_sqrt_SAH2T"] == f"{mean / math.sqrt(S * A * H**3 * K):.4f}"
+
+
+def test_where_the_orders_disagree_and_whether_that_is_clear():
+    pairs = [(d.better.row.agent, d.worse.row.agent, d.clear) for d in disagreements(tabulate(experiment()))]
+    ours, theirs = ("dp_ucbvi", "pucb", True), ("private_ucb_vi", "pucb", True)
+    assert pairs[:3] == [theirs, ours, ("dp_ucbvi", "private_ucb_vi", False)]
 
 
 def test_a_row_reproduces_if_its_ranks_agree_in_every_environment():
