@@ -123,7 +123,7 @@ def test_the_library_needs_three_packages():
 
 def test_the_paper_has_what_the_experiments_import_and_dev_has_all():
     names = {requirement.name for requirement in required("paper")}
-    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "pandas", "joblib", "rich"} <= names
+    assert {"cvxpy", "highspy", "hydra-core", "matplotlib", "pandas", "joblib"} <= names
     assert set(map(str, required(*OPTIONAL))) == {*map(str, DEV), *map(str, required("docs"))}
 
 
