@@ -27,7 +27,13 @@ from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import Study, caption, draw, keeps_figure, names, study
 from experiments.studies.artifact.conf import check_index
-from experiments.studies.artifact.figures import keep_figure, write_captions
+from experiments.studies.artifact.figures import (
+    SUMMARY,
+    keep_figure,
+    keep_summary,
+    summary_caption,
+    write_captions,
+)
 
 
 class Publisher:
@@ -75,13 +81,10 @@ class Publisher:
 
     def write_summary(self) -> list[Path]:
         """README's picture, if both experiments that it needs have shipped."""
-        from experiments.studies.artifact.figures import keep_summary
-        from experiments.studies.artifact.summary import NAME, caption
-
         river, mechanisms = self.find("riverswim"), self.find("mechanisms")
         if river is None or mechanisms is None:
             return []
-        self.captions[NAME] = caption(river)
+        self.captions[SUMMARY] = summary_caption(river)
         return keep_summary(river, mechanisms, self.paper / "figures")
 
     def write_claims(self) -> list[Path]:

@@ -133,7 +133,7 @@ def planned(experiment: Experiment) -> list[tuple[str, str]]:
     for task in missing:
         arm = arms[id(task.settings)]
         if arm not in per_episode:
-            per_episode[arm] = _seconds(task.settings) / task.settings.K
+            per_episode[arm] = _seconds_per_episode(task.settings)
         total += per_episode[arm] * task.settings.K
     workers = min(experiment.runtime.workers, max(1, len(missing)))
     time_taken = [
@@ -284,19 +284,14 @@ def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
     return run(setup, seed, c.name, c.broken, c.trials)
 
 
-def _seconds(settings: RunSettings) -> float:
-    """About how long such a run takes, from a shorter one; its LPs are as many, if they are checked."""
+def _seconds_per_episode(settings: RunSettings) -> float:
+    """From a shorter run, without the LPs that check it."""
     short = replace(settings, K=min(settings.K, TIMED_EPISODES[settings.engine.name]))
-    setup = assemble(short)
+    setup = assemble(short)._replace(lp_checks=0)
     _run(setup, short, 0)  # the first may compile
-    checked, plain = (_timed(made, short) for made in (setup, setup._replace(lp_checks=0)))
-    return checked - plain + plain * settings.K / short.K
-
-
-def _timed(setup: Setup, settings: RunSettings) -> float:
     start = time.thread_time()
-    _run(setup, settings, 0)
-    return time.thread_time() - start
+    _run(setup, short, 0)
+    return (time.thread_time() - start) / short.K
 
 
 def compile_first(todo: list[RunSettings]) -> None:

@@ -47,7 +47,7 @@ FOLDERS = {
 # Packages of others, by room or module. Those in ON_DEMAND stand inside a function: in the library because they
 # can be missing, elsewhere because they are slow to import.
 SCIENCE = {"numpy", "scipy"}
-LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib", "rich"}
+LAB = SCIENCE | {"hydra", "omegaconf", "yaml", "joblib"}
 STUDIES = SCIENCE | {"matplotlib", "seaborn", "yaml"}
 NOTEBOOKS = {"nbformat", "jupytext", "nbclient"}
 PACKAGES = {
@@ -255,4 +255,4 @@ def test_a_worker_imports_what_runs_and_not_what_asks_or_draws(imported):
     for modules in ran:
         assert {"cvxpy", "dpucbvi.engine.fast"} <= modules
     for modules in workers:
-        assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "rich", "experiments.studies"} == set()
+        assert modules & {"matplotlib", "seaborn", "pandas", "hydra", "experiments.studies"} == set()

@@ -9,7 +9,7 @@ from mutants import test_no_falsified_figure_passes  # noqa: F401  (it runs here
 from dpucbvi import riverswim
 from dpucbvi.planning import uniform_loss
 from dpucbvi.stats import bootstrap
-from experiments.studies.artifact.summary import draw
+from experiments.studies.artifact.figures import draw_summary as draw
 from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import BLACK, BLUE, VERMILLION
 
