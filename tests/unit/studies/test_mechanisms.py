@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import Line, bands, is_log, legend, lines, ticks
+from drawn import Line, bands, is_log, labelled, lines, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
@@ -105,33 +105,21 @@ def figure():
 
 
 def curves(figure, panel: int) -> dict:
-    """The lines of a panel by the name that its model's legend has for their colour, marker and dashes.
-
-    The star stands in the last legend for all panels.
-    """
-    entries = {**legend(figure, panel % 2), STAR: legend(figure, 1)[STAR]}
-    names = {look(entry): label for label, entry in entries.items()}
-    assert len(names) == len(entries)
-    found: dict[str, list] = {}
-    for line in lines(figure.axes[panel]):
-        found.setdefault(names[look(line)], []).append(line)
-    return found
+    """The curves of a panel by the names at their ends."""
+    return labelled(figure.axes[panel])
 
 
 def look(line: Line) -> tuple:
     return line.colour, line.marker, line.look
 
 
-STAR = "reported in Figure 1"
-
-
 @pytest.mark.parametrize("place", range(4))
 def test_every_mechanism_has_its_means_at_its_certified_epsilon(figure, place):
     panel, model = PANELS[place]
     found = curves(figure, place)
-    assert set(found) == {STAR, *(label for label, *_ in MECHANISMS[model].values())}
+    assert set(found) == {label for label, *_ in MECHANISMS[model].values()}
     for name, (label, *_) in MECHANISMS[model].items():
-        (line,) = found[label]
+        line = found[label]
         np.testing.assert_array_equal(line.x, sorted(EPSILONS))
         wanted = [MEAN * level(panel, model, name, e) for e in sorted(EPSILONS)]
         np.testing.assert_allclose(line.y, wanted, rtol=1e-12, err_msg=label)
@@ -141,8 +129,8 @@ def test_every_mechanism_has_its_means_at_its_certified_epsilon(figure, place):
 @pytest.mark.parametrize("place", range(4))
 def test_every_band_is_the_bootstrap_interval(figure, place):
     panel, model = PANELS[place]
-    entries = legend(figure, place % 2)
-    filled = bands(figure.axes[place])  # in the order of the legend
+    entries = curves(figure, place)
+    filled = bands(figure.axes[place])
     for (name, (label, *_)), band in zip(MECHANISMS[model].items(), filled, strict=True):
         assert band.colour == entries[label].colour
         runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)]).T
@@ -154,25 +142,28 @@ def test_every_band_is_the_bootstrap_interval(figure, place):
 
 @pytest.mark.parametrize("place", range(4))
 def test_stars_are_at_the_printed_regrets(figure, place):
-    stars = curves(figure, place)[STAR]
+    stars = [line for line in lines(figure.axes[place]) if (line.marker, line.colour) == ("*", "#000000")]
     assert {star.end: len(star.x) for star in stars} == dict.fromkeys(PRINTED[PANELS[place][1]].items(), 1)
 
 
-def test_the_legends_name_the_mechanisms_of_their_model(figure):
-    for i, names in enumerate(MECHANISMS.values()):
-        entries = legend(figure, i)
-        assert list(entries) == [*(label for label, *_ in names.values()), *([STAR] if i else [])]
-        dashed = [label for label, entry in entries.items() if entry.look[0] == "--"]
-        assert dashed == [label for label, _, delta, *_ in names.values() if delta]
-        assert len({entry.marker for entry in entries.values()}) == len(entries)
-    papers = [legend(figure, i)["Algorithm 1 as printed"] for i in range(2)]
-    assert [entry.colour for entry in papers] == [PRIVACY[model].lower() for model in MECHANISMS]
+def test_one_star_says_what_stars_are(figure):
+    said = [[note.xy for note in axes.texts if "reported" in note.get_text()] for axes in figure.axes]
+    assert said == [[], [], [], list(PRINTED["LDP"].items())]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_gaussian_noise_is_dashed_and_the_papers_mechanisms_have_their_models_colour(figure, place):
+    model = PANELS[place][1]
+    entries, names = curves(figure, place), MECHANISMS[model].values()
+    dashed = {label for label, entry in entries.items() if entry.look[0] == "--"}
+    assert dashed == {label for label, _, delta, *_ in names if delta}
+    assert entries["Algorithm 1 as printed"].colour == PRIVACY[model].lower()
 
 
 def test_no_two_mechanisms_look_alike(figure):
-    """Nor in the other model's panels: both legends stand below all of them."""
-    entries = [*legend(figure, 0).values(), *legend(figure, 1).values()]
-    assert len({(entry.colour, entry.look) for entry in entries}) == len(entries)
+    """Nor in the other model's panels, beside which they stand."""
+    entries = [*curves(figure, 0).values(), *curves(figure, 1).values()]
+    assert len({look(entry) for entry in entries}) == len(entries)
     assert len({(entry.colour, entry.marker) for entry in entries}) == len(entries)
 
 
@@ -224,7 +215,7 @@ def test_an_arm_that_certifies_something_else_is_refused(of, changes, tmp_path):
 
 def test_a_run_that_ended_before_a_release_is_drawn_as_all_of_its_mechanism():
     figure = STUDY.draw(with_certificate("step_toeplitz", add_remove=0.0, replace_one=0.0, delta=0.0))
-    (line,) = curves(figure, 2)["Toeplitz, δ = 1e-6"]
+    line = curves(figure, 2)["Toeplitz, δ = 1e-6"]
     np.testing.assert_array_equal(line.x, sorted(EPSILONS))
 
 
