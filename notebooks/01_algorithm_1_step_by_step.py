@@ -520,7 +520,9 @@ for name, run, scale, a in panels:
     plain = name.replace("$", "").replace("\\", "")
     print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in in_episode(run, scale, EPISODES[-1], a)))
 
-print(f"\nvisits before the privacy term alone is below H, 20 S E iota:   {20 * S * E * iota:12,.0f}")
+alone = (sqrt(2 * iota) / H + 4 * sqrt(iota)) ** 2  # without privacy and variance
+print(f"\nvisits before the other terms are below H, without privacy:     {alone:12,.0f}")
+print(f"visits before the privacy term alone is below H, 20 S E iota:   {20 * S * E * iota:12,.0f}")
 print(f"the same at epsilon = 1:                                        {20 * S * EPSILON * E * iota:12,.0f}")
 print(
     f"visits of s' before the minimum is below H^2, 1000^2 H S A iota^2: {1000**2 * H * S * A * iota**2:,.0f}"
@@ -539,7 +541,7 @@ assert (non_private_plan.Q[0] == H).all() and (non_private_plan.Q[H - 1] < H).an
 # - **Privacy decides.** At $\epsilon = 300$ the third term needs $\widetilde N > 44{,}926$ at one pair to fall
 #   below $H$; at $\epsilon = 1$, 300 times as much. Until then line 9 returns $H$ for every pair:
 #   $\widetilde Q = H$ exactly, all actions tie, and the regret is linear.
-# - **Without privacy the constants still wait.** The bonus itself falls below $H$ after about 320 visits, but
+# - **Without privacy the constants still wait.** The bonus itself falls below $H$ after 321 visits, but
 #   line 9 adds $\widetilde P\widetilde V_{h+1}$, and that is $H$ as long as the *next* step knows nothing.
 #   Knowledge comes from the last step backwards, one step after the other: after 400 episodes step 4 has
 #   learned something, step 1 nothing.

@@ -81,6 +81,31 @@ def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
     assert file.stat().st_size < 500_000
 
 
+YEARS = {"2011", "2023"}  # of papers
+IN_WORDS = re.compile(r"(?<![\w.,^/-])\d{1,3}(?:(?:\{,\}|,)\d{3})+|(?<![\w.,^/])\d{3,}(?![\w.])")
+
+
+@notebooks
+def test_numbers_in_its_words_are_those_of_its_cells(path):
+    """Every number of three digits or more stands in its code, or in what that prints."""
+    assert unfounded(jupytext.read(path.with_suffix(".ipynb"))) <= YEARS
+
+
+def test_a_number_in_words_that_no_cell_has_is_noticed():
+    notebook = jupytext.read(NOTEBOOKS[0].with_suffix(".ipynb"))
+    notebook.cells[0].source += " 12{,}345 visits"
+    assert unfounded(notebook) - YEARS == {"12345"}
+
+
+def unfounded(notebook) -> set[str]:
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    shown = [cell.source.replace("_", "") for cell in code]
+    shown += [output.get("text", "") for cell in code for output in cell.outputs]
+    words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    there = {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d,]*", "\n".join(shown))}
+    return {re.sub(r"\D", "", number) for number in IN_WORDS.findall(words)} - there
+
+
 @notebooks
 def test_comes_in_by_the_public_door(path):
     """`import dpucbvi as dp`, with a word on how to install it, and nothing else of this repository."""
