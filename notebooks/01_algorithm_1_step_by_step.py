@@ -15,8 +15,8 @@
 # # Algorithm 1, step by step
 #
 # DP-UCBVI (Qiao and Wang, 2023) on an MDP small enough to look at every number. Read it beside the paper's
-# Algorithm 1 and Section 5; each section below names the lines it shows. Every number comes from the functions
-# of the package, so what you see is what the experiments run.
+# Algorithm 1 and Section 5; each section below names the lines it shows. The formulas are written out here, as
+# the paper has them, and set against what `dp.run` does: their numbers must agree with the package's.
 #
 # | section | lines of Algorithm 1 | what it shows |
 # |---|---|---|
@@ -44,13 +44,23 @@
 # | $E_{\epsilon,\beta}$, or $E$ | how far a private count may be from the truth (Assumption 3.1, section 3) |
 # | $\iota = \log(30HSAT/\beta)$ | the logarithm of every confidence width (section 6) |
 #
-# The drawing code lies in `pictures/algorithm1.py`; a cell that ends in `draw.` shows its picture.
+# A cell that ends in `draw.` shows its picture.
 
 # %%
+try:
+    import dpucbvi as dp
+except ModuleNotFoundError as missing:
+    raise SystemExit("run `pip install '.[paper,notebooks]'` in a copy of the repository first") from missing
+
+# %%
+from functools import cache
+from itertools import product
+from math import ceil, log, log2, sqrt
+from types import SimpleNamespace
+
+import cvxpy as cp
 import numpy as np
 import pictures.algorithm1 as draw
-
-import dpucbvi as dp
 
 # %% [markdown]
 # ## 1. The MDP and its optimal value (line 1)
@@ -62,8 +72,7 @@ import dpucbvi as dp
 # $$Q^\star_h(s,a) = r_h(s,a) + \sum_{s'} P_h(s'|s,a)\, V^\star_{h+1}(s'), \qquad
 #   V^\star_h(s) = \max_a Q^\star_h(s,a), \qquad V^\star_{H+1} = 0.$$
 # %%
-from dpucbvi.environments import LEFT, RIGHT
-
+LEFT, RIGHT = 0, 1
 mdp = dp.riverswim(S=3, H=4)
 H, S, A = mdp.H, mdp.S, mdp.A
 V_star, Q_star = dp.optimal_values(mdp)
@@ -89,16 +98,41 @@ draw.the_river(mdp, V_star, pi_star)
 # uniformly random policy in sections 2 to 5; from section 6 on the algorithm chooses.
 
 # %%
-from dpucbvi.counts import as_counts, statistics
-from dpucbvi.mdp import rollout, uniforms_per_episode
-from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
+K, USERS, SEED, EPSILON = 400, 300, 1, 300.0
 
-K, USERS, SEED = 400, 300, 1
-environment = np.random.default_rng(seed_stream(SEED, "environment"))
-uniform_policy = np.full((H, S, A), 1 / A)
-users = [rollout(mdp, uniform_policy, environment.random(uniforms_per_episode(H))) for _ in range(USERS)]
-sigma = [statistics(user, H, S, A) for user in users]  # one vector per user, all counters of the three families
-N = as_counts(np.sum(sigma, axis=0), H, S, A)
+
+def random_users(epsilon):
+    """Users who act at random; the noisy and the private counts after each of them (sections 3 and 4)."""
+    users, noisy, private = [], [], []
+
+    def uniform_policy(problem, counts):
+        plan = dp.Plan(np.full((H, S, A), 1 / A), np.zeros((H, S, A)), np.zeros((H + 1, S)))
+        while True:
+            user = yield plan
+            counts.update(user)
+            users.append(user)
+            noisy.append(counts.N_hat)
+            private.append(counts.counts)
+
+    uniform_policy.reads_trajectories = True  # so that we can look at the users; nothing is certified then
+    dp.run(mdp, uniform_policy, dp.Central(epsilon), K=K, seed=SEED)
+    return users[:USERS], noisy[:USERS], private[:USERS]
+
+
+def added_by(user, H, S, A):
+    """What one user adds to the three families."""
+    N_sa, N_sas, R = np.zeros((H, S, A)), np.zeros((H, S, A, S)), np.zeros((H, S, A))
+    for h in range(H):
+        s, a = user.s[h], user.a[h]
+        N_sa[h, s, a] += 1
+        N_sas[h, s, a, user.s[h + 1]] += 1
+        R[h, s, a] += user.r[h]
+    return dp.Counts(N_sa, N_sas, R)
+
+
+users, noisy, private = random_users(EPSILON)
+sigma = [added_by(user, H, S, A) for user in users]
+N = dp.Counts(*(sum(family) for family in zip(*sigma, strict=True)))
 
 print("user 1: states", users[0].s, "actions", users[0].a, "rewards", users[0].r)
 assert (N.N_sa.sum(axis=(1, 2)) == USERS).all()  # every user is counted once in every step ...
@@ -126,21 +160,21 @@ draw.counts_by_step(N.N_sa, USERS)
 # with another. Section 9 says what this means for $\epsilon$. For a tiny MDP we can try every pair of
 # trajectories.
 
+
 # %%
-from itertools import product
-
-from dpucbvi.mdp import Trajectory
-
-
 def every_trajectory(H, S, A):
     """All trajectories with rewards 0 or 1."""
     rewards = product((0, 1), repeat=H)
     for s, a, r in product(product(range(S), repeat=H + 1), product(range(A), repeat=H), rewards):
-        yield Trajectory(np.array(s), np.array(a), np.array(r, dtype=float))
+        yield SimpleNamespace(s=s, a=a, r=r)
+
+
+def as_vector(counts):
+    return np.concatenate([family.ravel() for family in counts])
 
 
 for steps in (1, 2):
-    vectors = np.array([statistics(t, steps, 2, 2) for t in every_trajectory(steps, 2, 2)])
+    vectors = np.array([as_vector(added_by(t, steps, 2, 2)) for t in every_trajectory(steps, 2, 2)])
     absent = np.abs(vectors).sum(axis=1).max()
     replaced = np.abs(vectors[:, None] - vectors).sum(axis=2).max()
     print(f"H = {steps}: {len(vectors)} trajectories, all three families together change by at most")
@@ -160,25 +194,25 @@ for steps in (1, 2):
 #   \qquad L = \lceil \log_2 K \rceil .$$
 #
 # A user lies in at most $L$ blocks, so the cost grows with $\log K$ only; the 3 shares $\epsilon$ among the
-# three families. Below, a tree for $K = 16$. The mechanism runs on a stream of zeros, so that its output *is*
-# its noise.
+# three families. Below, the noise of a tree for $K = 16$ users.
+
 
 # %%
-from dpucbvi.mechanisms.binary import BinaryMechanism, levels
+def levels(K):
+    return ceil(log2(K))
+
 
 K_TREE, T_TREE = 16, 13
-tree = BinaryMechanism(size=1, L=levels(K_TREE), scale=1.0, stream=LaplaceStream(seed_stream(SEED, "privacy")))
-releases = {}  # t -> the blocks of the release after user t, as (level, last user): noise
+rng = np.random.default_rng(SEED)
+noise = {}  # of every block, as (level, last user): drawn when the block closes, and kept
+releases = {}  # t -> the blocks of the release after user t, with their noise
 for t in range(1, K_TREE):
-    released = tree.release(np.zeros(1))[0]
-    releases[t] = {(i, (t >> i) << i): tree.noise[i, 0] for i in range(tree.L) if t >> i & 1}
-    assert np.isclose(released, sum(releases[t].values()))
+    blocks = [(i, (t >> i) << i) for i in range(levels(K_TREE)) if t >> i & 1]
+    releases[t] = {block: noise.setdefault(block, rng.laplace()) for block in blocks}
 
-noise = {block: value for release in releases.values() for block, value in release.items()}
-assert all(noise[block] == value for release in releases.values() for block, value in release.items())
-assert len(set(noise.values())) == K_TREE - 1  # a block's noise never changes, and no two blocks share one
+assert len(noise) == K_TREE - 1  # every release closes one block, and draws one noise
 assert len(releases[T_TREE]) == T_TREE.bit_count() == 3
-draw.tree(tree.L, noise, releases[T_TREE], T_TREE)
+draw.tree(levels(K_TREE), noise, releases[T_TREE], T_TREE)
 
 # %% [markdown]
 # Now all 120 counters of our MDP at once, for $K = 400$ users and $\epsilon = 300$. So large an $\epsilon$
@@ -200,46 +234,20 @@ draw.tree(tree.L, noise, releases[T_TREE], T_TREE)
 #
 # **How $E$ follows from the noise.** The paper prints its order only,
 # $\widetilde O(H/\epsilon)$; `confidence.py` proves a value. A release of a counter is off by a sum of at most
-# $L$ draws of $\mathrm{Lap}(b)$. Chernoff's method gives a bound that such a sum exceeds with probability at
-# most $p$. There are 120 counters and $K-1$ releases, so with $p = (\beta/3) / (120\,(K-1))$ none exceeds it
-# with probability $1-\beta/3$; and $E$ is four times this bound.
+# $L$ draws of $\mathrm{Lap}(b)$. Chernoff's method bounds it: with probability $1-p$ the sum is at most
+# $b \min_{0<\theta<1} \big(\log\tfrac 2p - L\log(1-\theta^2)\big)/\theta$ in absolute value. There are 120
+# counters and $K-1$ releases, so with $p = (\beta/3) / (120\,(K-1))$ none exceeds the bound with probability
+# $1-\beta/3$; and $E$ is four times this bound.
 
 # %%
-from dpucbvi.bonus import log_iota
-from dpucbvi.confidence import laplace_sum_bound
-from dpucbvi.counts import PrivateCounts, counters
-from dpucbvi.projection import closed_form, no_postprocess
-
-EPSILON, BETA = 300.0, 0.05
+BETA = 0.05  # what dp.run takes, too
 problem = dp.Problem(H, S, A, K, BETA)
-size = counters(H, S, A)
-
-
-class RecordedCounts(PrivateCounts):
-    """Private counts that keep a copy of the noisy and the private ones, for the pictures."""
-
-    def update(self, trajectory):
-        N_tilde = super().update(trajectory)
-        self.history = [*getattr(self, "history", []), (self.N_hat, N_tilde)]
-        return N_tilde
-
-
-def counts_for(epsilon, seed):
-    """Central with the proven E and the LP's closed form; the true counts and E = 0 if epsilon is infinite."""
-    privatizer = dp.NonPrivate() if np.isinf(epsilon) else dp.Central(epsilon)
-    release = privatizer.release(problem, H, seed_stream(seed, "privacy"))
-    postprocess = no_postprocess if np.isinf(epsilon) else closed_form
-    return RecordedCounts(release, postprocess, privatizer.noise_of(problem, H).E, H, S, A)
-
-
-privatizer = counts_for(EPSILON, SEED)
+size = H * S * A * (S + 2)
 b, E, *_ = dp.Central(EPSILON).noise_of(problem, H)
-for user in users:
-    privatizer.update(user)  # line 17
-noisy, private = zip(*privatizer.history, strict=True)
 
 p = BETA / 3 / (size * (K - 1))
-bound = b * laplace_sum_bound(levels(K), p)
+theta = np.linspace(0, 1, 100_001)[1:-1]
+bound = b * ((log(2 / p) - levels(K) * np.log(1 - theta**2)) / theta).min()
 print(f"L and b             L = {levels(K)} levels, b = 3HL/epsilon = {b:.2f}")
 print(f"one draw of Lap(b)  standard deviation {np.sqrt(2) * b:.2f}")
 print(f"one release         {levels(K)} draws: standard deviation {np.sqrt(2 * levels(K)) * b:.2f}")
@@ -247,11 +255,11 @@ print(f"all releases        {size} x {K - 1} of them, each above its bound with 
 print(f"the bound           {bound:.1f}, so E = 4 x {bound:.1f} = {E:.1f}")
 b_1, E_1, *_ = dp.Central(1.0).noise_of(problem, H)
 print(f"at epsilon = 1      b = {b_1:.0f} and E = {E_1:,.0f}, with {USERS} users")
-assert np.isclose(E, 4 * bound) and problem.T == K * H
+assert np.isclose(b, 3 * H * levels(K) / EPSILON) and np.isclose(E, 4 * bound)
 
 # %%
 cell = (1, 0, RIGHT)  # step 2, state 0, action right
-true = np.cumsum([as_counts(x, H, S, A).N_sa[cell] for x in sigma])
+true = np.cumsum([user.N_sa[cell] for user in sigma])
 N_hat_k = np.array([counts.N_sa[cell] for counts in noisy])
 N_tilde_k = np.array([counts.N_sa[cell] for counts in private])
 
@@ -283,8 +291,25 @@ draw.one_counter(true, N_hat_k, N_tilde_k, E, levels(K))
 # $-3$ must rise to 0, so $t = 3$, and a whole segment is optimal; the package takes its point nearest to
 # $\widehat N$. At the right the counts are fine but their sum is too large, and both must fall by 3.
 
+
 # %%
-from dpucbvi.projection import CvxpyPostprocess, project_row
+def lp(y, n, w):
+    """A minimiser and the optimal value of Eq. 4, with w = E/4, by the solver HiGHS."""
+    x, t = cp.Variable(len(y), nonneg=True), cp.Variable()
+    cp.Problem(cp.Minimize(t), [cp.abs(x - y) <= t, cp.abs(cp.sum(x) - n) <= w]).solve(solver="HIGHS")
+    return x.value, float(t.value)
+
+
+def nearest_minimiser(y, n, w):
+    """max(y - λ, 0) with the λ of least |λ| that meets the constraint on the sum; 0 if no x meets it."""
+    x, n = np.maximum(y, 0.0), max(n, -w)
+    if abs(x.sum() - n) <= w:
+        return x
+    wanted = n + w if x.sum() > n else n - w
+    largest_first = np.sort(y)[::-1]
+    lam = ((np.cumsum(largest_first) - wanted) / np.arange(1, len(y) + 1)).max()
+    return np.maximum(y - lam, 0.0)
+
 
 W_PLANE = 4.0  # E/4
 examples = []
@@ -292,13 +317,13 @@ for title, y, n in (
     ("A negative count: many minimisers", np.array([14.0, -3.0]), 9.0),
     ("Too large a sum: one minimiser", np.array([9.0, 6.0]), 5.0),
 ):
-    x = project_row(y, n, W_PLANE)
-    _, t = CvxpyPostprocess(solver="HIGHS").solve(y[None], np.array([n]), W_PLANE)
+    x = nearest_minimiser(y, n, W_PLANE)
+    _, t = lp(y, n, W_PLANE)
     print(
         f"noisy {y}, N_hat(s,a) = {n:g}: projected {x}, sum {x.sum():g}, largest move {np.abs(x - y).max():g}"
     )
-    assert np.isclose(t[0], np.abs(x - y).max()) and np.isclose(t[0], 3.0)
-    examples.append((title, y, n, x, t[0]))
+    assert np.isclose(t, np.abs(x - y).max()) and np.isclose(t, 3.0)
+    examples.append((title, y, n, x, t))
 draw.the_lp_in_two_dimensions(examples, W_PLANE)
 
 # %% [markdown]
@@ -309,7 +334,7 @@ draw.the_lp_in_two_dimensions(examples, W_PLANE)
 h, s, a = 1, 0, LEFT
 N_hat, N_tilde = noisy[-1], private[-1]
 y, n = N_hat.N_sas[h, s, a], N_hat.N_sa[h, s, a]
-x = project_row(y, n, E / 4)
+x = nearest_minimiser(y, n, E / 4)
 row = {
     "true N": N.N_sas[h, s, a],
     "noisy N_hat": y,
@@ -326,16 +351,19 @@ assert np.allclose(x + E / (2 * S), N_tilde.N_sas[h, s, a])
 assert np.isclose(N_tilde.N_sas[h, s, a].sum(), N_tilde.N_sa[h, s, a])
 
 # %% [markdown]
-# The package has the LP twice: solved by cvxpy, and as a closed form,
-# $x_{s'} = \max(\widehat N(s,a,s') - \lambda, 0)$ with the $\lambda$ of least $|\lambda|$ that meets the
-# constraint on the sum (`projection.py` has the proof). They agree on all 24 rows of an episode:
+# The package does not call a solver in every episode: it has the closed form of `nearest_minimiser`,
+# $x_{s'} = \max(\widehat N(s,a,s') - \lambda, 0)$ (`projection.py` has the proof). On all 24 rows of this
+# episode it attains the optimal value of the LP, and shifted it is the $\widetilde N$ of the package:
 
 # %%
-by_cvxpy = CvxpyPostprocess(solver="HIGHS")(N_hat.N_sa, N_hat.N_sas, E)
-by_closed_form = closed_form(N_hat.N_sa, N_hat.N_sas, E)
-difference = np.abs(by_cvxpy.N_sas - by_closed_form.N_sas).max()
-print(f"largest difference on {by_closed_form.N_sa.size} rows: {difference:.1e}")
-assert np.allclose(by_cvxpy.N_sas, by_closed_form.N_sas, atol=1e-5)
+worse = 0
+for row in np.ndindex(H, S, A):
+    y, n = N_hat.N_sas[row], N_hat.N_sa[row]
+    x = nearest_minimiser(y, n, E / 4)
+    worse += np.abs(x - y).max() > lp(y, n, E / 4)[1] + 1e-6
+    assert np.allclose(x + E / (2 * S), N_tilde.N_sas[row])
+print(f"rows that move further than the LP's optimum: {worse} of {H * S * A}")
+assert worse == 0
 
 # %% [markdown]
 # **The LP has many minimisers.** It looks only at the largest move. Take
@@ -346,19 +374,17 @@ assert np.allclose(by_cvxpy.N_sas, by_closed_form.N_sas, atol=1e-5)
 
 # %%
 y_example, n_example, w = np.array([30.0, -4.0, 12.0, -7.0, 5.0]), 38.0, 20.0
-nearest = project_row(y_example, n_example, w)
+nearest = nearest_minimiser(y_example, n_example, w)
 other = np.array([23.0, 0.0, 5.0, 0.0, 0.0])
-solver_x, solver_t = CvxpyPostprocess(solver="HIGHS", canonical=False).solve(
-    y_example[None], np.array([n_example]), w
-)
+solver_x, solver_t = lp(y_example, n_example, w)
 print("nearest           ", nearest, "largest move", np.abs(nearest - y_example).max())
 print("another minimiser ", other, "largest move", np.abs(other - y_example).max())
-print("HiGHS returns     ", solver_x[0].round(6), "optimal value", solver_t.round(6))
+print("HiGHS returns     ", solver_x.round(6), "optimal value", round(solver_t, 6))
 
-for candidate in (nearest, other, solver_x[0]):
+for candidate in (nearest, other, solver_x):
     assert (candidate >= -1e-9).all() and abs(candidate.sum() - n_example) <= w + 1e-9  # feasible
     assert np.isclose(np.abs(candidate - y_example).max(), 7.0)  # and optimal
-assert np.isclose(solver_t[0], 7.0) and nearest.tolist() == [30, 0, 12, 0, 5]
+assert np.isclose(solver_t, 7.0) and nearest.tolist() == [30, 0, 12, 0, 5]
 draw.two_minimisers(y_example, nearest, other, 4 * w / (2 * 5))
 
 # %% [markdown]
@@ -370,8 +396,16 @@ draw.two_minimisers(y_example, nearest, other, 4 * w / (2 * 5))
 # Compare four versions of $P_3(\cdot|s,a)$, step 3, where every state has been seen. The raw quotient
 # $\widehat N(s,a,s')/\widehat N(s,a)$ is what earlier algorithms use (Remark 3.2).
 
+
 # %%
-from dpucbvi.algorithm1 import private_estimates
+def private_estimates(counts, h):
+    """P_tilde and r_tilde of step h; 0 where nothing was counted."""
+    P, r = np.zeros((S, A, S)), np.zeros((S, A))
+    for s, a in np.argwhere(counts.N_sa[h] > 0):
+        P[s, a] = counts.N_sas[h, s, a] / counts.N_sa[h, s, a]
+        r[s, a] = np.clip(counts.R[h, s, a] / counts.N_sa[h, s, a], 0, 1)
+    return P, r
+
 
 h = 2
 with np.errstate(all="raise"):
@@ -412,30 +446,24 @@ draw.four_estimates(versions)
 # $g$ is above $H^2$ in every run of ordinary length, so the fourth term is
 # $4\sqrt{\iota}\,H/\sqrt{\widetilde N}$.
 #
-# The loop below is all there is around the algorithm: `dp_ucbvi` yields a policy, the user plays it, her
-# trajectory goes back in.
+# `dp.run` runs the algorithm. Its `watch` is handed the plan of every episode and the counts that it was made
+# from, so that we can work out each term again.
+
 
 # %%
-from functools import cache
-
-from dpucbvi.algorithm1 import dp_ucbvi
-from dpucbvi.bonus import bernstein_bonus, bernstein_constants, bernstein_terms, next_value_gap
-
-
 @cache
 def trained(epsilon, scale, seed):
-    """K episodes of Algorithm 1: the plans, the exact regret after each episode, the privatizer."""
-    privatizer = counts_for(epsilon, seed)
-    environment = np.random.default_rng(seed_stream(seed, "environment"))
-    algorithm = dp_ucbvi(problem, privatizer, bernstein_constants(problem, privatizer.E, scale))
-    plans, regret = [next(algorithm)], []
-    for k in range(1, K + 1):
-        trajectory = rollout(mdp, plans[-1].pi, environment.random(uniforms_per_episode(H)))  # line 16
-        s_1 = trajectory.s[0]
-        regret.append(V_star[0, s_1] - dp.policy_values(mdp, plans[-1].pi)[0, s_1])
-        if k < K:  # nobody plans on the counts after the last user: they are not released (D4)
-            plans.append(algorithm.send(trajectory))  # line 17, then lines 4-15 of the next episode
-    return plans, np.cumsum(regret), privatizer
+    """K episodes of Algorithm 1: the plans, the counts behind them, the regret after each episode, and E."""
+    plans, counts = [], []
+
+    def watch(k, plan, behind):
+        plans.append(plan)
+        counts.append(behind)
+
+    privatizer = dp.NonPrivate() if np.isinf(epsilon) else dp.Central(epsilon)
+    agent = dp.DPUCBVI(bonus_scale=scale)
+    run = dp.run(mdp, agent, privatizer, K=K, seed=seed, engine="reference", watch=watch)
+    return SimpleNamespace(plans=plans, counts=counts, regret=run.regret, E=run.E)
 
 
 SCALE, SCALE_NON_PRIVATE = 3e-4, 0.02
@@ -445,21 +473,36 @@ scaled_non_private = trained(np.inf, SCALE_NON_PRIVATE, SEED)
 scaled_central = trained(EPSILON, SCALE, SEED)
 
 # %%
+iota = log(30 * H * S * A * problem.T / BETA)
+
+
+def gap(n, E):
+    """min{g(n), H^2}."""
+    if n == 0:
+        return H**2
+    g = H**3 * S * A * iota**2 / n + H**4 * S**4 * A**2 * iota**4 * (E**2 + H**2) / n**2
+    return min(1000**2 * g, H**2)
+
+
+def four_terms(counts, E, V_next, h, s, a):
+    """The four terms of line 7: variance, reward, privacy, next value. It takes a count above 0."""
+    n, P = counts.N_sa[h, s, a], private_estimates(counts, h)[0][s, a]
+    variance = P @ (V_next - P @ V_next) ** 2
+    gaps = np.zeros(S)  # there is no step after the last one, and nothing to make up for (D2)
+    if h + 1 < H:
+        gaps = np.array([gap(visits, E) for visits in counts.N_sa[h + 1].sum(axis=-1)])
+    privacy = 20 * H * S * E * iota / n
+    return np.array(
+        [2 * sqrt(variance * iota / n), sqrt(2 * iota / n), privacy, 4 * sqrt(iota * (P @ gaps) / n)]
+    )
+
+
 EPISODES = [10, 25, 50, 100, 200, 400]
 
 
-def four_terms(run, scale, k, h, s, a):
-    """The four terms of line 7, scaled, as episode k of a run computed them."""
-    plans, _, privatizer = run
-    _, counts = privatizer.history[k - 2]  # what line 17 of episode k - 1 returned
-    constants = bernstein_constants(problem, privatizer.E, scale)
-    P, _ = private_estimates(counts, h)
-    gap = np.array([next_value_gap(n, constants) for n in counts.N_sa[h + 1].sum(axis=-1)])
-    V_next, n = plans[k - 1].V[h + 1], counts.N_sa[h, s, a]
-    terms = scale * np.array(bernstein_terms(n, P[s, a], V_next, gap, constants))
-    assert np.isclose(terms.sum(), bernstein_bonus(n, P[s, a], V_next, gap, constants))
-    assert (gap == H**2).all()  # the minimum in the fourth term is H^2, always
-    return terms
+def in_episode(run, scale, k, a):
+    """The terms, scaled, at the first step and state in episode k of a run."""
+    return scale * four_terms(run.counts[k - 1], run.E, run.plans[k - 1].V[1], 0, 0, a)
 
 
 panels = [  # a literal run never tries right in step 1: its ties go to the lowest action (D3)
@@ -468,26 +511,26 @@ panels = [  # a literal run never tries right in step 1: its ties go to the lowe
     (f"times {SCALE_NON_PRIVATE:g}, non-private", scaled_non_private, SCALE_NON_PRIVATE, RIGHT),
     (rf"times {SCALE:g}, $\epsilon = {EPSILON:g}$", scaled_central, SCALE, RIGHT),
 ]
-bars = [
-    (name, a, np.array([four_terms(run, scale, k, 0, 0, a) for k in EPISODES]))
-    for name, run, scale, a in panels
-]
+bars = [(name, a, np.array([in_episode(run, scale, k, a) for k in EPISODES])) for name, run, scale, a in panels]
 draw.bonus_by_term(bars, EPISODES, H)
 
 # %%
 print("the terms of the last bar      " + "".join(f"{name:>12s}" for name in draw.TERMS))
 for name, run, scale, a in panels:
     plain = name.replace("$", "").replace("\\", "")
-    print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in four_terms(run, scale, EPISODES[-1], 0, 0, a)))
+    print(f"{plain:30s} " + "".join(f"{term:12.4f}" for term in in_episode(run, scale, EPISODES[-1], a)))
 
-iota = log_iota(problem)
-print(f"\nvisits before the privacy term alone is below H, 20 S E iota:   {20 * S * E * iota:12,.0f}")
+alone = (sqrt(2 * iota) / H + 4 * sqrt(iota)) ** 2  # without privacy and variance
+print(f"\nvisits before the other terms are below H, without privacy:     {alone:12,.0f}")
+print(f"visits before the privacy term alone is below H, 20 S E iota:   {20 * S * E * iota:12,.0f}")
 print(f"the same at epsilon = 1:                                        {20 * S * EPSILON * E * iota:12,.0f}")
 print(
     f"visits of s' before the minimum is below H^2, 1000^2 H S A iota^2: {1000**2 * H * S * A * iota**2:,.0f}"
 )
 
-final = {name: run[0][-1] for name, run, _, _ in panels}
+for _, run, _, _ in panels:  # the minimum in the fourth term is H^2 to the end
+    assert all(gap(visits, run.E) == H**2 for visits in run.counts[-1].N_sa.sum(axis=-1).flat)
+final = {name: run.plans[-1] for name, run, _, _ in panels}
 non_private_plan, central_plan = final["literal, non-private"], final[rf"literal, $\epsilon = {EPSILON:g}$"]
 assert (central_plan.Q == H).all()  # after 400 episodes nothing has been learned
 assert (non_private_plan.Q[0] == H).all() and (non_private_plan.Q[H - 1] < H).any()
@@ -498,7 +541,7 @@ assert (non_private_plan.Q[0] == H).all() and (non_private_plan.Q[H - 1] < H).an
 # - **Privacy decides.** At $\epsilon = 300$ the third term needs $\widetilde N > 44{,}926$ at one pair to fall
 #   below $H$; at $\epsilon = 1$, 300 times as much. Until then line 9 returns $H$ for every pair:
 #   $\widetilde Q = H$ exactly, all actions tie, and the regret is linear.
-# - **Without privacy the constants still wait.** The bonus itself falls below $H$ after about 320 visits, but
+# - **Without privacy the constants still wait.** The bonus itself falls below $H$ after 321 visits, but
 #   line 9 adds $\widetilde P\widetilde V_{h+1}$, and that is $H$ as long as the *next* step knows nothing.
 #   Knowledge comes from the last step backwards, one step after the other: after 400 episodes step 4 has
 #   learned something, step 1 nothing.
@@ -519,21 +562,38 @@ assert (non_private_plan.Q[0] == H).all() and (non_private_plan.Q[H - 1] < H).an
 # known yet looks good, gets tried, and its bonus falls. The minimum with the last episode's $\widetilde Q$
 # makes $\widetilde Q$ non-increasing in $k$.
 
+
 # %%
-for plans, _, _ in (literal_non_private, literal_central, scaled_non_private, scaled_central):
-    Q = np.array([plan.Q for plan in plans])
-    assert (np.diff(Q, axis=0) <= 0).all() and (Q <= H).all()  # line 9
-    assert all(np.array_equal(plan.V[:H], plan.Q.max(axis=-1)) for plan in plans)  # line 12
-    assert all(np.array_equal(plan.pi, plan.Q.argmax(axis=-1)) for plan in plans)  # line 13
-for plans, _, _ in (literal_non_private, literal_central):
-    assert all((plan.Q >= Q_star).all() for plan in plans)  # optimism with the constants of the paper
+def planned(counts, E, scale, Q_before):
+    """Lines 4 to 15: Q, V and the policy of an episode."""
+    Q, V = np.empty((H, S, A)), np.zeros((H + 1, S))
+    for h in reversed(range(H)):
+        P, r = private_estimates(counts, h)
+        for s, a in product(range(S), range(A)):
+            bonus = np.inf  # without a count (D1)
+            if counts.N_sa[h, s, a] > 0:
+                bonus = scale * four_terms(counts, E, V[h + 1], h, s, a).sum()
+            Q[h, s, a] = min(Q_before[h, s, a], H, r[s, a] + P[s, a] @ V[h + 1] + bonus)  # line 9
+        V[h] = Q[h].max(axis=-1)  # line 12
+    return dp.Plan(Q.argmax(axis=-1), Q, V)  # line 13
+
+
+for _, run, scale, _ in panels:
+    Q = np.full((H, S, A), float(H))
+    for plan, counts in zip(run.plans, run.counts, strict=True):
+        ours = planned(counts, run.E, scale, Q)
+        assert np.allclose(ours.Q, plan.Q) and np.allclose(ours.V, plan.V)  # the package plans the same
+        assert (plan.Q <= Q).all() and np.array_equal(plan.pi, plan.Q.argmax(axis=-1))
+        Q = plan.Q
+for run in (literal_non_private, literal_central):
+    assert all((plan.Q >= Q_star).all() for plan in run.plans)  # optimism with the constants of the paper
 for name, run in (("non-private", scaled_non_private), ("Central", scaled_central)):
-    share = (run[0][-1].Q >= Q_star).mean()
+    share = (run.plans[-1].Q >= Q_star).mean()
     print(f"scaled, {name}: the last Q is at least Q* at {share:.0%} of all (h, s, a)")
     assert share == 1
 Q_last = {
-    rf"bonus times {SCALE:g}, $\epsilon = {EPSILON:g}$": scaled_central[0][-1].Q,
-    f"bonus times {SCALE_NON_PRIVATE:g}, non-private": scaled_non_private[0][-1].Q,
+    rf"bonus times {SCALE:g}, $\epsilon = {EPSILON:g}$": scaled_central.plans[-1].Q,
+    f"bonus times {SCALE_NON_PRIVATE:g}, non-private": scaled_non_private.plans[-1].Q,
 }
 draw.optimistic_values(Q_star, Q_last, rf"literal, $\epsilon = {EPSILON:g}$")
 
@@ -561,7 +621,7 @@ arms = {
     f"non-private, bonus times {SCALE_NON_PRIVATE:g}": (np.inf, SCALE_NON_PRIVATE),
 }
 curves = {
-    name: np.array([trained(epsilon, scale, seed)[1] for seed in SEEDS])
+    name: np.array([trained(epsilon, scale, seed).regret for seed in SEEDS])
     for name, (epsilon, scale) in arms.items()
 }
 last = [regret[:, -1].mean() for regret in curves.values()]
@@ -616,10 +676,8 @@ assert np.isclose(paper.add_remove, EPSILON) and np.isclose(paper.replace_one, 2
 #    nearly uniform where the true visits are few against $E/2$:
 
 # %%
-coarse = counts_for(30.0, SEED)
-for user in users:
-    N_tilde_30 = coarse.update(user)
-print(f"E = {coarse.E:.0f}. In step 3:")
+N_tilde_30 = random_users(30.0)[2][-1]
+print(f"E = {dp.Central(30.0).noise_of(problem, H).E:.0f}. In step 3:")
 for (s, a), visits in np.ndenumerate(N.N_sa[2]):
     probabilities = private_estimates(N_tilde_30, 2)[0][s, a]
     print(
@@ -627,17 +685,14 @@ for (s, a), visits in np.ndenumerate(N.N_sa[2]):
     )
 
 # %% [markdown]
-# 2. *In section 4, which $\widehat N(s,a)$ makes the LP infeasible, and what does `project_row` return then
-#    (deviation D7)?* One below $-E/4$: the sum of $x \ge 0$ cannot come near it. It returns 0, the nearest it
-#    can do:
+# 2. *In section 4, which $\widehat N(s,a)$ makes the LP infeasible, and what does `nearest_minimiser` return
+#    then (deviation D7)?* One below $-E/4$: the sum of $x \ge 0$ cannot come near it. It returns 0, the nearest
+#    it can do:
 
 # %%
-assert project_row(np.array([1.0, 2.0]), -4.1, 4.0).tolist() == [0.0, 0.0]
-assert project_row(np.array([1.0, 2.0]), -4.0, 4.0).tolist() == [
-    0.0,
-    0.0,
-]  # at the border 0 is the only solution
-assert project_row(np.array([1.0, 2.0]), -3.0, 4.0).sum() > 0
+assert nearest_minimiser(np.array([1.0, 2.0]), -4.1, 4.0).tolist() == [0.0, 0.0]
+assert not nearest_minimiser(np.array([1.0, 2.0]), -4.0, 4.0).any()  # at the border 0 is the only solution
+assert nearest_minimiser(np.array([1.0, 2.0]), -3.0, 4.0).sum() > 0
 
 # %% [markdown]
 # 3. *In section 8, give the non-private curve the factor `SCALE` and more seeds. Which seeds get stuck, and
@@ -646,7 +701,8 @@ assert project_row(np.array([1.0, 2.0]), -3.0, 4.0).sum() > 0
 # %%
 stuck = {}
 for seed in range(6):
-    plans, regret, _ = trained(np.inf, SCALE, seed)
+    run = trained(np.inf, SCALE, seed)
+    plans, regret = run.plans, run.regret
     per_episode = (regret[-1] - regret[-101]) / 100
     below = [f"({h + 1}, {s}{draw.ARROW[a]})" for h, s, a in np.argwhere(plans[-1].Q < Q_star - 1e-9)]
     print(f"seed {seed}: regret {regret[-1]:6.1f}, {per_episode:.3f} in each of the last 100 episodes")

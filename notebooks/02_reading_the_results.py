@@ -24,22 +24,29 @@
 # | 2 | Where does the regret come from? Noise against counts, bonus term by term | formulas |
 # | 3 | When is privacy free? | `+exp=privacy_for_free` |
 #
-# The results that ship are drawn: `dp.load("paper/results/riverswim.npz")` gives the runs of every arm. Where
-# an experiment has none, the notebook makes a few small runs of its own and says so. The drawing code lies in
-# `pictures/results.py`.
+# The stored results of the repository are drawn: `dp.load("paper/results/riverswim.npz")` gives the runs of
+# every curve. Where an experiment has none, the notebook makes a few small runs of its own and says so.
 #
 # Every $\epsilon$ here is pure, and for a user who is added or removed; it is twice that if she is replaced.
 
 # %%
+try:
+    import dpucbvi as dp
+except ModuleNotFoundError as missing:
+    raise SystemExit("run `pip install -e '.[paper,notebooks]'` in a copy of the repository first") from missing
+
+# %%
+from math import ceil, log, log2, sqrt
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pictures.results as draw
 from omegaconf import OmegaConf
 
-import dpucbvi as dp
-
-ROOT = Path(dp.__file__).resolve().parents[1]
+ROOT = Path(dp.__file__).resolve().parents[1]  # -e leaves the package in the repository, beside the results
+if not (ROOT / "paper" / "results").is_dir():
+    raise SystemExit("this notebook reads paper/results: set ROOT to your copy of the repository")
 RESULTS = ROOT / "paper" / "results"
 RIVER, SEEDS = dp.riverswim(), range(3)
 FACTORS = {name: OmegaConf.load(ROOT / f"conf/arm/{name}.yaml") for name in ("dp_ucbvi", "ucbvi")}
@@ -81,8 +88,6 @@ def regret_curve(runs, agent, privatizer, K=50_000):
 # proof, and constants that were fitted to the printed curves.
 
 # %%
-from experiments.studies.shared.printed import printed_curves
-
 arms = stored_runs("riverswim")
 print("stored results" if arms else f"small runs of this notebook ({len(SEEDS)} seeds)")
 EXPERIMENT = OmegaConf.load(ROOT / "conf/exp/riverswim.yaml").arms
@@ -97,7 +102,11 @@ fitted = {
 }
 wide = dp.UCBVI(EXPERIMENT.fitted_ucbvi.bonus.scale)
 baseline_fitted = regret_curve(arms.get("fitted_ucbvi"), wide, dp.NonPrivate())
-printed = {key: (curve.episodes, curve.regret) for key, curve in printed_curves().items()}
+read_off = pd.read_csv(ROOT / "paper" / "figure1_printed.csv", comment="#")
+printed = {
+    key: (rows.episode.to_numpy(float), rows.regret.to_numpy(float))
+    for key, rows in read_off.groupby("curve", sort=False)
+}
 proven, fitted = {"non_private": baseline, **proven}, {"non_private": baseline_fitted, **fitted}
 print("regret after 50,000 episodes    printed    as proven    as fitted")
 for key, curve in printed.items():
@@ -121,8 +130,11 @@ draw.figure_1_three_times(printed, proven, fitted, {key: epsilon for key, (_, ep
 # step counts at most one visit per episode, a pooled one up to $H$. Nothing can be learned from a counter
 # before it is larger than its noise.
 
+
 # %%
-from dpucbvi.mechanisms.binary import levels
+def levels(K):
+    return ceil(log2(K))
+
 
 H, K = 20, 50_000
 problem = dp.Problem(H, RIVER.S, RIVER.A, K, beta=0.05)
@@ -144,8 +156,26 @@ draw.noise_against_counts(k, H, noise)
 # V) = H^2/16$). A bonus above $H$ says nothing: line 9 cuts there.
 
 # %%
-from dpucbvi.bonus import bernstein_terms, next_value_gap
-from dpucbvi.simulate import set_up
+S, A = RIVER.S, RIVER.A
+iota = log(30 * H * S * A * problem.T / problem.beta)
+
+
+def gap(n, E):
+    """The minimum in the fourth term, of a next state with n visits."""
+    g = H**3 * S * A * iota**2 / n + H**4 * S**4 * A**2 * iota**4 * (E**2 + H**2) / n**2
+    return min(1000**2 * g, H**2)
+
+
+def four_terms(visits, E):
+    """Variance, reward, privacy, next value."""
+    n = visits + E
+    return (
+        2 * sqrt(H**2 / 16 * iota / n),
+        sqrt(2 * iota / n),
+        20 * H * S * E * iota / n,
+        4 * sqrt(iota * gap(visits + A * E, E) / n),
+    )
+
 
 cases = [
     (r"literal, $\epsilon=1$", (dp.DPUCBVI(), dp.Central(1.0))),
@@ -153,17 +183,12 @@ cases = [
     (r"calibrated, $\epsilon=570$", private("central", 570.0)),
     (r"calibrated, pooled, $\epsilon=20$", private("central", 20.0, pooled=True)),
 ]
-half = np.full(2, 0.5)
 terms = {}
 print("share of the bonus            privacy, first and last episode     variance, at most")
 for title, (agent, privatizer) in cases:
-    setup = set_up(RIVER, agent, privatizer, K)
-    c, E, per_episode = setup.constants, setup.noise.E, H // setup.G
-    rows = []
-    for visits in k * per_episode:
-        gap = np.full(2, next_value_gap(visits + RIVER.A * E, c))
-        rows.append(bernstein_terms(visits + E, half, np.array([H / 4, 3 * H / 4]), gap, c))
-    terms[title] = c.scale * np.array(rows)
+    G, per_episode = (1, H) if agent.pooled else (H, 1)
+    E = privatizer.noise_of(problem, G).E
+    terms[title] = agent.bonus_scale * np.array([four_terms(visits, E) for visits in k * per_episode])
     share = terms[title] / terms[title].sum(axis=1, keepdims=True)
     plain = title.replace("$", "").replace("\\epsilon", "epsilon")
     print(f"{plain:32} {share[0, 2]:12.1%} {share[-1, 2]:12.1%} {share[:, 0].max():20.2%}")
@@ -188,8 +213,6 @@ draw.bonus_terms(k, H, terms)
 # episodes:
 
 # %%
-from dpucbvi.stats import exponents, tail
-
 arms = stored_runs("privacy_for_free")
 if arms:
     pooled = [runs for key, runs in arms.items() if key.startswith("ucbvi_pooled@")]
@@ -211,8 +234,10 @@ cost = {
     for name, key, model in (("JDP", "jdp", "central"), ("LDP", "ldp", "local"))
 }
 
+late = [i for i, K in enumerate(budgets) if 4 * K >= budgets[-1]]
 slopes = {
-    name: exponents(*tail(np.array(budgets, float), excess[None], 4.0))[0] for name, excess in cost.items()
+    name: np.polyfit(np.log(np.array(budgets)[late]), np.log(excess[late]), 1)[0]
+    for name, excess in cost.items()
 }
 for name, excess in cost.items():
     print(f"{name}:", ", ".join(f"{value:,.0f} at K = {n:,}" for value, n in zip(excess, budgets, strict=True)))
@@ -244,9 +269,9 @@ for name, visits in (("per step", K / 100), ("pooled", K * H / 100)):
 #    larger for every number of visits that can occur:
 
 # %%
-literal = set_up(RIVER, dp.DPUCBVI(), dp.Central(500.0), K)
-assert next_value_gap(K + RIVER.A * literal.noise.E, literal.constants) == H**2
-least = 1000**2 * H * RIVER.S * RIVER.A * literal.constants.iota**2  # by the first part of g alone
+E = dp.Central(500.0).noise_of(problem, H).E
+assert gap(K + A * E, E) == H**2
+least = 1000**2 * H * S * A * iota**2  # by the first part of g alone
 print(f"even with E = 0 it takes more than {least:.0e} visits of a state before g is below H^2")
 
 # %% [markdown]

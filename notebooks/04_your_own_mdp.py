@@ -18,11 +18,17 @@
 # of their own, run, compare, draw.
 
 # %%
+try:
+    import dpucbvi as dp
+except ModuleNotFoundError as missing:
+    raise SystemExit(
+        "run `pip install '.[gymnasium,paper,notebooks]'` in a copy of the repository first"
+    ) from missing
+
+# %%
 import numpy as np
 import pictures.own_mdp as draw
 from pictures import Picture
-
-import dpucbvi as dp
 
 # %% [markdown]
 # ## 1. Arrays

@@ -20,14 +20,18 @@
 # stands in [docs/real_users.md](../docs/real_users.md).
 
 # %%
+try:
+    import dpucbvi as dp
+except ModuleNotFoundError as missing:
+    raise SystemExit("run `pip install '.[paper,notebooks]'` in a copy of the repository first") from missing
+
+# %%
 import os
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pictures.real_users as draw
-
-import dpucbvi as dp
 
 home = tempfile.TemporaryDirectory()
 folder = Path(home.name) / "clinic"

@@ -25,6 +25,7 @@ try:
 except ModuleNotFoundError as missing:
     raise SystemExit("run `pip install '.[paper,notebooks]'` in a copy of the repository first") from missing
 
+# %%
 import numpy as np
 import pictures.attacker as draw
 

@@ -79,7 +79,8 @@ def _write(axes: Axes, label: EndLabel) -> tuple[Annotation, Annotation]:
     size = FontProperties(size=matplotlib.rcParams["axes.labelsize"]).get_size_in_points() - 0.5
     at, beside = (NAMES_AT, 0.5), 5 if label.marker else 3  # points: a narrow panel would have no air
     style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+    up, anchor = (1, "bottom") if label.detail else (0, "center_baseline")
     return (
-        axes.annotate(label.name, at, (beside, 1), color=label.colour, fontsize=size, va="bottom", **style),
+        axes.annotate(label.name, at, (beside, up), color=label.colour, fontsize=size, va=anchor, **style),
         axes.annotate(label.detail, at, (beside, -1), color=QUIET, fontsize=SMALL, va="top", **style),
     )

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -23,6 +23,7 @@ from experiments.studies.shared.printed import DIGITISATION, final_regrets
 from experiments.studies.shared.style import (
     BLACK,
     MARKER,
+    PAGE,
     PRIVACY,
     PRIVATIZERS,
     SMALL,
@@ -90,6 +91,7 @@ MARKS = {  # of the others, by the privatizer's name and whether its noise is Ga
     ("one_step", False): "^",
     ("one_question", False): "s",
 }
+POINTS_A_NAME = 12.0  # a line of text and some air
 STAR: dict[str, Any] = {
     "color": BLACK,
     "marker": "*",
@@ -101,21 +103,19 @@ STAR: dict[str, Any] = {
 
 
 def draw(experiment: StoredExperiment) -> Figure:
-    """Both models, pooled counts above counts per step, one regret axis."""
+    """Both models, pooled counts above counts per step, one regret axis; every curve named at its end."""
     check_same_grid(experiment)
     check_certified(experiment)
     places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
-    legends = [_legend(experiment, model) for model in MODELS]
-    legends[-1].append(Line2D([], [], label="reported in Figure 1", **STAR))
-    figure, panels = new_panels([2.6, 2.6], len(MODELS), sharex=True, sharey=True)
-    figure.legend(handles=legends[0], loc="outside lower left")
-    figure.legend(handles=legends[1], loc="outside lower right")
+    figure, panels = new_panels([2.5, 2.5], len(MODELS), width=PAGE, sharex=True, sharey=True)
     for axes, (panel, counts, model) in zip(panels, places, strict=True):
         _draw_panel(axes, experiment, panel, model)
         axes.set(title=f"{model}, {counts}", ylabel="regret")
         axes.set_xlabel("certified ε, a user replaced", fontsize=SMALL)
         _set_axes(axes, experiment)
         axes.label_outer()
+    for axes, (panel, _, model) in zip(panels, places, strict=True):
+        draw_end_labels(axes, _labels(experiment, panel, model), POINTS_A_NAME)
     return figure
 
 
@@ -143,6 +143,9 @@ def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str
         axes.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
     for epsilon, regret_printed in printed_of(experiment, model).items():
         axes.plot([epsilon], [regret_printed], label="printed", zorder=6, **STAR)
+    if (panel, model) == ("step", "LDP") and printed_of(experiment, model):  # where there is room
+        below: Any = {"xytext": (0, -9), "textcoords": "offset points", "ha": "center", "va": "top"}
+        axes.annotate("reported\nin Figure 1", (epsilon, regret_printed), fontsize=SMALL, **below)
 
 
 def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
@@ -160,9 +163,15 @@ def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
     axes.set_ylim(0.8 * np.min(means), 1.5 * np.max(means))
 
 
-def _legend(experiment: StoredExperiment, model: str) -> list[Line2D]:
-    arms = [first(experiment, of) for of in members(experiment, "pooled", model)]
-    return [Line2D([], [], **look(arm)) for arm in arms]
+def _labels(experiment: StoredExperiment, panel: str, model: str) -> list[EndLabel]:
+    """The name of every curve, at its last ε."""
+    found = []
+    for of in members(experiment, panel, model):
+        x, regret = series(experiment.arms, of, EPSILON)
+        style = look(first(experiment, of))
+        end = float(x[-1]), float(regret.mean(axis=1)[-1])
+        found.append(EndLabel(style["label"], "", style["color"], style["marker"], *end))
+    return found
 
 
 def matched(experiment: StoredExperiment) -> Rows:

@@ -15,7 +15,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
-from dpucbvi.stats import exponent, exponent_text, summarise, tail
+from dpucbvi.stats import bootstrap, exponent, exponent_text, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.arms import check_same_grid, panels_of
@@ -101,8 +101,8 @@ def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
     for arm in arms:
         if arm.K < K:
             continue
-        mean, half_width = summarise(arm.regret)
-        band(axes, arm.episodes, mean, mean - half_width, mean + half_width, color=_hue(arm))
+        mean, low, high = bootstrap(arm.regret)
+        band(axes, arm.episodes, mean, low, high, color=_hue(arm))
         labels.append(EndLabel(_name(arm), "", _hue(arm), _mark(arm), float(K), float(mean[-1])))
     _log_axes(axes, min(FIRST, K / 2), K, [label.y for label in labels])
     axes.set_ylim(bottom=10.0 ** np.floor(np.log10(max(min(label.y for label in labels), 1.0)) - 0.3))
@@ -113,11 +113,10 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
     labels = []
     K = all_costs[0].episodes
     for cost in all_costs:
-        mean, half_width = summarise(cost.excess)
+        mean, low, high = bootstrap(cost.excess)
         first = cost.arms[0]
         shown = mean > 0
         look = {"color": _hue(first), "marker": _mark(first), **MARKER}
-        low, high = mean - half_width, mean + half_width
         band(axes, cost.episodes[shown], mean[shown], low[shown], high[shown], **look)
         if shown[-1]:
             slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")

@@ -4,11 +4,6 @@ A drawing function is marked with `picture` and returns a figure. A cell that en
 picture; in a script nothing happens.
 """
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # experiments/ is never installed
-
 from collections.abc import Callable
 from functools import wraps
 from io import BytesIO

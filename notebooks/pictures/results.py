@@ -3,9 +3,9 @@
 import numpy as np
 
 from dpucbvi.drawing.style import BLACK, BLUE, GREEN, ORANGE, QUIET, VERMILLION
-from experiments.studies.shared.style import HUES
 from pictures import canvas, picture
 
+HUES = {"non_private": BLACK, "jdp_eps2": GREEN, "jdp_eps1": BLUE, "ldp_eps2": VERMILLION}
 NAMES = {
     "non_private": "UCBVI",
     "jdp_eps1": r"JDP $\epsilon=1$",

@@ -1,12 +1,12 @@
-"""The notebooks run from top to bottom, leave nothing behind, and show the package's code, not a copy of it."""
+"""The notebooks run from top to bottom in any folder, leave nothing behind, and need no file but themselves."""
 
 import ast
+import re
 
 import jupytext
 import pytest
 
-import dpucbvi
-from experiments.notebooks import NOTEBOOKS, executed
+from experiments.notebooks import NOTEBOOKS, ROOT, executed, with_pictures
 
 notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 SLOW = {"04_your_own_mdp"}  # its first run compiles for most of a minute
@@ -37,19 +37,55 @@ def test_the_executed_one_beside_it_has_the_same_cells_and_pictures(path):
     """`make notebooks` writes it, for sites that show notebooks without running them."""
     file = path.with_suffix(".ipynb")
     executed = jupytext.read(file)
-    assert [cell.source for cell in executed.cells] == [cell.source for cell in jupytext.read(path).cells]
+    assert [cell.source for cell in executed.cells] == [cell.source for cell in with_pictures(path).cells]
     outputs = [output for cell in executed.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert [output for output in outputs if output.output_type == "error"] == []
     assert file.stat().st_size < 500_000
 
 
+YEARS = {"2011", "2023"}  # of papers
+IN_WORDS = re.compile(r"(?<![\w.,^/-])\d{1,3}(?:(?:\{,\}|,)\d{3})+|(?<![\w.,^/])\d{3,}(?![\w.])")
+
+
+@notebooks
+def test_numbers_in_its_words_are_those_of_its_cells(path):
+    """Every number of three digits or more stands in its code, or in what that prints."""
+    assert unfounded(jupytext.read(path.with_suffix(".ipynb"))) <= YEARS
+
+
+def test_a_number_in_words_that_no_cell_has_is_noticed():
+    notebook = jupytext.read(NOTEBOOKS[0].with_suffix(".ipynb"))
+    notebook.cells[0].source += " 12{,}345 visits"
+    assert unfounded(notebook) - YEARS == {"12345"}
+
+
+def unfounded(notebook) -> set[str]:
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    shown = [cell.source.replace("_", "") for cell in code]
+    shown += [output.get("text", "") for cell in code for output in cell.outputs]
+    words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    there = {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d,]*", "\n".join(shown))}
+    return {re.sub(r"\D", "", number) for number in IN_WORDS.findall(words)} - there
+
+
 @notebooks
 def test_comes_in_by_the_public_door(path):
-    """`import dpucbvi as dp`, and what the door offers is not taken from a room behind it."""
+    """`import dpucbvi as dp`, with a word on how to install it, and nothing else of this repository."""
     tree = ast.parse(path.read_text())
-    doors = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    assert ("dpucbvi", "dp") in {(alias.name, alias.asname) for alias in doors}
-    rooms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    behind = {alias.name for node in rooms if node.module.startswith("dpucbvi") for alias in node.names}
-    assert behind & set(dpucbvi.__all__) == set()
+    imported = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert ("dpucbvi", "dp") in {(alias.name, alias.asname) for alias in imported}
+    assert "pip install" in jupytext.read(path).cells[1].source
+    modules = {alias.name for alias in imported}
+    modules |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name for name in modules if name.startswith(("dpucbvi.", "experiments"))} == set()
+
+
+@notebooks
+def test_carries_its_drawing_code(path):
+    """In one cell, before it is imported, as pictures/ has it; that cell is out of sight."""
+    carried = [cell for cell in with_pictures(path).cells if "remove-input" in cell.metadata.get("tags", [])]
+    (source,) = [cell.source for cell in carried]
+    (module,) = re.findall(r"^import pictures\.(\w+) as draw$", path.read_text(), re.MULTILINE)
+    assert (ROOT / "notebooks" / "pictures" / f"{module}.py").read_text() in source
+    assert carried[0].metadata["jupyter"]["source_hidden"]

@@ -4,6 +4,7 @@ The factors are those of +exp=explain_fit, the runs are others and more. What is
 printed curves and bands rule out and which they leave possible; never what was done.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     if not at_printed_size(experiment):
         return regret.draw(experiment)
     rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
-    figure, (upper, lower) = new_panels([2.6, 0.7 + 0.29 * len(rows)], aligned=False)
+    figure, (upper, lower) = new_panels([2.6, 0.7 + 0.2 * len(rows)], aligned=False)
     _draw_distances(lower, rows)
     _draw_curves(upper, experiment, best(findings(experiment)))
     return figure
@@ -78,7 +79,7 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
         labels.append(EndLabel(*_names(arm), hue, "", float(episodes[-1]), arm.mean))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.margins(y=0.08)  # the highest label stays below the title
+    axes.margins(y=0.12)  # the highest label stays below the title, the factors below the curves
     set_ticks(axes)
     draw_end_labels(axes, labels)
 
@@ -123,10 +124,11 @@ def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
 
 
 def _name(one: Finding) -> str:
-    """The hypothesis in two lines."""
+    """The hypothesis in one line: the scale of its noise says what it leaves out."""
     noise, counts = in_words(one.hypothesis)
-    first, _, last = noise.partition(", ")
-    return f"{first},\n{last}, {counts}"
+    scale = re.search(r"Lap\(.*?\)", noise)
+    drawn = " redrawn" * ("redrawn" in noise)
+    return f"{scale[0] if scale else 'UCBVI'}{drawn}, {counts}"
 
 
 HEADER = (

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.privacy.certificate import rounded_up
-from dpucbvi.stats import summarise, three_digits
+from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.riverswim.report import BASELINE, table, write
@@ -71,8 +71,7 @@ def _draw_arm(axes: Axes, arm: StoredArm) -> None:
     """The mean and its 95% interval; beside the paper's own algorithms the printed curve and its band."""
     hue = HUES[str(arm.printed)]
     dashes = DOTTED if arm.label == BASELINE else "-"
-    mean, half_width = summarise(arm.regret)
-    band(axes, arm.episodes, mean, mean - half_width, mean + half_width, color=hue, linestyle=dashes)
+    band(axes, arm.episodes, *bootstrap(arm.regret), color=hue, linestyle=dashes)
     printed = printed_beside(arm)
     if printed is None or arm.label == BASELINE:
         return

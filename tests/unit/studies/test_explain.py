@@ -137,8 +137,9 @@ def test_the_figure_has_the_nearest_curves(figure, experiment):
 def test_every_curve_has_its_distance_in_its_colour_filled_if_it_ends_in_its_band(figure, experiment):
     right = figure.axes[1]
     rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
-    names = [" ".join(name.split("\n")) for name in ticks(right)[1].values()]
-    assert names == [", ".join(in_words(one.hypothesis)) for one in rows]
+    scales = {"bare": "Lap(1/ε)", "proven": "Lap(3HL/ε)", "redrawn": "Lap(1/ε) redrawn", "ucbvi": "UCBVI"}
+    wanted = [(scales[one.hypothesis.partition("_")[2]], in_words(one.hypothesis)[1]) for one in rows]
+    assert list(ticks(right)[1].values()) == [", ".join(name) for name in wanted]
     assert right.get_title("right") == "(b) distance from the reported curves"
     dots = {(line.y[0], line.colour): line for line in lines(right)}
     assert len(dots) == len(lines(right)) == 6

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import Line, bands, is_log, legend, lines, ticks
+from drawn import Line, bands, is_log, labelled, lines, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
@@ -106,51 +106,57 @@ def figure():
 
 
 def curves(figure, panel: int) -> dict:
-    """The lines of a panel by the name that its model's legend has for their colour, marker and dashes.
-
-    The star stands in the last legend for all panels.
-    """
-    entries = {**legend(figure, panel % 2), STAR: legend(figure, 1)[STAR]}
-    names = {look(entry): label for label, entry in entries.items()}
-    assert len(names) == len(entries)
-    found: dict[str, list] = {}
-    for line in lines(figure.axes[panel]):
-        found.setdefault(names[look(line)], []).append(line)
-    return found
+    """The curves of a panel by the names at their ends."""
+    return labelled(figure.axes[panel])
 
 
 def look(line: Line) -> tuple:
     return line.colour, line.marker, line.look
 
 
-STAR = "reported in Figure 1"
-
-
 @pytest.mark.parametrize("place", range(4))
 def test_every_mechanism_has_its_means_and_intervals_at_its_certified_epsilon(figure, place):
     panel, model = PANELS[place]
-    axes, found, entries = figure.axes[place], curves(figure, place), legend(figure, place % 2)
-    assert set(found) == {STAR, *(label for label, *_ in MECHANISMS[model].values())}
-    assert {star.end for star in found[STAR]} == set(PRINTED[model].items())
+    axes, found = figure.axes[place], curves(figure, place)
+    assert set(found) == {label for label, *_ in MECHANISMS[model].values()}
     for (name, (label, *_)), band in zip(MECHANISMS[model].items(), bands(axes), strict=True):
-        (line,) = found[label]
+        line = found[label]
         runs = np.array([ends(f"{panel}_{name}", e) for e in sorted(EPSILONS)]).T
-        mean, low, high = bootstrap(runs)
         np.testing.assert_array_equal([line.x, band.x], [sorted(EPSILONS)] * 2)
-        np.testing.assert_allclose([line.y, band.low, band.high], [mean, low, high], rtol=1e-12)
-        assert band.colour == entries[label].colour
+        np.testing.assert_allclose([line.y, band.low, band.high], bootstrap(runs), rtol=1e-12)
+        assert band.colour == line.colour
     assert is_log(axes) == (True, True)
     assert axes.get_title("left") == f"{model}, {COUNTS[panel]}"
 
 
-def test_the_legends_name_the_mechanisms_of_their_model(figure):
-    for i, names in enumerate(MECHANISMS.values()):
-        entries = legend(figure, i)
-        assert list(entries) == [*(label for label, *_ in names.values()), *([STAR] if i else [])]
-        dashed = [label for label, entry in entries.items() if entry.look[0] == "--"]
-        assert dashed == [label for label, _, delta, *_ in names.values() if delta]
-    papers = [legend(figure, i)["Algorithm 1 as printed"] for i in range(2)]
-    assert [entry.colour for entry in papers] == [PRIVACY[model].lower() for model in MECHANISMS]
+@pytest.mark.parametrize("place", range(4))
+def test_stars_are_at_the_printed_regrets(figure, place):
+    stars = [line for line in lines(figure.axes[place]) if (line.marker, line.colour) == ("*", "#000000")]
+    assert {star.end: len(star.x) for star in stars} == dict.fromkeys(PRINTED[PANELS[place][1]].items(), 1)
+
+
+def test_one_star_says_what_stars_are(figure):
+    said = [[note.xy for note in axes.texts if "reported" in note.get_text()] for axes in figure.axes]
+    assert said == [[], [], [], list(PRINTED["LDP"].items())]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_gaussian_noise_is_dashed_and_the_papers_mechanisms_have_their_models_colour(figure, place):
+    model = PANELS[place][1]
+    entries, names = curves(figure, place), MECHANISMS[model].values()
+    dashed = {label for label, entry in entries.items() if entry.look[0] == "--"}
+    assert dashed == {label for label, _, delta, *_ in names if delta}
+    assert entries["Algorithm 1 as printed"].colour == PRIVACY[model].lower()
+
+
+def test_no_two_mechanisms_look_alike(figure):
+    """Nor in the other model's panels, beside which they stand."""
+    entries = [*curves(figure, 0).values(), *curves(figure, 1).values()]
+    assert len({look(entry) for entry in entries}) == len(entries)
+    assert len({(entry.colour, entry.marker) for entry in entries}) == len(entries)
+
+
+def test_one_scale_for_all_panels(figure):
     assert ticks(figure.axes[2])[0] == {0.5: "0.5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"}
     assert len({axes.get_ylim() for axes in figure.axes}) == 1  # one scale for all panels
 

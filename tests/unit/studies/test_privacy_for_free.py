@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from drawn import bands, end_labels, is_log, labelled, lines
-from made_up import grid, half_width, mean, stored_arm, stored_experiment
+from made_up import grid, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
+from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.privacy_for_free import STUDY, costs, episodes_until_free
 
@@ -57,8 +58,9 @@ def test_the_longest_runs_are_on_the_left(figure, row):
         np.testing.assert_array_equal(line.x, grid(K))
         np.testing.assert_allclose(line.y, mean(arm), rtol=1e-12, err_msg=name)
         assert band.colour == line.colour
-        np.testing.assert_allclose(band.low, mean(arm) - half_width(arm), rtol=1e-9)
-        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
+        _, low, high = bootstrap(arm.regret)
+        np.testing.assert_allclose(band.low, np.maximum(low, 1e-3 * mean(arm)), rtol=1e-9)
+        np.testing.assert_allclose(band.high, high, rtol=1e-9)
 
 
 def excess(panel: str, which: tuple[str, float]) -> np.ndarray:
@@ -79,11 +81,11 @@ def test_the_costs_are_on_the_right(figure, row):
     assert len(filled) == len(curves)
     for which, band in zip(ADDED, filled, strict=True):
         line, cost = curves[NAMES[which]], excess(panel, which)
-        wanted, half = cost.mean(axis=0), 4.302652729911275 * cost.std(axis=0, ddof=1) / np.sqrt(3)
+        wanted, low, high = cost.mean(axis=0), *bootstrap(cost)[1:]
         np.testing.assert_array_equal(line.x, sorted(STEPS[panel]))
         np.testing.assert_allclose(line.y, wanted, rtol=1e-9)
-        np.testing.assert_allclose(band.low, np.maximum(wanted - half, 1e-3 * wanted), rtol=1e-9)
-        np.testing.assert_allclose(band.high, wanted + half, rtol=1e-9)
+        np.testing.assert_allclose(band.low, np.maximum(low, 1e-3 * wanted), rtol=1e-9)
+        np.testing.assert_allclose(band.high, high, rtol=1e-9)
         assert line.marker == labels[NAMES[which]].marker != ""
         K = np.array(sorted(STEPS[panel]), dtype=float)
         last = K >= K[-1] / 16.0

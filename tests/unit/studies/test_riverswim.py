@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import bands, is_log, legend, lines, said
-from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
+from made_up import RIVER, grid, mean, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 from scipy.stats import binomtest
 
-from dpucbvi.stats import paired
+from dpucbvi.stats import bootstrap, paired
 from experiments.lab.shipped import Shipped
 from experiments.studies.riverswim import STUDY
 from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled, tail
@@ -69,10 +69,9 @@ def test_every_arm_of_a_panel_has_its_curve_and_its_interval(figure, experiment,
     for arm, line, band in zip(arms, found, filled, strict=True):
         np.testing.assert_array_equal(line.x, EPISODES)
         np.testing.assert_allclose(line.y, mean(arm), rtol=1e-12)
-        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
-        np.testing.assert_allclose(
-            band.low, np.maximum(mean(arm) - half_width(arm), 1e-3 * mean(arm)), rtol=1e-9
-        )
+        _, low, high = bootstrap(arm.regret)
+        np.testing.assert_allclose(band.high, high, rtol=1e-9)
+        np.testing.assert_allclose(band.low, np.maximum(low, 1e-3 * mean(arm)), rtol=1e-9)
         assert line.colour == band.colour == HUES[arm.printed].lower()
         baseline = arm.label == "Private-UCB-VI"
         assert (looks[line.look] == "Private-UCB-VI") == baseline
