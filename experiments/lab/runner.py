@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ from experiments.lab.workers import Job, WorkerKilled, dask, processes, progress
 COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
 COMPILERS = 2
+SHORT_SECONDS, TOGETHER = 5.0, 10  # runs that are sent to a cluster ten at once
 SECONDS = {"fast": 12e-9, "reference": 5e-6}  # that a counter takes in an episode, about
 Outcome = tuple[str, str]  # the id of a run, and what came of it
 TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
@@ -215,9 +217,10 @@ def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None
         compile_first([task.settings for task in tasks])
     finished = progress(title or experiment.name, len(tasks), runtime.progress)
     while todo:
-        jobs = [partial(run_one, task, experiment.results, origin) for task in todo.values()]
+        sent = in_tens(list(todo.values())) if runtime.name == "dask" else [[task] for task in todo.values()]
+        jobs = [partial(run_some, some, experiment.results, origin) for some in sent]
         try:
-            for id, outcome in _execute(jobs, runtime):
+            for id, outcome in chain.from_iterable(_execute(jobs, runtime)):
                 computed += outcome == COMPUTED
                 if outcome != CLAIMED:
                     finished()
@@ -234,11 +237,18 @@ def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None
     return computed
 
 
-def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[Outcome]:
+def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[list[Outcome]]:
     workers = min(runtime.workers, len(jobs))
     if runtime.name == "dask":
         return dask(jobs, str(runtime.address))
     return processes(jobs, workers) if workers > 1 else (job() for job in jobs)
+
+
+def in_tens(tasks: list[Task]) -> list[list[Task]]:
+    """Short runs ten together: a scheduler spends milliseconds on everything that it sends."""
+    long = [[task] for task in tasks if task.weight > SHORT_SECONDS]
+    rest = tasks[len(long) :]
+    return [*long, *(rest[i : i + TOGETHER] for i in range(0, len(rest), TOGETHER))]
 
 
 def _wait(store: Store, todo: dict[str, Task]) -> None:
@@ -248,6 +258,11 @@ def _wait(store: Store, todo: dict[str, Task]) -> None:
 
 
 # --- one run ------------------------------------------------------------------------------------------------
+
+
+def run_some(tasks: list[Task], results: Path, origin: dict[str, Any]) -> list[Outcome]:
+    """Several runs, one after the other: what a worker is sent."""
+    return [run_one(task, results, origin) for task in tasks]
 
 
 def run_one(task: Task, results: Path, origin: dict[str, Any]) -> Outcome:

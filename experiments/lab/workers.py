@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from joblib import Parallel, delayed
+from joblib.externals.loky.backend.resource_tracker import ResourceTracker
 
 from dpucbvi.errors import InputError
 from experiments.lab.process import GO_ON, Stopped, note
@@ -25,7 +26,28 @@ Job = Callable[[], Any]  # that can be sent to another process
 DEAF_TO = {signal.SIGINT, signal.SIGHUP}  # sent to a whole terminal: this process answers, and ends the rest
 LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 10
+SILENT_SECONDS = 30
 LINE_SECONDS = 30.0  # between two lines, where there is no terminal
+
+
+def _unheard(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Start a tracker of resources that prints nothing: who follows a killed one knows none of its names."""
+
+    def unheard(tracker: Any) -> None:
+        heard, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        try:
+            start(tracker)
+        finally:
+            os.dup2(heard, 2)
+            os.close(heard)
+            os.close(nowhere)
+
+    return unheard
+
+
+_STARTS = "_launch" if hasattr(ResourceTracker, "_launch") else "ensure_running"  # before joblib 1.6
+setattr(ResourceTracker, _STARTS, _unheard(getattr(ResourceTracker, _STARTS)))  # in the workers too
 
 
 class WorkerKilled(RuntimeError):
@@ -60,9 +82,9 @@ def dask(jobs: Sequence[Job], address: str) -> Iterator[Any]:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"runtime.address: no Dask scheduler at {address} ({error})") from None
+    ended = threading.Event()
     with client:
-        if not client.scheduler_info()["workers"]:
-            note(f"the Dask scheduler at {address} has no workers; the runs wait for them")
+        threading.Thread(target=_watch, args=(client, ended), daemon=True).start()
         try:
             futures = [client.submit(job, pure=False) for job in jobs]
             for future in as_completed(futures, loop=client.loop):
@@ -71,6 +93,23 @@ def dask(jobs: Sequence[Job], address: str) -> Iterator[Any]:
             raise WorkerKilled from None
         except (CancelledError, CommClosedError):
             raise Stopped(f"the Dask scheduler at {address} is gone; {GO_ON}") from None
+        finally:
+            ended.set()
+
+
+def _watch(client: Any, ended: threading.Event) -> None:
+    """Say it once if there are no workers, or if one has not been heard of for SILENT_SECONDS."""
+    said = set[str]()
+    while not ended.wait(SILENT_SECONDS):
+        workers = client.scheduler_info()["workers"]
+        last = max((worker["last_seen"] for worker in workers.values()), default=0.0)
+        silent = [name for name, worker in workers.items() if last - worker["last_seen"] > SILENT_SECONDS]
+        lines = {f"the worker {name} is silent; stopped? its runs wait for it" for name in silent}
+        if not workers:
+            lines = {f"the Dask scheduler has had no workers for {SILENT_SECONDS} s; the runs wait for them"}
+        for line in sorted(lines - said):
+            note(line)
+        said = lines
 
 
 def progress(title: str, total: int, shown: bool) -> Callable[[], None]:
