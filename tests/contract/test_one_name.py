@@ -53,22 +53,6 @@ def test_run_py_and_its_workers(python, tmp_path):
     assert not {"lab", "studies", "run", "paper"} & {name.split(".")[0] for name in imported}
 
 
-KERNEL = """
-import sys, nbclient, nbformat
-cell = "import pictures, dpucbvi, experiments.lab.store; print(dpucbvi.__file__, experiments.__file__)"
-notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
-folder = {"metadata": {"path": sys.argv[1]}}
-nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=folder).execute()
-print(notebook.cells[0].outputs[0].text)
-"""
-
-
-def test_a_notebooks_kernel_finds_the_experiments(python, tmp_path):
-    """Jupyter starts it in the folder of the notebook, wherever it is itself; pictures/ names the root."""
-    done = ended([python, "-c", KERNEL, ROOT / "notebooks"], tmp_path)
-    assert done.stdout.split() == [str(ROOT / name / "__init__.py") for name in ("dpucbvi", "experiments")]
-
-
 @pytest.mark.slow
 def test_the_types_of_the_door_are_there_for_others(python, tmp_path):
     """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""
