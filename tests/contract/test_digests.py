@@ -9,7 +9,7 @@ was moved to the floor plan (commit 0f1f651).
 
 A change that is meant to change numbers writes it anew, and the commit says why:
 
-    python tests/contract/test_digests.py [experiment ...]
+    python -m tests.contract.test_digests [experiment ...]
 """
 
 import csv

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import across, cells, is_log, lines, texts_at, ticks
+from drawn import across, cells, is_log, lines, said, texts_at, ticks
 from made_up import RIVER, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
@@ -85,6 +85,10 @@ def test_every_cell_is_the_share_that_was_learned(figure):
         ("Private-UCB-VI, JDP ε = 1", 1): "$h\\geq3$",
         ("Private-UCB-VI, JDP ε = 1", H + 0.3): "50%",
     }
+    assert (
+        axes.get_title("right").endswith("at $K$ = 3,000")
+        and "K = 3,000" in said(figure).split("at $K$ = 3,000")[1]
+    )
 
 
 @cache

@@ -136,7 +136,9 @@ def test_stars_are_at_the_printed_regrets(figure, place):
 
 
 def test_one_star_says_what_stars_are(figure):
-    said = [[note.xy for note in axes.texts if "reported" in note.get_text()] for axes in figure.axes]
+    said = [
+        [note.xy for note in axes.texts if note.get_text() == "reported\nin Figure 1"] for axes in figure.axes
+    ]
     assert said == [[], [], [], list(PRINTED["LDP"].items())]
 
 

@@ -151,7 +151,8 @@ def test_every_system_has_its_dot_its_interval_and_its_runs(figure, panel):
         assert dot.x[0] == pytest.approx(mean) and dot.marker == legend(figure)[models[model]].marker
         assert set(runs.y) == set(bar.y) == set(dot.y)
     assert across(axes)["x"] == pytest.approx([UNIFORM[env]], rel=1e-3)
-    assert axes.get_title("left").startswith(NAMES[env])
+    S, A, H = SIZES[env]
+    assert axes.get_title("left") == f"{NAMES[env]}\n$S={S}$, $A={A}$, $H={H}$"
 
 
 @pytest.fixture(scope="module")
