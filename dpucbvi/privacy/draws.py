@@ -9,7 +9,7 @@ N + snapped(noise) is N + noise, rounded to the lattice whatever N is: its low b
 lies between 2^32 and 2^33, where floats are 2^-20 apart, for |x| < 2^31.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,22 +81,36 @@ def fill(source: Any, noise: np.ndarray) -> None:
     noise[:] = source.draw(noise.size)
 
 
+def published(source: Any, values: np.ndarray) -> np.ndarray:
+    """What leaves, before anything is made of it: an audit looks at it here, and may freeze it."""
+    tape = getattr(source, "tape", None)
+    return values if tape is None else tape.published(values)
+
+
 # --- noise that is written down -------------------------------------------------------------------------------
 
 
 class Tape(np.random.SeedSequence):
     """A seed whose noise is given, so that an audit can replay a release: `given(i, scale)` is the i-th vector.
 
-    What was drawn is kept in `drawn`, as its scales and its law (True: Gaussian).
+    What was drawn is kept in `drawn`, as its scales and its law (True: Gaussian), and what was published in
+    `left`; the i-th of `frozen` goes on in the place of what was published i-th.
     """
 
-    def __init__(self, given: Callable[[int, Floats], Floats], entropy: int = 0):
+    def __init__(
+        self, given: Callable[[int, Floats], Floats], entropy: int = 0, frozen: Sequence[np.ndarray] = ()
+    ):
         super().__init__(entropy)
         self.given, self.drawn = given, list[tuple[Floats, bool]]()
+        self.frozen, self.left = frozen, list[np.ndarray]()
 
     def draw(self, scale: Floats, gaussian: bool) -> Floats:
         self.drawn.append((scale.copy(), gaussian))
         return self.given(len(self.drawn) - 1, scale)
+
+    def published(self, values: np.ndarray) -> np.ndarray:
+        self.left.append(values.copy())
+        return self.frozen[len(self.left) - 1] if len(self.left) <= len(self.frozen) else values
 
 
 class Recorded(NamedTuple):

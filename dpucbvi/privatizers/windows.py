@@ -50,7 +50,7 @@ from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
-from dpucbvi.privacy.draws import another, fill, seeded
+from dpucbvi.privacy.draws import another, fill, published, seeded
 from dpucbvi.privacy.law import ONCE, ExactDraws, ExactNoise, Gaussian, Laplace, Law, reach
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import batch_ends, ended, show
@@ -203,6 +203,7 @@ def is_shown(state: WindowCounts, window: int, pair: int) -> bool:
 
 def learn(state: WindowCounts, released: np.ndarray, noisy: Noisy) -> None:
     """Go on from what was released, which is all that is read here."""
+    released = published(state.coarse, released)
     v = state.coarse_variance if released.shape[1] == 1 else state.fine_variance
     keep_level(state.levels, released, v)
     state.present[0] = hand_on(state.levels, noisy)
