@@ -16,6 +16,10 @@ is found without a trial, to the last digit. Then both runs are played: with u' 
 those of u and z, and so must release times, number and kind of all draws, for several z. What can be made the
 same by no d has no noise that hides it.
 
+What is made of releases may jump, as where a test decides how far to pool, and is not affine then. If a
+privatizer says what it publishes (draws.published), y is that. What it goes on with is frozen at the y of one
+run, and what it makes of that must stay the same to the bit.
+
 A replay does not see the law of the noise, its lowest bits, or noise that is drawn elsewhere; attack.py does.
 """
 
@@ -66,6 +70,8 @@ class Played(NamedTuple):
     sizes: tuple[int, ...]
     scale: Floats
     gaussian: np.ndarray
+    left: tuple[np.ndarray, ...]  # what was published (draws.published), of which all else is made
+    made: Floats  # what was made of it, if it was frozen
 
     def check_like(self, other: "Played") -> None:
         if self.when != other.when or self.values.size != other.values.size:
@@ -73,6 +79,8 @@ class Played(NamedTuple):
         same = self.sizes == other.sizes and np.array_equal(self.gaussian, other.gaussian)
         if not (same and np.array_equal(self.scale, other.scale)):
             raise Unlike("which noise is drawn depends on her data")
+        if not np.array_equal(self.made, other.made):
+            raise Unlike("what is made of the releases depends on her data besides")
 
 
 def release_of(
@@ -108,8 +116,13 @@ def on_tape(tape: Tape) -> Callable[..., Integers]:
     return source
 
 
-def play(setup: Setup, world: World, noise: Floats | float, entropy: int = 0) -> Played:
-    """The run with this noise, all that is drawn in one vector; or so many scales of it everywhere."""
+def play(
+    setup: Setup, world: World, noise: Floats | float, entropy: int = 0, frozen: Played | None = None
+) -> Played:
+    """The run with this noise, all that is drawn in one vector; or so many scales of it everywhere.
+
+    With `frozen`, the values are what leaves, and what left of that run goes on in its place.
+    """
     at = [0]
 
     def given(_i: int, scale: Floats) -> Floats:
@@ -118,22 +131,26 @@ def play(setup: Setup, world: World, noise: Floats | float, entropy: int = 0) ->
             return FAR * scale
         return noise[at[0] - scale.size : at[0]]
 
-    tape = Tape(given, entropy)
-    made, seen, when = release_of(setup.privatizer, setup, tape, on_tape(tape)), [], []
+    tape = Tape(given, entropy, () if frozen is None else frozen.left)
+    at_work, seen, when = release_of(setup.privatizer, setup, tape, on_tape(tape)), [], []
     for t, user in enumerate(world.people()):
-        released = made.release(user)
+        released = at_work.release(user)
         if released is not None:
             seen.append(np.array(released, dtype=np.float64))
             when.append(t)
     scale, gaussian = [part for part, _ in tape.drawn], [kind for _, kind in tape.drawn]
     sizes = tuple(part.size for part in scale)
-    values = np.concatenate(seen) if seen else np.zeros(0)
+    values, made = np.concatenate(seen) if seen else np.zeros(0), np.zeros(0)
+    if frozen is not None:
+        values, made = np.concatenate([one.ravel() for one in tape.left]), values
     return Played(
         values,
         tuple(when),
         sizes,
         np.concatenate([np.zeros(0), *scale]),
         np.repeat(np.array(gaussian, bool), sizes),
+        tuple(tape.left),
+        made,
     )
 
 
@@ -147,7 +164,9 @@ class Responses(NamedTuple):
     unique: bool  # whether what is released determines the noise
 
 
-def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Responses:
+def responses(
+    setup: Setup, world: World, base: Played, noise: Floats, frozen: Played | None = None
+) -> Responses:
     """B around this noise, read off the code: the releases with one noise larger, less those without.
 
     A weight that is no integer was rounded with its release. It is read off a larger move, if that agrees.
@@ -156,12 +175,12 @@ def responses(setup: Setup, world: World, base: Played, noise: Floats) -> Respon
     step = np.maximum(np.rint(base.scale), 1.0) * (base.scale > 0.0) if exact else base.scale
     if noise.size > MOST_NOISES:
         raise InputError(f"K: {noise.size:,} noises are too many to replay; a smaller H, S, A or K is needed")
-    B, at = np.zeros((base.values.size, noise.size)), play(setup, world, noise).values
+    B, at = np.zeros((base.values.size, noise.size)), play(setup, world, noise, frozen=frozen).values
 
     def column(j: int, move: float) -> Floats:
         moved = noise.copy()
         moved[j] += move
-        return (play(setup, world, moved).values - at) / move
+        return (play(setup, world, moved, frozen=frozen).values - at) / move
 
     for j in np.flatnonzero(step).tolist():
         B[:, j] = near = column(j, step[j])
@@ -223,12 +242,32 @@ class Replay(NamedTuple):
     responses: Responses
     base: Played
 
+    @property
+    def hides(self) -> bool:
+        """Whether noise can hide every user that was tried."""
+        return self.wrong is None and self.not_replayed is None
+
 
 def replay(setup: Setup, world: World, rng: np.random.Generator) -> Replay:
-    """The worst neighbours of a run."""
-    base, wrong = play(setup, world, FAR), None
-    found = Search(setup, world, base, rng)
-    if not np.array_equal(base.values, play(setup, world, FAR, entropy=1).values):
+    """The worst neighbours of a run, by what was published if what is handed on jumps."""
+    base = play(setup, world, FAR)
+    found = searched(setup, world, base, rng)
+    if base.left and not found.hides:
+        beneath = searched(setup, world, play(setup, world, FAR, frozen=base), rng.spawn(1)[0], frozen=base)
+        if (
+            beneath.hides or found.wrong is None
+        ):  # no score is made of the shifts: attacks see what is handed on
+            worst = {key: pair._replace(shift=np.zeros(0)) for key, pair in beneath.worst.items()}
+            return beneath._replace(worst=worst)
+    return found
+
+
+def searched(
+    setup: Setup, world: World, base: Played, rng: np.random.Generator, frozen: Played | None = None
+) -> Replay:
+    """The same, of what is handed on or, with `frozen`, of what was published."""
+    wrong, found = None, Search(setup, world, base, rng, frozen)
+    if not np.array_equal(base.values, play(setup, world, FAR, entropy=1, frozen=frozen).values):
         return Replay(still_pairs(setup, world), 0, None, ELSEWHERE, found.responses, base)
     try:
         found.run()
@@ -258,11 +297,13 @@ def still_pairs(setup: Setup, world: World) -> dict[str, Pair]:
 class Search:
     """The search for the worst pair, place by place."""
 
-    def __init__(self, setup: Setup, world: World, base: Played, rng: np.random.Generator):
-        self._setup, self._world, self._base, self._rng = setup, world, base, rng
+    def __init__(
+        self, setup: Setup, world: World, base: Played, rng: np.random.Generator, frozen: Played | None
+    ):
+        self._setup, self._world, self._base, self._rng, self._frozen = setup, world, base, rng, frozen
         far = FAR * base.scale
-        self.responses = responses(setup, world, base, np.rint(far) if is_exact(setup.privatizer) else far)
-        self._values = play(setup, world, self.responses.noise).values
+        self.responses = self._responses(np.rint(far) if is_exact(setup.privatizer) else far)
+        self._values = self._play(world, self.responses.noise).values
         self.worst: dict[str, Pair] = {}
         self.tried, self.last = 0, (0, world.users[0])
 
@@ -280,10 +321,16 @@ class Search:
         if not self.responses.unique:
             self.worst = {relation: self._least(pair) for relation, pair in self.worst.items()}
 
+    def _play(self, world: World, noise: Floats) -> Played:
+        return play(self._setup, world, noise, frozen=self._frozen)
+
+    def _responses(self, noise: Floats) -> Responses:
+        return responses(self._setup, self._world, self._base, noise, self._frozen)
+
     def _moved(self, place: int, user: Trajectory) -> Floats:
         """How far the noise moves if she takes the place of who is there; Unlike if no noise can follow."""
         self.tried, self.last = self.tried + 1, (place, user)
-        seen = play(self._setup, self._world.with_user(place, user), self.responses.noise)
+        seen = self._play(self._world.with_user(place, user), self.responses.noise)
         seen.check_like(self._base)
         change = self._values - seen.values
         shift = self.responses.undo @ change
@@ -334,13 +381,13 @@ class Search:
             noise = np.rint(noise) if exact else noise
             moved = noise.copy()
             moved[used] += shift
-            before = play(self._setup, self._world, noise)
-            after = play(self._setup, self._world.with_user(place, user), moved)
+            before = self._play(self._world, noise)
+            after = self._play(self._world.with_user(place, user), moved)
             if before.sizes != self._base.sizes:
                 raise NotReplayed(SELECTED)
             after.check_like(before)
             if not np.allclose(after.values, before.values, rtol=CLOSE, atol=CLOSE):
-                there = responses(self._setup, self._world, self._base, noise)
+                there = self._responses(noise)
                 if not (there.unique and np.array_equal(there.used, used)):
                     raise NotReplayed(HIDDEN)
                 raise Unlike("what is released depends on her data though the noise has followed it")

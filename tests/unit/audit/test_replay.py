@@ -158,6 +158,48 @@ def test_a_user_in_two_batches_of_windows_is_caught_in_both_phases(pooled, delta
     assert added.found / added.declared == pytest.approx(expected, rel=1e-9)
 
 
+def split(delta, noise="simulation"):
+    """Windows whose tests all fail: what is handed on jumps with every noise."""
+    return dp.Windows(1.0, delta=delta, pooled=0, noise=noise, **SPLIT)
+
+
+@pytest.mark.parametrize("noise", ["simulation", "exact"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_windows_that_jump_are_replayed_by_what_was_published(delta, noise):
+    """Once caught with an infinite loss: the noise that hides a user from the releases was not looked for."""
+    losses, audit = found(split(delta, noise))
+    assert not audit.caught and [one.found for one in losses.values()] == pytest.approx(
+        [one.declared for one in losses.values()], rel=1e-3
+    )
+
+
+@pytest.mark.slow
+def test_attacks_on_windows_that_jump_look_at_what_is_handed_on():
+    findings = found(split(1e-6, "exact"), trials=40)[1].findings
+    assert [one.attack for one in findings].count("releases") == 4 and not any(one.caught for one in findings)
+
+
+def past_the_release(take):
+    """Her rewards are added to what was learnt from releases."""
+
+    def broken(state, t, user, noisy):
+        state.levels.Y[:, 0, 0] += user.r.sum()
+        return take(state, t, user, noisy)
+
+    return broken
+
+
+PAST = Mistake("", dp.Windows, take=past_the_release)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(
+    "mistake", [BROKEN[name] for name in ("two_windows", "chosen_by_its_data", "noise_of_a_pair")] + [PAST]
+)
+def test_mistakes_of_windows_that_jump_are_caught(mistake, delta):
+    assert found(Broken(split(delta), mistake))[1].verdict.startswith("caught: replay")
+
+
 def test_the_mistakes_are_all_there_and_no_two_are_the_same():
     assert {*LOSSES, *NOT_HIDDEN, "retried"} == set(BROKEN)
     assert len({one.words for one in BROKEN.values()}) == len(BROKEN)
