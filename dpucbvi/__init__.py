@@ -61,7 +61,6 @@ from dpucbvi.privatizers import (
     LocalWindows as LocalWindows,
     NonPrivate as NonPrivate,
     OneQuestion as OneQuestion,
-    OneStep as OneStep,
     Toeplitz as Toeplitz,
     Windows as Windows,
 )

@@ -1,6 +1,6 @@
 """The local model, exactly: the law of a user's message, every outcome of her coins with its probability.
 
-A privatizer whose users answer with exact coins asks them for uniform integers, random answers and bits. Here
+A privatizer whose users answer with exact coins asks them for uniform integers and random answers. Here
 the coins are branches: each is taken once, and what a message is worth is the product of its branches. The ε of
 the largest ratio of two users' laws is that of the mechanism, not a bound.
 """

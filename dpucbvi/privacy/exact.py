@@ -27,8 +27,7 @@ Everything is built from uniform integers and comparisons:
     [Algorithm 3]       γ = (|Y| - σ²/t)²/(2σ²) = (|Y|td - n)²/(2ndt²). Here σ² = n/d
     Response            one of d answers is proposed, all as likely; the true one is kept, another one with
                         probability e^{-ε}, else a new one is proposed. So P(x) ∝ 1 for the truth and e^{-ε} for
-                        each other: k-ary randomised response. With two answers and the truth 0, a 1 comes with
-                        probability 1/(e^ε + 1), the cold bit of optimised unary encoding; its hot bit is fair
+                        each other: k-ary randomised response
 
 Algorithms 1 and 2 have whole numbers where this has sixteenths, with which most trials end at their first word.
 U, the sign and the first Bernoulli(1/16) come from one uniform on 0..32n-1. The numerators and denominators of

@@ -26,7 +26,7 @@ to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of r
 known exactly (accounting.gaussian_delta). No μ is certified.
 
 Estimates that weigh noisy sums by reals (square_root.py) are made of the noisy integers, and so are
-post-processing too. Where users answer at random (one_question.py, one_step.py) there is no noise to add: their
+post-processing too. Where users answer at random (one_question.py) there is no noise to add: their
 answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
 rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
 and the estimates rest on what they were rounded to.
