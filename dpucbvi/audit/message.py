@@ -15,7 +15,7 @@ import numpy as np
 from dpucbvi.audit.worlds import candidates, place
 from dpucbvi.counts import FAMILIES, counters, shape_of
 from dpucbvi.engine.compiled import bound
-from dpucbvi.privatizers.answers import Answers
+from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.protocol import Noisy, Setup, User
 
 FEW = 64  # outcomes of a uniform integer that are branches of their own; of more, only comparisons are
@@ -98,7 +98,7 @@ def law(setup: Setup, user: User) -> Law:
 
 
 def enumerable(setup: Setup) -> bool:
-    return isinstance(setup.privatizer, Answers) and setup.privatizer.exact
+    return isinstance(setup.privatizer, OneQuestion) and setup.privatizer.exact
 
 
 def largest_ratios(setup: Setup, pi: np.ndarray, rng: np.random.Generator) -> dict[str, tuple[float, int]]:

@@ -24,8 +24,8 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import locked, write_durably
 from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.words import SystemWords
-from dpucbvi.privatizers.one_question import first_visit
-from dpucbvi.privatizers.release_mode import exact_budget, to_grid
+from dpucbvi.privatizers.one_question import exact_budget, first_visit
+from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.protocol import User
 
 MESSAGE = struct.Struct(">43sQH")  # ticket, number of the question, answer

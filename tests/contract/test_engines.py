@@ -16,7 +16,7 @@ from dpucbvi.engine import fast
 from dpucbvi.engine.noise import laplace_from_word, next_words
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.answers import MOST_SIMULATED
+from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Episode, Setup
 from dpucbvi.simulate import episodes, set_up

@@ -8,7 +8,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.answers import MOST_SIMULATED
+from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.simulate import set_up
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import EngineSettings, RunSettings

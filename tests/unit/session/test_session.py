@@ -16,7 +16,7 @@ from dpucbvi import simulate
 from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SeededWords
-from dpucbvi.privatizers.release_mode import exact_budget
+from dpucbvi.privatizers.one_question import exact_budget
 from dpucbvi.session import course
 from dpucbvi.session.client import MESSAGE
 from dpucbvi.session.store import Log
