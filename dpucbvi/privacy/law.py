@@ -35,7 +35,7 @@ The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs 
 divisor of 1000 with which it fits. It depends on no data.
 
 Formal guarantees, for independent uniform words (words.py):
-- the certified ε, or ρ, exactly: the proofs in kary.py, over_time.py and batches.py hold with integers, since
+- the certified ε, or ρ, exactly: the proofs in kary.py, noisy_sums.py and batches.py hold with integers, since
   the shift of the noise is an integer vector and counting takes the place of volume; ρ adds up over the nodes
   that hold an item, also if the items depend on earlier releases (Bun & Steinke, Lemma 1.7). ε at δ from ρ:
   idealised numerics, with a margin for its roundings;
