@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError, check_name, check_number, one_line, refused, whole
+from dpucbvi.errors import InputError, Registry, check_name, check_number, one_line, refused, whole
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
 COPIES = 3  # what it is made from, itself, and what an engine makes of it

@@ -17,6 +17,7 @@ How far one user moves the counters is in sensitivity.py, what follows for ε in
 accounting.py.
 """
 
+from dpucbvi.errors import import_all
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import Batches
@@ -28,7 +29,6 @@ from dpucbvi.privatizers.non_private import NonPrivate
 from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.privatizers.windows import Windows
-from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
 

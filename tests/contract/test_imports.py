@@ -178,7 +178,7 @@ WRONG = {  # one for every rule, and for every way to write an import
     ("dpucbvi.counts", "def f():\n    import dpucbvi.engine.fast"): "core imports engine",
     ("dpucbvi.agents.pucb", "from ..engine.fast import start"): "core imports engine",
     ("dpucbvi.agents", "from ..engine import fast"): "core imports engine",
-    ("dpucbvi.registry", "import_module('experiments.lab.store')"): "core imports lab",
+    ("dpucbvi.errors", "import_module('experiments.lab.store')"): "core imports lab",
     ("dpucbvi.counts", "if TYPE_CHECKING:\n    pass\nelse:\n    import numba"): "core imports numba",
     ("dpucbvi.counts", "if not TYPE_CHECKING:\n    import numba"): "core imports numba",
     ("dpucbvi.counts", "try:\n    import numba\nexcept ImportError:\n    pass"): "core imports numba",

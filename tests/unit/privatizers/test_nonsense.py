@@ -150,7 +150,7 @@ def test_what_has_everything_runs_with_its_own_certificate(monkeypatch):
     """Control: the refusals above are about what is missing."""
     run = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5)
     assert run.certificate == dp.Certificate("JDP", 7.0, 14.0)
-    monkeypatch.setitem(PRIVATIZERS._things, "complete", Complete)
+    monkeypatch.setitem(PRIVATIZERS, "complete", Complete)
     settings = RunSettings(privatizer={"name": "complete"}, engine=EngineSettings("reference"), K=5)
     assert assemble(settings).certificate == dp.Certificate("JDP", 7.0, 14.0)
     quick = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast")
