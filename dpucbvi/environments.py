@@ -1,5 +1,5 @@
 """The environments, by name: RiverSwim as published (twice), a chain, six arms, a grid world, random MDPs (two
-kinds), a hard instance, one's own. Tables of gymnasium come in through from_gymnasium.py. Four rivers depend
+kinds), a hard instance, one's own. Tables of gymnasium come in through gymnasium.py. Four rivers depend
 on the step: counts that are pooled over the steps are wrong there, from a little to entirely.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
