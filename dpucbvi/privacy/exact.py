@@ -49,7 +49,7 @@ from itertools import count
 from math import isqrt
 
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.words import Stream, WordSource
+from dpucbvi.privacy.words import Stream
 
 LARGEST = 2**30  # of the numerator and the denominator of a scale
 PARTS, MOST = 16, 128  # e^{-j/16} for j up to 128 is what u is compared with
@@ -199,18 +199,3 @@ def parts(key: str, scale: Fraction) -> tuple[int, int]:
             f"{key}: {scale} is not accepted; it must be positive, with numerator and denominator at most 2^30"
         )
     return n, d
-
-
-class ExactCoins:
-    """Public coins, and answers that hide the truth by ε, from one source of words."""
-
-    def __init__(self, epsilon: Fraction, source: WordSource):
-        self.n, self.d = parts("epsilon", epsilon)
-        self.epsilon, self.source = Fraction(epsilon), source
-
-    def below(self, n: int) -> int:
-        """Uniform on 0..n-1."""
-        return uniform_below(n, self.source)
-
-    def response(self, truth: int, d: int) -> int:
-        return response(truth, d, self.n, self.d, self.source)

@@ -19,6 +19,7 @@ from exact_laws import (
     CompiledCoins,
     CompiledGaussian,
     CompiledLaplace,
+    ExactCoins,
     ExactGaussian,
     ExactLaplace,
     chi_square_p_value,
@@ -341,7 +342,7 @@ def test_a_scale_that_is_no_small_fraction_is_refused(scale):
     for draw in (exact.discrete_laplace, exact.discrete_gaussian):
         with pytest.raises(InputError):
             draw(scale, seeded())
-    for coins in (exact.ExactCoins, CompiledCoins):
+    for coins in (ExactCoins, CompiledCoins):
         with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; it must be"):
             coins(scale, seeded())
 
