@@ -153,13 +153,10 @@ class Client:
 
     def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
         """The true answer, hidden by randomised response; the last one is "no visit"."""
-        read, words, budget = (
-            sanitised(s, a, r, asked.H, asked.S, asked.A),
-            self._words(),
-            exact_budget(asked.epsilon),
-        )
+        budget, words = exact_budget(asked.epsilon), self._words()
+        read, d = sanitised(s, a, r, asked.H, asked.S, asked.A), 3 if asked.about_reward else asked.S + 1
         user = User(*read, np.zeros(0), read.s[1:])
-        h, d = first_visit(user, asked.row, asked.G, asked.S, asked.A), 3 if asked.about_reward else asked.S + 1
+        h = first_visit(user, asked.row, asked.G, asked.S, asked.A)
         truth = d - 1
         if h >= 0:
             truth = to_grid(user.r[h], 1, words) if asked.about_reward else int(user.place[h])
