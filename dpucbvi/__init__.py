@@ -31,7 +31,6 @@ from dpucbvi.archive import load as load
 from dpucbvi.audit.audit import Audit as Audit, audit as audit
 from dpucbvi.calibrate import calibrate as calibrate
 from dpucbvi.certify import Guarantee as Guarantee, certify as certify
-from dpucbvi.compare import compare as compare
 from dpucbvi.environments import (
     alternating_river as alternating_river,
     chain as chain,
@@ -47,7 +46,7 @@ from dpucbvi.environments import (
     six_arms as six_arms,
 )
 from dpucbvi.errors import InputError as InputError
-from dpucbvi.from_gymnasium import from_gymnasium as from_gymnasium
+from dpucbvi.gymnasium import from_gymnasium as from_gymnasium, to_gymnasium as to_gymnasium
 from dpucbvi.hardness import describe as describe
 from dpucbvi.mdp import TabularMDP as TabularMDP
 from dpucbvi.planning import optimal_values as optimal_values, policy_values as policy_values
@@ -61,7 +60,6 @@ from dpucbvi.privatizers import (
     LocalWindows as LocalWindows,
     NonPrivate as NonPrivate,
     OneQuestion as OneQuestion,
-    OneStep as OneStep,
     Toeplitz as Toeplitz,
     Windows as Windows,
 )
@@ -71,8 +69,7 @@ from dpucbvi.session.fit import fit as fit
 from dpucbvi.session.ledger import Ledger as Ledger
 from dpucbvi.session.session import Session as Session
 from dpucbvi.simulate import run as run
-from dpucbvi.to_gymnasium import to_gymnasium as to_gymnasium
-from dpucbvi.trace import Runs as Runs, Trace as Trace
+from dpucbvi.trace import Runs as Runs, Trace as Trace, compare as compare
 
 __version__ = "0.2.0"
 __all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]

@@ -35,12 +35,11 @@ import numpy as np
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.own import is_policy
-from dpucbvi.errors import InputError, extra, one_line, refused
+from dpucbvi.errors import InputError, Registry, extra, one_line, refused
 from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.privacy.certificate import SIMULATION, Certificate, check_certificate
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.protocol import Problem
-from dpucbvi.registry import Registry
 from dpucbvi.trace import ROUNDING, Runs, Trace, grows
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """The environments, by name: RiverSwim as published (twice), a chain, six arms, a grid world, random MDPs (two
-kinds), a hard instance, one's own. Tables of gymnasium come in through from_gymnasium.py. Four rivers depend
+kinds), a hard instance, one's own. Tables of gymnasium come in through gymnasium.py. Four rivers depend
 on the step: counts that are pooled over the steps are wrong there, from a little to entirely.
 
 RiverSwim is a chain of S states. `left` moves down for sure; `right` swims against the current. A
@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.errors import InputError, check_name, check_number, one_line, refused, whole
+from dpucbvi.errors import InputError, Registry, check_name, check_number, one_line, refused, whole
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.registry import Registry
 
 LEFT, RIGHT = 0, 1
 COPIES = 3  # what it is made from, itself, and what an engine makes of it

@@ -1,15 +1,18 @@
-"""The errors that a user is told in one line, and the checks that raise them."""
+"""The errors that a user is told in one line, the checks that raise them, and what names may stand for."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from numbers import Integral, Real
-from typing import Any
+from pkgutil import iter_modules
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 LARGEST = 2**63 - 1  # integer that numpy has room for
 LONGEST = 80  # characters of a value that a message repeats
+T = TypeVar("T")
 
 
 class InputError(ValueError):
@@ -102,3 +105,27 @@ def extra(name: str, asked: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise InputError(f"{asked} needs {package}: pip install 'dpucbvi[{name}]'") from None
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+class Registry(dict[str, T], Generic[T]):
+    """What the setting `key` may name: a thing is added once, where it is defined, and there is no default."""
+
+    def __init__(self, key: str):
+        super().__init__()
+        self.key = key
+
+    def add(self, name: str, thing: T) -> None:
+        assert name not in self, f"{self.key}: {name} is registered twice"
+        self[name] = thing
+
+    def __missing__(self, name: str) -> T:
+        raise InputError(f"{self.key}: {name!r} is not one of {', '.join(self)}")
+
+
+def import_all(package: str, path: list[str]) -> None:
+    """Import every module of a package, so that what they define is registered."""
+    for module in iter_modules(path):
+        import_module(f"{package}.{module.name}")

@@ -59,7 +59,20 @@ class CompiledGaussian(ExactGaussian):
         return compiled_draw(gaussian_draws, scale, self.source, n)
 
 
-class CompiledCoins(exact.ExactCoins):
+class ExactCoins:
+    """Public coins, and answers that hide the truth by ε, from one source of words."""
+
+    def __init__(self, epsilon, source):
+        (self.n, self.d), self.source = exact.parts("epsilon", epsilon), source
+
+    def below(self, n):
+        return exact.uniform_below(n, self.source)
+
+    def response(self, truth, d):
+        return exact.response(truth, d, self.n, self.d, self.source)
+
+
+class CompiledCoins(ExactCoins):
     def response(self, truth, d):
         return int(one_response(truth, d, self.n, self.d, Words._make(self.source)))
 

@@ -13,7 +13,7 @@ from dpucbvi.agents.private_ucb_vi import PrivateUCBVI
 from dpucbvi.agents.pucb import PUCB
 from dpucbvi.agents.register import AGENTS
 from dpucbvi.agents.ucbvi import UCBVI, UCBVICH, UCBVIRefined
-from dpucbvi.registry import import_all
+from dpucbvi.errors import import_all
 
 import_all(__name__, __path__)
 

@@ -9,9 +9,8 @@ import numpy as np
 from dpucbvi.agents.own import episodes
 from dpucbvi.agents.plans import by_row, first_values
 from dpucbvi.counts import PrivateCounts
-from dpucbvi.errors import check_flag, check_number, refused
+from dpucbvi.errors import Registry, check_flag, check_number, refused
 from dpucbvi.protocol import Agent, Algorithm, Counts, Floats, Plan, Problem
-from dpucbvi.registry import Registry
 
 AGENTS: Registry[type[Agent]] = Registry("agent.name")
 

@@ -1,6 +1,6 @@
 """The local model, exactly: the law of a user's message, every outcome of her coins with its probability.
 
-A privatizer whose users answer with exact coins asks them for uniform integers, random answers and bits. Here
+A privatizer whose users answer with exact coins asks them for uniform integers and random answers. Here
 the coins are branches: each is taken once, and what a message is worth is the product of its branches. The ε of
 the largest ratio of two users' laws is that of the mechanism, not a bound.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from dpucbvi.audit.worlds import candidates, place
 from dpucbvi.counts import FAMILIES, counters, shape_of
 from dpucbvi.engine.compiled import bound
-from dpucbvi.privatizers.answers import Answers
+from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.protocol import Noisy, Setup, User
 
 FEW = 64  # outcomes of a uniform integer that are branches of their own; of more, only comparisons are
@@ -98,7 +98,7 @@ def law(setup: Setup, user: User) -> Law:
 
 
 def enumerable(setup: Setup) -> bool:
-    return isinstance(setup.privatizer, Answers) and setup.privatizer.exact
+    return isinstance(setup.privatizer, OneQuestion) and setup.privatizer.exact
 
 
 def largest_ratios(setup: Setup, pi: np.ndarray, rng: np.random.Generator) -> dict[str, tuple[float, int]]:

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, TypeVar
 import numba
 import numpy as np
 from llvmlite.binding import llvm_version_info, set_option
-from numba.core.ccallback import CFunc
 from numba.core.dispatcher import Dispatcher
 
 from dpucbvi.sources import code
@@ -87,12 +86,6 @@ def callback(f: Any, signature: Any) -> Any:
         with cache_in(name, cacheable(f)) as cached:
             _versions[name] = numba.cfunc(signature, cache=cached, **OPTIONS)(again)
     return _versions[name]
-
-
-def callbacks_from_cache() -> tuple[int, int]:
-    """How many C functions of this process came from the disk, and how many there are."""
-    callbacks = [version for version in _versions.values() if isinstance(version, CFunc)]
-    return sum(version.cache_hits for version in callbacks), len(callbacks)
 
 
 def bound(f: Any, **names: Any) -> Any:
@@ -223,8 +216,9 @@ def _inside(f: Any, options: dict[str, Any]) -> Any:
 def key(f: Any, options: dict[str, Any], *more: Any) -> str:
     """A hash of all that the machine code of f depends on.
 
-    That is the bytecode of every function reached, the values of its globals, closure cells and defaults, and
-    numba, numpy and the options. numba itself looks at the processor, Python and the types of the arguments.
+    That is the module and bytecode of every function reached, the values of its globals, closure cells and
+    defaults, and numba, numpy and the options. numba itself looks at the processor, Python and the types of the
+    arguments.
     """
     parts: list[bytes] = []
     describe((numba.__version__, np.__version__, SHORT_LOOPS, *sorted(options.items()), *more, f), parts, {})
@@ -253,9 +247,8 @@ def describe(value: Any, parts: list[bytes], seen: dict[int, int]) -> None:
         if value in BY_HAND:
             describe(BY_HAND[value], parts, seen)
         else:
-            describe(
-                (value.__code__, value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())), parts, seen
-            )
+            defaults = value.__defaults__, *sorted((value.__kwdefaults__ or {}).items())
+            describe((value.__module__, value.__code__, *defaults), parts, seen)  # numba looks for the module
             for name in names_of(value):
                 describe((name.kind, name.name, name.value), parts, seen)
     elif isinstance(value, Dispatcher):

@@ -17,10 +17,10 @@ import numpy as np
 from dpucbvi.agents.own import OwnAgent, checked_plan, is_policy
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, Rounding, counters, shape_of, zero_counts
-from dpucbvi.engine import releases
 from dpucbvi.engine.boxes import Box, box, boxed_callback
 from dpucbvi.engine.compiled import cacheable, is_the_packages
-from dpucbvi.engine.kernel import Parts, run_episodes
+from dpucbvi.engine.exact import compiled_draws
+from dpucbvi.engine.kernel import Parts, release_of, run_episodes
 from dpucbvi.engine.lp_check import LpSample
 from dpucbvi.engine.own import (
     CALLS,
@@ -54,10 +54,10 @@ from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
-from dpucbvi.privatizers.arrays import has_take, take_of
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import check_policy, has_take, take_of
+from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.projection import band
-from dpucbvi.protocol import Counts, Episode, Floats, Ints, Plan, Setup
+from dpucbvi.protocol import Counts, Episode, Floats, Ints, Noisy, Plan, Setup
 from dpucbvi.sources import code
 from dpucbvi.trace import Trace, grows, recorded_episodes
 
@@ -245,9 +245,9 @@ def release_part(run: FastRun) -> Part:
     privatizer: Any = run.setup.privatizer
     if not has_take(privatizer):
         return python_release(run.setup, run.state.release, run.memory, run.private)
-    arguments = releases.arguments_of(run.state, run.memory, run.private)
+    arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after)
     take = take_of(privatizer)
-    release = releases.release_of(take)
+    release = release_of(take)
     if not is_the_packages(take):
         return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
     boxed = box(*arguments)
@@ -261,9 +261,13 @@ class OwnState(NamedTuple):
 
 
 def first_state(setup: Setup, seed: int) -> Any:
-    if has_take(setup.privatizer):
-        return releases.start(setup, seed, policy_is_random(setup))
-    return OwnState(setup.privatizer.release(setup.problem, setup.G, privacy_stream(setup, seed)))
+    """The state of the release before the first user."""
+    privatizer, start = setup.privatizer, (setup.problem, setup.G, privacy_stream(setup, seed))
+    if not has_take(privatizer):
+        return OwnState(privatizer.release(*start))
+    check_policy(privatizer, policy_is_random(setup))
+    drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, AddedNoise) else ()
+    return privatizer.start(*start, *drawn)  # type: ignore[attr-defined]
 
 
 def first_Q(setup: Setup) -> Floats:

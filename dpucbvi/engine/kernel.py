@@ -1,8 +1,9 @@
 """The compiled episode loop: plan, evaluate, deploy, release, post-process, for any algorithm and release."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from dpucbvi.counts import CENTRE
+from dpucbvi.counts import CENTRE, add_bits
 from dpucbvi.engine.boxes import call
 from dpucbvi.engine.projection import Rows, closed_form
 from dpucbvi.engine.state import (
@@ -19,7 +20,8 @@ from dpucbvi.engine.state import (
     World,
 )
 from dpucbvi.mdp import draw
-from dpucbvi.protocol import Floats, Ints
+from dpucbvi.privatizers.arrays import Take
+from dpucbvi.protocol import Floats, Ints, Noisy, User
 
 
 def step(world: World, h: int) -> int:
@@ -129,6 +131,49 @@ def from_symbols(flat: Flat) -> None:
         for row in range(rows):
             flat.R[row] += flat.cells[S + s, row]
             flat.N_hat_sas[s, row] += flat.cells[S + s, row]
+
+
+# --- the release, by a privatizer's own `take` (privatizers/arrays.py) on the engine's memory -----------------
+
+
+def release_of(take: Take) -> Callable[[Any, Memory, Noisy, Ints, int], int]:
+    """The `take` of a privatizer as a plain function of the engine's arrays, for the loop of kernel.py."""
+
+    def release(state: Any, memory: Memory, noisy: Noisy, after: Ints, t: int) -> int:
+        """Take user t, whose trajectory memory has; 1 if what is in `noisy` is new."""
+        cells = noisy.counts.size // noisy.sd.size - 2
+        place_of = symbols(places(after, memory), memory, cells // 2)
+        user = User(memory.s, memory.a, memory.r, memory.pi, place_of)
+        return int(take(state, t, user, noisy))
+
+    return release
+
+
+def symbols(moves: Ints, memory: Memory, D: int) -> Ints:
+    """The places with the reward's bit in them, where symbols are counted."""
+    if memory.rounding.generator.size == 0:
+        return moves
+    memory.place[:] = moves
+    add_bits(memory.rounding, memory.r, D, memory.place)
+    return memory.place
+
+
+def places(after: Ints, memory: Memory) -> Ints:
+    """Which of its pair's counters the next state of every step has: the first, if it has none (support.py)."""
+    if after.ndim == 3:  # known when compiled: the other branch is left out
+        G, D, pairs = after.shape
+        for h in range(memory.a.size):
+            pair = memory.s[h] * (pairs // memory.V.shape[1]) + memory.a[h]
+            memory.place[h] = 0
+            for d in range(1, D):
+                if after[h % G, d, pair] == memory.s[h + 1]:
+                    memory.place[h] = d
+        return memory.place
+    else:
+        return memory.s[1:]
+
+
+# --- the loop -------------------------------------------------------------------------------------------------
 
 
 class Parts(NamedTuple):

@@ -16,7 +16,7 @@ from dpucbvi.agents.plans import Counted, Values
 from dpucbvi.bonus import bernstein_bonus
 from dpucbvi.engine.boxes import Box, box, boxed_callback, python_callback
 from dpucbvi.engine.compiled import below, compiled, is_the_packages, names_of
-from dpucbvi.engine.releases import symbols
+from dpucbvi.engine.kernel import symbols
 from dpucbvi.engine.state import Memory, Private, arrays_of
 from dpucbvi.errors import InputError, finite
 from dpucbvi.mdp import Trajectory

@@ -14,13 +14,13 @@ of C says how much of the budget it costs, a row of B how large the noise of a r
 A state is a tuple of arrays. `next_noise(state, source)` works out from integers which noises are new, draws
 into these (draws.fill), and returns the next row of B z with its Σ_j B_tj². It is a plain function: the
 reference engine calls it, the fast engine compiles it. The noise is floats from a seed, or integers from an
-exact source if the state was started with such a `dtype`. `matrix` reads B off the code. Where weights are
-real, a mechanism with exact noise has `next_estimate(state, source, sums)` instead, which takes the true
-running sums: integers are made noisy, and the estimates are made of these.
+exact source if the state was started with such a `dtype`. Where weights are real, a mechanism with exact noise
+has `next_estimate(state, source, sums)` instead, which takes the true running sums: integers are made noisy,
+and the estimates are made of these.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,29 +28,7 @@ from dpucbvi.protocol import Floats, Ints
 
 TOO_MANY = "there is noise for so many releases, not for more"
 Next = Callable[[Any, Any], tuple[np.ndarray, float]]
-UNIT = 2.0**30  # so large a noise is not changed by the lattice (privacy/draws.py)
 NextEstimate = Callable[[Any, Any, Ints], tuple[Floats, float]]
-
-
-class Units(NamedTuple):
-    """A source whose noises are UNIT × e_1, e_2, ...: what is released shows which noise has which weight."""
-
-    drawn: list[int]
-
-    def draw(self, n: int) -> Floats:
-        self.drawn[0] += 1
-        return UNIT * np.eye(1, n, self.drawn[0] - 1)[0]
-
-
-def matrix(start: Callable[[int, Units], Any], next_noise: Next, T: int, most: int) -> Floats:
-    """B of T releases as the code has it, [release, noise in the order drawn]; `most` noises are drawn or less.
-
-    `start` gives the state for vectors of a given size; it may draw from the source too.
-    """
-    source = Units([0])
-    state = start(most, source)
-    rows = [next_noise(state, source)[0].copy() for _ in range(T)]
-    return np.array(rows)[:, : source.drawn[0]] / UNIT
 
 
 # --- loops that compile to the fastest code -------------------------------------------------------------------

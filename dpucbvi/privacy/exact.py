@@ -27,8 +27,7 @@ Everything is built from uniform integers and comparisons:
     [Algorithm 3]       γ = (|Y| - σ²/t)²/(2σ²) = (|Y|td - n)²/(2ndt²). Here σ² = n/d
     Response            one of d answers is proposed, all as likely; the true one is kept, another one with
                         probability e^{-ε}, else a new one is proposed. So P(x) ∝ 1 for the truth and e^{-ε} for
-                        each other: k-ary randomised response. With two answers and the truth 0, a 1 comes with
-                        probability 1/(e^ε + 1), the cold bit of optimised unary encoding; its hot bit is fair
+                        each other: k-ary randomised response
 
 Algorithms 1 and 2 have whole numbers where this has sixteenths, with which most trials end at their first word.
 U, the sign and the first Bernoulli(1/16) come from one uniform on 0..32n-1. The numerators and denominators of
@@ -50,7 +49,7 @@ from itertools import count
 from math import isqrt
 
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.words import Stream, WordSource
+from dpucbvi.privacy.words import Stream
 
 LARGEST = 2**30  # of the numerator and the denominator of a scale
 PARTS, MOST = 16, 128  # e^{-j/16} for j up to 128 is what u is compared with
@@ -200,18 +199,3 @@ def parts(key: str, scale: Fraction) -> tuple[int, int]:
             f"{key}: {scale} is not accepted; it must be positive, with numerator and denominator at most 2^30"
         )
     return n, d
-
-
-class ExactCoins:
-    """Public coins, and answers that hide the truth by ε, from one source of words."""
-
-    def __init__(self, epsilon: Fraction, source: WordSource):
-        self.n, self.d = parts("epsilon", epsilon)
-        self.epsilon, self.source = Fraction(epsilon), source
-
-    def below(self, n: int) -> int:
-        """Uniform on 0..n-1."""
-        return uniform_below(n, self.source)
-
-    def response(self, truth: int, d: int) -> int:
-        return response(truth, d, self.n, self.d, self.source)

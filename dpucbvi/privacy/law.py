@@ -26,7 +26,7 @@ to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of r
 known exactly (accounting.gaussian_delta). No μ is certified.
 
 Estimates that weigh noisy sums by reals (square_root.py) are made of the noisy integers, and so are
-post-processing too. Where users answer at random (one_question.py, one_step.py) there is no noise to add: their
+post-processing too. Where users answer at random (one_question.py) there is no noise to add: their
 answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
 rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
 and the estimates rest on what they were rounded to.
@@ -35,7 +35,7 @@ The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs 
 divisor of 1000 with which it fits. It depends on no data.
 
 Formal guarantees, for independent uniform words (words.py):
-- the certified ε, or ρ, exactly: the proofs in kary.py, over_time.py and batches.py hold with integers, since
+- the certified ε, or ρ, exactly: the proofs in kary.py, noisy_sums.py and batches.py hold with integers, since
   the shift of the noise is an integer vector and counting takes the place of volume; ρ adds up over the nodes
   that hold an item, also if the items depend on earlier releases (Bun & Steinke, Lemma 1.7). ε at δ from ρ:
   idealised numerics, with a margin for its roundings;

@@ -10,13 +10,14 @@ The others are not in the paper [D29]. They certify an ε for a user who is repl
     Toeplitz                 running sums with Gaussian noise          (ε, δ)-JDP
     Batches                  growing batches of users, each released once, with either noise
     Windows                  batches, pooled over the steps as far as private tests allow
-    OneStep, OneQuestion     a user answers for one step or one pair   pure ε-LDP
-    LocalWindows             or about a pair within a window of steps  pure ε-LDP
+    OneQuestion              a user answers one question about a pair  pure ε-LDP
+    LocalWindows             or about a pair in a window of steps      pure ε-LDP
 
 How far one user moves the counters is in sensitivity.py, what follows for ε in certificate.py and
 accounting.py.
 """
 
+from dpucbvi.errors import import_all
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.batches import Batches
@@ -26,10 +27,8 @@ from dpucbvi.privatizers.local import Local
 from dpucbvi.privatizers.local_windows import LocalWindows
 from dpucbvi.privatizers.non_private import NonPrivate
 from dpucbvi.privatizers.one_question import OneQuestion
-from dpucbvi.privatizers.one_step import OneStep
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.privatizers.windows import Windows
-from dpucbvi.registry import import_all
 
 import_all(__name__, __path__)
 
@@ -43,7 +42,6 @@ __all__ = [
     "LocalWindows",
     "NonPrivate",
     "OneQuestion",
-    "OneStep",
     "Toeplitz",
     "Windows",
 ]

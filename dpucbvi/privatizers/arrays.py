@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from dpucbvi.counts import counters, shape_of
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, Registry
 from dpucbvi.protocol import Floats, Noisy, Privatizer, Problem, Release, Shape, User, depth_of
-from dpucbvi.registry import Registry
 
 PRIVATIZERS: Registry[type[Privatizer]] = Registry("privatizer.name")
 

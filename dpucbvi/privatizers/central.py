@@ -10,7 +10,7 @@ E bounds every release of every tree at once: each has at most L noises, and the
 K-1 releases. The order that the paper prints for it is c (H/ε) log(HSAT/β)², without the constant c.
 
 The release stands here twice: `TreeCounts` as the paper has it, which the reference engine calls, and as arrays
-(over_time.py), which the fast engine compiles. Tests compare the two bit for bit.
+(noisy_sums.py), which the fast engine compiles. Tests compare the two bit for bit.
 """
 
 import math
@@ -28,8 +28,7 @@ from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.laplace import LaplaceStream
 from dpucbvi.privacy.law import ExactDraws, Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
-from dpucbvi.privatizers.over_time import OverTime, running_sums
+from dpucbvi.privatizers.noisy_sums import OverTime, PrintedOrder, by_counter, running_sums
 from dpucbvi.protocol import Floats, Problem, Release, User
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from dpucbvi.mechanisms import kary
 from dpucbvi.privacy.law import Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.over_time import OverTime, running_sums
+from dpucbvi.privatizers.noisy_sums import OverTime, running_sums
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from dpucbvi.errors import whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.laplace import Words
-from dpucbvi.privatizers.answers import answered_noise, check_simulated, hoeffding
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
+from dpucbvi.privatizers.one_question import answered_noise, check_simulated, hoeffding
 from dpucbvi.privatizers.windows import (
     Levels,
     Rule,

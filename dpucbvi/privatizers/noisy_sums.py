@@ -3,18 +3,26 @@
 Which law the noise has follows from δ (privacy/law.py): Laplace for a pure ε, Gaussian for (ε, δ). A privatizer
 says how often it releases, what that spends on an item, and how much noise a release has; scales, E and the
 certificate follow. E bounds all releases of all counters at once.
+
+Sums that are released again and again while users come are `OverTime`: a mechanism of mechanisms/ on every
+counter. Releasing after every `every` users only makes the items sums of so many users, of whom one changes:
+the budget is the same and T is smaller. Between two releases the counts lag by at most `every` - 1 users, who
+add to E as noise does. Adaptive data (a user's actions depend on earlier releases): for Laplace, shifting z by
+the column of C times the change of the item is a shear, which leaves all earlier releases and the law of z but
+for e^ε; for Gaussian, Denisov et al. (2022), Theorem 2.1.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
-from dpucbvi.counts import FAMILIES, Families, counters
+from dpucbvi.counts import FAMILIES, Counting, Families, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.privacy.certificate import Certificate, Scales, check_budget, nothing_released, positive
+from dpucbvi.mechanisms import Next, NextEstimate
+from dpucbvi.privacy.certificate import NOTHING, Certificate, Scales, check_budget, nothing_released, positive
 from dpucbvi.privacy.draws import Draws, seeded
 from dpucbvi.privacy.law import (
     ONCE,
@@ -28,8 +36,9 @@ from dpucbvi.privacy.law import (
     reach,
 )
 from dpucbvi.privacy.sensitivity import check_clip
+from dpucbvi.privatizers.arrays import Take
 from dpucbvi.privatizers.release_mode import AddedNoise
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
 
 
 class NoisySums(AddedNoise):
@@ -165,6 +174,76 @@ class NoisySums(AddedNoise):
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""
         return self.scales(problem, G).M * math.sqrt(self.law.variance)
+
+
+# --- running sums ---------------------------------------------------------------------------------------------
+
+
+class RunningSums(NamedTuple):
+    """The users' sums, and the noise on them."""
+
+    sum: np.ndarray
+    mechanism: Any
+    source: Any
+    counting: Counting
+    unit_sd: float
+    every: int
+
+    def seek(self, users: int) -> None:
+        self.mechanism.seek(users // self.every)
+
+
+def running_sums(next_noise: Next) -> Take:
+    """The release of running sums with the noise of a mechanism."""
+
+    def take(state: RunningSums, t: int, user: User, noisy: Noisy) -> bool:
+        add_user(state.counting, state.sum, user)
+        if t % state.every:
+            return False
+        noise, variance = next_noise(state.mechanism, state.source)
+        add_noise(state.sum, noise, state.counting.first, noisy.counts)
+        noisy.sd[:] = state.unit_sd * math.sqrt(variance)
+        return True
+
+    return take
+
+
+def estimated_sums(next_estimate: NextEstimate) -> Take:
+    """The release of running sums as the estimates that a mechanism makes of noisy integers."""
+
+    def take(state: RunningSums, t: int, user: User, noisy: Noisy) -> bool:
+        add_user(state.counting, state.sum, user)
+        if t % state.every:
+            return False
+        first, end = state.counting.first, state.counting.end
+        estimates, variance = next_estimate(state.mechanism, state.source, state.sum[first:end])
+        noisy.counts[first:end] = estimates
+        noisy.sd[:] = state.unit_sd * math.sqrt(variance)
+        return True
+
+    return take
+
+
+class OverTime(NoisySums):
+    """A mechanism on every counter."""
+
+    def mechanism(self, size: int, T: int, source: Any, dtype: type) -> Any:
+        """Its state before the first of T releases."""
+        raise NotImplementedError
+
+    def scales(self, problem: Problem, G: int = 1) -> Scales:
+        return super().scales(problem, G) if self.releases(problem) else NOTHING
+
+    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> RunningSums:
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
+        tally = counting(shape, problem.H, self.families, self.clip, grid)
+        size = tally.end - tally.first
+        mechanism = self.mechanism(size, self.releases(problem), source, dtype)
+        sums, unit_sd = np.zeros(counters(*shape), dtype), self.unit_sd(problem, G)
+        return RunningSums(sums, mechanism, source, tally, unit_sd, self.every)
+
+
+# --- the paper's two, and what others read --------------------------------------------------------------------
 
 
 class PrintedOrder(NoisySums):

@@ -28,33 +28,57 @@ users, e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` c
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import FAMILIES
-from dpucbvi.errors import check_flag, whole
-from dpucbvi.privacy.certificate import Certificate, nothing_released
+from dpucbvi.confidence import SHARE, bound_to_E
+from dpucbvi.counts import CENTRE, FAMILIES, counters, shape_of
+from dpucbvi.elementary import log
+from dpucbvi.errors import InputError, check_flag, check_number, whole
+from dpucbvi.privacy.accounting import round_down_to
+from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate, check_budget, nothing_released
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
-from dpucbvi.privacy.exact import response, uniform_below
-from dpucbvi.privacy.laplace import Words
-from dpucbvi.privatizers.answers import Answers, ExactlyAnswered, Tallies, answered_noise, hoeffding, released
-from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.batches import show
-from dpucbvi.privatizers.release_mode import SHARES, to_grid
-from dpucbvi.protocol import Ints, Noise, Noisy, Problem, User
+from dpucbvi.privacy.exact import LARGEST, response, uniform_below
+from dpucbvi.privacy.laplace import Words as Words64
+from dpucbvi.privacy.words import Words
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
+from dpucbvi.privatizers.batches import batch_ends, ended, show
+from dpucbvi.privatizers.release_mode import ReleaseMode, to_grid
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
+MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, and a float below 1 for it
+SHARES = 2**30  # in which the exact coin between the two kinds of question counts
 WORDS = 5  # of a user: which pair, which kind, the rounding of the reward, whether she is truthful, what else
 
 # --- the release ----------------------------------------------------------------------------------------------
+
+
+class Tallies(NamedTuple):
+    """The server's tallies by row (g, s, a), and what one answer adds to an estimate."""
+
+    moved: np.ndarray  # [row, answer]: next states, or symbols
+    earned: np.ndarray  # [row, answer]: rewards 0 and 1; no answers where symbols are asked for
+    asked: np.ndarray  # [row]: questions about the next state
+    N_hat: Floats  # [row] of the last release
+    ends: Ints  # after which users there is a release
+    released: Ints  # released[0]: how often
+    q: float
+    factor_moved: float
+    factor_earned: float
+    cell_sd: float
+
+    def seek(self, users: int) -> None:
+        self.released[0] = np.searchsorted(self.ends, users, side="right")
 
 
 class Questions(NamedTuple):
     """The tallies, and the coins that choose questions and answers."""
 
     tallies: Tallies
-    generator: Words
-    words: Words  # scratch
+    generator: Words64
+    words: Words64  # scratch
     shown: Ints  # scratch
     G: int
     S: int
@@ -64,6 +88,16 @@ class Questions(NamedTuple):
     want: float
     p_moved: float
     p_earned: float
+
+
+class ExactlyAnswered(NamedTuple):
+    """A state with exact coins: words, ε = n/m, and the share of the first kind of question in 1/SHARES."""
+
+    inner: Questions
+    words: Words
+    n: int
+    m: int
+    share: int
 
 
 def take(state: Questions, t: int, user: User, noisy: Noisy) -> bool:
@@ -130,11 +164,61 @@ def first_visit(user: User, row: int, G: int, S: int, A: int) -> int:
     return -1
 
 
+def released(tallies: Tallies, cells: int, t: int, noisy: Noisy) -> bool:
+    """Whether counts are released after user t; if so, the cells and centred R̂(s,a) from the tallies."""
+    if not ended(t, tallies.ends, tallies.released):
+        return False
+    rows = tallies.asked.size
+    for row in range(rows):
+        tallies.N_hat[row] = 0.0
+        for cell in range(cells):
+            value = tallies.factor_moved * (tallies.moved[row, cell] - tallies.q * tallies.asked[row])
+            noisy.counts[(1 + cell) * rows + row] = value
+            tallies.N_hat[row] += value
+        if tallies.earned.shape[1] > 0:
+            difference = CENTRE * (tallies.earned[row, 1] - tallies.earned[row, 0])
+            noisy.counts[(1 + cells) * rows + row] = tallies.factor_earned * difference
+        noisy.sd[row] = tallies.cell_sd * math.sqrt(tallies.asked[row])
+    return True
+
+
+# --- how large its noise is ---------------------------------------------------------------------------------
+
+
+def check_simulated(epsilon: float) -> None:
+    """Raise InputError for a budget that simulated coins do not have."""
+    if not 1.0 / LARGEST <= epsilon <= MOST_SIMULATED:
+        raise InputError(
+            f"epsilon: {epsilon:g} is not accepted; simulated answers take 2^-30 to {MOST_SIMULATED:g}, "
+            "above which their coins are certain (exact ones are not)"
+        )
+
+
+def hoeffding(problem: Problem, G: int, families: str) -> float:
+    """A bound on all counters at once whose sums have K - 1 steps of width 1 (Hoeffding and Doob)."""
+    failure = problem.beta / SHARE / counters(*shape_of(problem, G, families))
+    return math.sqrt((problem.K - 1) * log(2.0 / failure) / 2.0)
+
+
+def answered_noise(problem: Problem, factor: float, sd: float, cell: float, row: float, reward: float) -> Noise:
+    """The noise of answers, each of which adds `sd` to a cell; E is made of these bounds, and not proven."""
+    E = factor * bound_to_E(problem.S, True, cell, row, reward)
+    most = sd * math.sqrt(problem.K - 1)
+    return Noise(sd, E, problem.K, factor=factor, cell=cell, sd=most, proven=False)
+
+
+def exact_budget(epsilon: float) -> Fraction:
+    """ε of random answers, rounded down to what the coins take."""
+    if not 1.0 / LARGEST <= epsilon <= LARGEST:
+        raise InputError(f"epsilon: {epsilon:g} is not accepted; exact answers take 2^-30 to 2^30")
+    return round_down_to(Fraction(float(epsilon)), LARGEST)
+
+
 # --- the privatizer -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class OneQuestion(Answers):
+class OneQuestion(Arrays, ReleaseMode):
     """Each user answers one question about one pair, at random; pure ε-LDP.
 
     Parameters
@@ -182,10 +266,18 @@ class OneQuestion(Answers):
 
     take = staticmethod(take)
     exact_take = staticmethod(exact_take)
+    model = "LDP"
+    one_action = True
     name = "one_question"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
+        if not self.exact:
+            check_simulated(self.epsilon)
+        check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
+        whole("first", self.first, 1)
+        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+        self.check_mode()
         check_flag("symbols", self.symbols)
         whole("want", self.want, 0)
 
@@ -194,8 +286,25 @@ class OneQuestion(Answers):
         return "symbols" if self.symbols else "tuned"
 
     @property
+    def budget(self) -> float:
+        """ε, or the fraction just below it that exact coins take; a float has that exactly."""
+        return float(exact_budget(self.epsilon)) if self.exact else self.epsilon
+
+    @property
     def share(self) -> float:
-        return 1.0 if self.symbols else super().share
+        """Of questions about the next state; exact coins take multiples of 1/SHARES."""
+        if self.symbols or not self.exact:
+            return 1.0 if self.symbols else self.transitions
+        units = round(Fraction(float(self.transitions)) * SHARES)
+        if not 0 < units < SHARES:
+            raise InputError(
+                f"transitions: {self.transitions:g} is not accepted; exact coins take 2^-30 to 1 - 2^-30"
+            )
+        return units / SHARES
+
+    def ends(self, problem: Problem) -> Ints:
+        """After which users new counts are released."""
+        return batch_ends(problem.K - 1, self.first, self.growth)
 
     def answers(self, S: int) -> tuple[int, int]:
         """How many answers the two kinds of question have; none for a kind that is not asked."""
@@ -220,17 +329,25 @@ class OneQuestion(Answers):
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:  # else users answer, whether or not counts are ever released
             return nothing_released(self.model)
-        return Certificate(self.model, self.budget, self.budget, noise=self.kind)
+        kind = RELEASE if self.exact and not self.words.seeded else SIMULATION
+        return Certificate(self.model, self.budget, self.budget, noise=kind)
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Questions | ExactlyAnswered:
         S, A, answers = problem.S, problem.A, self.answers(problem.S)
         (p, q), (p_earned, _) = answer_odds(self.budget, answers[0]), answer_odds(self.budget, 3)
-        tallies = self.tallies(problem, G, answers, q, self.factors(S))
-        words, shown = np.zeros(WORDS, np.uint64), np.zeros(G * S * A, np.int64)
-        want = float(self.want)
-        sizes, share = (G, S, A, answers[0] - 1), 1.0 if self.symbols else self.transitions
-        asked = Questions(tallies, generator(seed), words, shown, *sizes, share, want, p, p_earned)
-        return self.exactly(asked, seed) if self.exact else asked
+        rows, dtype = G * S * A, np.int64 if self.exact else np.float64
+        moved, earned = (np.zeros((rows, d), dtype) for d in answers)
+        ends, count = self.ends(problem), np.zeros(1, np.int64)
+        estimates = (q, *self.factors(S), self.cell_sd(S))
+        tallies = Tallies(moved, earned, np.zeros(rows, dtype), np.zeros(rows), ends, count, *estimates)
+        words, shown, sizes = np.zeros(WORDS, np.uint64), np.zeros(rows, np.int64), (G, S, A, answers[0] - 1)
+        state = Questions(
+            tallies, generator(seed), words, shown, *sizes, self.share, float(self.want), p, p_earned
+        )
+        if not self.exact:
+            return state
+        budget, coins = exact_budget(self.epsilon), Words._make(self.words.start(seed))
+        return ExactlyAnswered(state, coins, budget.numerator, budget.denominator, round(self.share * SHARES))
 
 
 PRIVATIZERS.add("one_question", OneQuestion)

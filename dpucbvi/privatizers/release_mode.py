@@ -3,22 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.counts import counters, shape_of
 from dpucbvi.errors import InputError
-from dpucbvi.privacy.accounting import round_down_to
-from dpucbvi.privacy.certificate import RELEASE, SIMULATION, check_one_of
-from dpucbvi.privacy.exact import LARGEST, uniform_below
+from dpucbvi.privacy.certificate import SIMULATION, check_one_of
+from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
 from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
 from dpucbvi.protocol import Ints, Noisy, Problem, Release, Shape, User, cut_to_unit
 
-SHARES = 2**30  # of a public coin between two kinds of question
 MODES = (SIMULATION, "exact")
 
 
@@ -41,28 +38,6 @@ class ReleaseMode:
         check_one_of("noise", self.noise, MODES)
         if not self.exact and self.words is not SystemWords:
             raise InputError("words: has no effect on simulated noise; it is for noise=exact")
-
-
-class ExactAnswers(ReleaseMode):
-    """What a privatizer has in both modes whose users answer at random, one of two kinds of question."""
-
-    epsilon: float
-    transitions: float
-
-    @property
-    def budget(self) -> float:
-        """ε, or the fraction just below it that exact coins take; a float has that exactly."""
-        return float(exact_budget(self.epsilon)) if self.exact else self.epsilon
-
-    @property
-    def share(self) -> float:
-        """Of questions about the next state; also exact."""
-        return exact_share(self.transitions) / SHARES if self.exact else self.transitions
-
-    @property
-    def kind(self) -> str:
-        """Of the certificate."""
-        return RELEASE if self.exact and not self.words.seeded else SIMULATION
 
 
 # --- the release in integers ----------------------------------------------------------------------------------
@@ -151,24 +126,6 @@ class AddedNoise(Arrays, ReleaseMode):
         released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
         rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
         return InIntegers(inner, released, grid, Words._make(rounding), np.zeros(H, np.int64))
-
-
-# --- random answers -------------------------------------------------------------------------------------------
-
-
-def exact_budget(epsilon: float) -> Fraction:
-    """ε of random answers, rounded down to what the coins take."""
-    if not 1.0 / LARGEST <= epsilon <= LARGEST:
-        raise InputError(f"epsilon: {epsilon:g} is not accepted; exact answers take 2^-30 to 2^30")
-    return round_down_to(Fraction(float(epsilon)), LARGEST)
-
-
-def exact_share(transitions: float) -> int:
-    """The share of the first kind of question, in units of 1/SHARES."""
-    units = round(Fraction(float(transitions)) * SHARES)
-    if not 0 < units < SHARES:
-        raise InputError(f"transitions: {transitions:g} is not accepted; exact coins take 2^-30 to 1 - 2^-30")
-    return units
 
 
 def is_exact(privatizer: object) -> bool:

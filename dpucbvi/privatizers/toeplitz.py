@@ -17,7 +17,7 @@ from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
 from dpucbvi.privacy.law import ExactNoise, Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Take
-from dpucbvi.privatizers.over_time import OverTime, estimated_sums, running_sums
+from dpucbvi.privatizers.noisy_sums import OverTime, estimated_sums, running_sums
 from dpucbvi.privatizers.release_mode import in_integers
 from dpucbvi.protocol import Noise, Problem
 

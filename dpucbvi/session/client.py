@@ -22,10 +22,10 @@ import numpy as np
 from dpucbvi.counts import sanitised
 from dpucbvi.errors import InputError
 from dpucbvi.files import locked, write_durably
-from dpucbvi.privacy.exact import ExactCoins
-from dpucbvi.privacy.words import SystemWords
-from dpucbvi.privatizers.one_question import first_visit
-from dpucbvi.privatizers.release_mode import exact_budget, to_grid
+from dpucbvi.privacy.exact import response
+from dpucbvi.privacy.words import Stream, SystemWords
+from dpucbvi.privatizers.one_question import exact_budget, first_visit
+from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.protocol import User
 
 MESSAGE = struct.Struct(">43sQH")  # ticket, number of the question, answer
@@ -153,16 +153,17 @@ class Client:
 
     def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
         """The true answer, hidden by randomised response; the last one is "no visit"."""
-        read, coins = sanitised(s, a, r, asked.H, asked.S, asked.A), self._coins(asked.epsilon)
+        budget, words = exact_budget(asked.epsilon), self._words()
+        read, d = sanitised(s, a, r, asked.H, asked.S, asked.A), 3 if asked.about_reward else asked.S + 1
         user = User(*read, np.zeros(0), read.s[1:])
         h = first_visit(user, asked.row, asked.G, asked.S, asked.A)
-        if asked.about_reward:
-            truth = 2 if h < 0 else to_grid(user.r[h], 1, coins.source)
-            return coins.response(truth, 3)
-        return coins.response(asked.S if h < 0 else int(user.place[h]), asked.S + 1)
+        truth = d - 1
+        if h >= 0:
+            truth = to_grid(user.r[h], 1, words) if asked.about_reward else int(user.place[h])
+        return response(truth, d, budget.numerator, budget.denominator, words)
 
-    def _coins(self, epsilon: float) -> ExactCoins:
-        return ExactCoins(exact_budget(epsilon), SystemWords())
+    def _words(self) -> Stream:
+        return SystemWords()
 
     def _said(self) -> dict[str, Any]:
         try:

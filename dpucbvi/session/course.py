@@ -32,12 +32,11 @@ from dpucbvi.mechanisms.square_root import StairSums, estimate
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import windows
-from dpucbvi.privatizers.answers import released as estimated
 from dpucbvi.privatizers.batches import Batches, show
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
-from dpucbvi.privatizers.one_question import OneQuestion, may_ask, question
-from dpucbvi.privatizers.release_mode import SHARES, to_grid
+from dpucbvi.privatizers.one_question import SHARES, OneQuestion, may_ask, question, released
+from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.privatizers.windows import Windows
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
@@ -262,7 +261,7 @@ class Questions:
     def _estimate(self, batch: int) -> None:
         self._tallies.released[0] = batch
         noisy = Noisy(np.zeros(self.counts.size), np.zeros(self._tallies.asked.size))
-        estimated(self._tallies, self._setup.problem.S, int(self.ends[batch]), noisy)
+        released(self._tallies, self._setup.problem.S, int(self.ends[batch]), noisy)
         self.counts = noisy.counts
 
     def begin(self, first: int, base: Floats) -> None:

@@ -26,11 +26,10 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
-from dpucbvi.errors import InputError, refused
+from dpucbvi.errors import InputError, Registry, refused
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
-from dpucbvi.registry import Registry
 from dpucbvi.sources import hash_of
 
 T = TypeVar("T")

@@ -88,7 +88,6 @@ MARKS = {  # of the others, by the privatizer's name and whether its noise is Ga
     ("batches", False): "s",
     ("batches", True): "P",
     ("local", False): "<",
-    ("one_step", False): "^",
     ("one_question", False): "s",
 }
 POINTS_A_NAME = 12.0  # a line of text and some air

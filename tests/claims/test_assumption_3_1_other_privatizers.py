@@ -210,7 +210,6 @@ def test_what_is_not_proven_says_so():
     problem = dp.Problem(4, 3, 2, 500, 0.1)
     for privatizer in (
         dp.Batches(1.0),
-        dp.OneStep(1.0),
         dp.OneQuestion(1.0),
         dp.Central(1.0, printed_constant=1.0),
     ):

@@ -16,7 +16,7 @@ from dpucbvi.engine import fast
 from dpucbvi.engine.noise import laplace_from_word, next_words
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.answers import MOST_SIMULATED
+from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Episode, Setup
 from dpucbvi.simulate import episodes, set_up
@@ -102,8 +102,6 @@ VARIANTS = {
     "one_question, want 3": dp_ucbvi_with(
         "one_question", cap="steps_left", want=3, transitions=0.7, first=4, growth=1.1
     ),
-    "one_step": dp_ucbvi_with("one_step", **LEFT, **BATCHED),
-    "one_step, half": dp_ucbvi_with("one_step", transitions=0.5, first=7, growth=1.0),
     **{f"central without {term}": ablated("central", bonus_without=term) for term in dp.DPUCBVI.terms},
     "central, no minimum": ablated("central", minimum=False),
     "local, clip": ablated("local", "clip"),
@@ -113,9 +111,9 @@ VARIANTS = {
 OTHER_AGENTS = {
     "private_ucb_po, batches": Variant(("private_ucb_po", "batches", "none"), BATCHED, {}),
     "private_ucb_vi, toeplitz": Variant(("private_ucb_vi", "toeplitz", "none"), {"every": 7}, {}),
-    "private_ucb_vi, one_step": Variant(("private_ucb_vi", "one_step", "none"), BATCHED, {}),
+    "private_ucb_vi, one_question": Variant(("private_ucb_vi", "one_question", "none"), BATCHED, {}),
     "pucb, kary_tree": Variant(("pucb", "kary_tree", "none"), {}, {}),
-    "ldp_obi, one_step": Variant(("ldp_obi", "one_step", "none"), BATCHED, {}),
+    "ldp_obi, one_question": Variant(("ldp_obi", "one_question", "none"), BATCHED, {}),
     **{
         f"ucbvi without {t}": Variant(("ucbvi_bf", "non_private", "none"), {}, {"bonus_without": t})
         for t in dp.UCBVI.terms

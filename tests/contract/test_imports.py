@@ -4,7 +4,7 @@
 
 Left of the wall stands the library, dpucbvi/: numpy, scipy and numba, and nothing of experiments/. core is any
 module directly in dpucbvi/ that is no room of its own, with agents/, mechanisms/, privacy/ and
-privatizers/. tools are compare, plot, certify, calibrate, session/, and drawing/, which needs matplotlib: the
+privatizers/. tools are plot, certify, calibrate, session/, and drawing/, which needs matplotlib: the
 library imports it inside functions only, as it does other packages that can be missing. dpucbvi/__init__.py is
 the door: it may import core, simulate, tools and audit, and to import the door is to import tools.
 
@@ -35,7 +35,6 @@ FOLDERS = {
     "dpucbvi.simulate": "simulate",
     "dpucbvi.calibrate": "tools",
     "dpucbvi.certify": "tools",
-    "dpucbvi.compare": "tools",
     "dpucbvi.drawing": "tools",
     "dpucbvi.plot": "tools",
     "dpucbvi.session": "tools",
@@ -68,8 +67,7 @@ ON_DEMAND = {
     "dpucbvi.trace": {"pandas"},
     "dpucbvi.archive": {"pandas"},
     "dpucbvi.projection": {"cvxpy"},
-    "dpucbvi.from_gymnasium": {"gymnasium"},
-    "dpucbvi.to_gymnasium": {"gymnasium"},
+    "dpucbvi.gymnasium": {"gymnasium"},
     "experiments.studies.artifact.figures": {"PIL"},
 }
 
@@ -178,7 +176,7 @@ WRONG = {  # one for every rule, and for every way to write an import
     ("dpucbvi.counts", "def f():\n    import dpucbvi.engine.fast"): "core imports engine",
     ("dpucbvi.agents.pucb", "from ..engine.fast import start"): "core imports engine",
     ("dpucbvi.agents", "from ..engine import fast"): "core imports engine",
-    ("dpucbvi.registry", "import_module('experiments.lab.store')"): "core imports lab",
+    ("dpucbvi.errors", "import_module('experiments.lab.store')"): "core imports lab",
     ("dpucbvi.counts", "if TYPE_CHECKING:\n    pass\nelse:\n    import numba"): "core imports numba",
     ("dpucbvi.counts", "if not TYPE_CHECKING:\n    import numba"): "core imports numba",
     ("dpucbvi.counts", "try:\n    import numba\nexcept ImportError:\n    pass"): "core imports numba",

@@ -10,7 +10,6 @@ from dpucbvi.privatizers import (
     Local,
     LocalWindows,
     OneQuestion,
-    OneStep,
     Toeplitz,
     Windows,
 )
@@ -45,7 +44,6 @@ ENTRIES = (
     Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
     Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", Windows(1.0, delta=1e-6)),
     Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
-    Entry("one step", "(SH/ε)√(K log)", OneStep(1.0)),
     Entry("one question", "(S/ε)√(K log)", OneQuestion(1.0)),
     Entry("windows, local", "(S/ε)√(K log)", LocalWindows(1.0)),
 )

@@ -58,7 +58,6 @@ PRIVATIZERS = {
     "toeplitz": "#882255",
     "batches": "#332288",
     "windows": "#DDAA33",
-    "one_step": "#117733",
     "one_question": "#AA8800",
 }
 # How an algorithm is drawn: line, marker, whether the marker is hollow.

@@ -43,7 +43,6 @@ POWER = {
     "central, paper": (dp.Central(1.0), 4, 0.9),
     "batches": (dp.Batches(1.0, **PAIRS), 3, 0.75),
     "one_question": (dp.OneQuestion(1.0, first=1, growth=1.0), 2, 0.85),
-    "one_step": (dp.OneStep(1.0, first=1, growth=1.0), 2, 0.85),
 }
 
 
@@ -146,27 +145,27 @@ def test_the_smallest_defect_that_the_attack_catches():
 # --- messages -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["one_question", "one_step"])
-def test_the_law_of_a_message(name):
+def test_the_law_of_a_message():
     """Probabilities that sum to 1, and ratios that are e^ε and no more, for users of any length."""
-    audit = dp.audit(made(name, **SETTINGS, noise="exact"), A=1, K=3, trials=0)
+    private = made("one_question", **SETTINGS, noise="exact")
+    audit = dp.audit(private, A=1, K=3, trials=0)
     for one in audit.findings:
         assert one.attack == "message" and one.found == pytest.approx(one.declared, rel=1e-9) and not one.caught
-    setup = fitted(dp.DPUCBVI(), made(name, **SETTINGS, noise="exact"), Problem(2, 2, 1, 3, 0.05))
+    setup = fitted(dp.DPUCBVI(), private, Problem(2, 2, 1, 3, 0.05))
     user = User(np.array([0, 1]), np.array([0]), np.array([0.25]), np.zeros((2, 2), np.int64), np.array([1]))
     assert sum(message.law(setup, user).values()) == pytest.approx(1.0, abs=1e-12)
 
 
-class AmongHerSteps(dp.OneStep):
-    """A step is drawn among those that she has sent: how many, is told by which."""
+class AmongHerSteps(dp.OneQuestion):
+    """The question is about one of the steps that she has sent: how many, is told by which."""
 
     @staticmethod
     def exact_take(state, t, user, noisy):
         n = max(user.a.size, 1)
-        return dp.OneStep.exact_take(state, t, user._replace(pi=user.pi[:n]), noisy)
+        return dp.OneQuestion.exact_take(state, t, user._replace(pi=user.pi[:n]), noisy)
 
 
-def test_a_step_drawn_among_those_sent_is_caught():
+def test_a_question_about_the_steps_that_were_sent_is_caught():
     audit = dp.audit(AmongHerSteps(1.0, noise="exact", first=1, growth=1.0), A=1, K=3, trials=0)
     assert audit.caught and math.isinf(audit.findings[0].found)
 

@@ -64,7 +64,7 @@ class Mine(dp.NonPrivate):
     sparse = False
 
 
-@pytest.mark.parametrize("privatizer", [dp.OneStep(1.0), dp.OneQuestion(1.0), Mine()])
+@pytest.mark.parametrize("privatizer", [dp.OneQuestion(1.0), Mine()])
 def test_a_privatizer_that_counts_all_next_states_refuses(privatizer):
     with pytest.raises(dp.InputError, match=r"known_support: .* counts all next states"):
         set_up(RIVER, dp.DPUCBVI(), privatizer, 9, known_support=True)

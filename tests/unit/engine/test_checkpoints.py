@@ -14,7 +14,7 @@ from dpucbvi.simulate import set_up
 SEED = 5
 GROWING = {"first": 6, "growth": 1.2}  # batches that end before the run is stopped, and after
 ANSWERS = {**GROWING, "epsilon": 30.0}
-PARAMETERS = {"batches": GROWING, **dict.fromkeys(("one_question", "one_step", "local_windows"), ANSWERS)}
+PARAMETERS = {"batches": GROWING, **dict.fromkeys(("one_question", "local_windows"), ANSWERS)}
 PRIVATIZER = {
     name: PRIVATIZERS[name](**{"epsilon": 200.0, **PARAMETERS.get(name, {})})
     for name in PRIVATIZERS

@@ -159,6 +159,9 @@ def test_the_key_sees_defaults_constants_and_the_signs_of_zeros():
     assert len(set(keys)) == len(keys)
     assert keys == [key(made(text), {}) for text in texts]
     assert key(made(texts[0]), {"boundscheck": True}) != keys[0]
+    moved = made(texts[0])
+    moved.__module__ = "another"  # where numba would look for it
+    assert key(moved, {}) != keys[0]
 
 
 # --- the cache, from process to process ------------------------------------------------------------------

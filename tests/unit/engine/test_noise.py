@@ -10,6 +10,7 @@ from exact_laws import (
     CompiledCoins,
     CompiledGaussian,
     CompiledLaplace,
+    ExactCoins,
     ExactGaussian,
     ExactLaplace,
     GaussianStream,
@@ -85,8 +86,7 @@ def test_compiled_answers_are_the_references(epsilon, d, seed, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "BLOCK", block)
         one, other = (
-            kind(epsilon, SeededWords(seed_stream(seed, "privacy")))
-            for kind in (exact.ExactCoins, CompiledCoins)
+            kind(epsilon, SeededWords(seed_stream(seed, "privacy"))) for kind in (ExactCoins, CompiledCoins)
         )
         for truth in (0, d - 1, d // 2):
             assert one.response(truth, d) == other.response(truth, d)

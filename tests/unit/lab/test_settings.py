@@ -139,7 +139,7 @@ def test_a_parameter_of_an_environment_is_named_as_its_own(monkeypatch):
     def slippery(epsilon: float = 0.1) -> TabularMDP:
         raise InputError(f"epsilon: {epsilon} is not accepted")
 
-    monkeypatch.setattr(ENVIRONMENTS, "_things", {**ENVIRONMENTS._things, "slippery": slippery})
+    monkeypatch.setitem(ENVIRONMENTS, "slippery", slippery)
     with pytest.raises(InputError, match=r"^env\.epsilon: 0\.1 is not accepted"):
         assemble(RunSettings(env={"name": "slippery"}))
 

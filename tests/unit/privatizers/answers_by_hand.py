@@ -1,11 +1,10 @@
-"""OneQuestion and OneStep by brute force, from their definitions: what the arrays are held against."""
+"""OneQuestion by brute force, from its definition: what the arrays are held against."""
 
 import numpy as np
 from users import shown_pairs
 
 from dpucbvi.counts import CENTRE
 from dpucbvi.privacy.draws import answer_odds, randomised_response, unit
-from dpucbvi.privatizers.one_step import HOT
 from dpucbvi.protocol import User
 
 
@@ -94,46 +93,6 @@ def earned(user, pair, G, u):
     """The true answer to the second kind: the reward rounded to 0 or 1, or 2 for no visit."""
     h = first_visit(user, pair, G)
     return 2 if h is None else int(u < user.r[h])
-
-
-class ReportsByHand:
-    """Both sides: the server's tallies of bits, and the user who sends hers."""
-
-    def __init__(self, privatizer, problem, G, coins):
-        self._privatizer, self._H, self._coins = privatizer, problem.H, coins
-        self._shape, self._ends = (G, problem.S, problem.A), set(privatizer.ends(problem).tolist())
-        self.t = 0
-        self.moved = np.zeros((*self._shape, problem.S))  # bits sent as 1, by cell
-        self.earned = np.zeros((*self._shape, 2))
-        self.asked = np.zeros(self._shape)  # reports on the next state, by pair
-
-    def release(self, user):
-        (G, S, _), s = self._shape, user.s
-        step, kind, rounding = (unit(word) for word in self._coins.words(3))
-        h = int(step * self._H)
-        rows = (h % G, np.arange(S), user.pi[h])
-        if kind < self._privatizer.transitions:
-            self.moved[rows] += self.bits((s[h], s[h + 1]), S)
-            self.asked[rows] += 1
-        else:
-            self.earned[rows] += self.bits((s[h], int(rounding < user.r[h])), 2)
-        self.t += 1
-        return self.estimates() if self.t in self._ends else None
-
-    def bits(self, hot, width):
-        """The user's side: one bit for every (s, x), one of them hot."""
-        S, q = self._shape[1], self._privatizer.cold()
-        chance = np.full((S, width), q)
-        chance[hot] = HOT
-        sent = [unit(word) for word in self._coins.words(S * width)]
-        return (np.reshape(sent, (S, width)) < chance).astype(np.float64)
-
-    def estimates(self):
-        """N̂(s,a,s') and R̂(s,a) with rewards centred; N̂(s,a) is their sum, elsewhere."""
-        q, (a, b) = self._privatizer.cold(), self._privatizer.factors(self._H)
-        N_sas = a * (self.moved - q * self.asked[..., None])
-        R = b * (CENTRE * (self.earned[..., 1] - self.earned[..., 0]))
-        return np.concatenate([np.zeros(R.size), np.moveaxis(N_sas, -1, 0).ravel(), R.ravel()])
 
 
 def people(problem, n, seed):

@@ -8,7 +8,7 @@ import pytest
 import dpucbvi as dp
 from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.answers import MOST_SIMULATED
+from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.simulate import set_up
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import EngineSettings, RunSettings
@@ -50,12 +50,9 @@ def test_the_least_budgets_have_a_certificate_or_are_refused_in_one_line(name, n
 
 def test_simulated_answers_whose_coins_are_certain_are_refused():
     """The probability of the truth is a float below 1 as far as they are accepted, and is 1 above."""
-    for kind in (dp.OneQuestion, dp.OneStep):
-        with pytest.raises(
-            dp.InputError, match=r"^epsilon: 40 is not accepted; simulated answers take .* to 36,"
-        ):
-            kind(40.0)
-        assert kind(40.0, noise="exact").certificate(SMALL, 4).replace_one == 40.0
+    with pytest.raises(dp.InputError, match=r"^epsilon: 40 is not accepted; simulated answers take .* to 36,"):
+        dp.OneQuestion(40.0)
+    assert dp.OneQuestion(40.0, noise="exact").certificate(SMALL, 4).replace_one == 40.0
     assert answer_odds(MOST_SIMULATED, 3)[0] < 1.0 == answer_odds(40.0, 3)[0]
 
 
@@ -153,7 +150,7 @@ def test_what_has_everything_runs_with_its_own_certificate(monkeypatch):
     """Control: the refusals above are about what is missing."""
     run = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5)
     assert run.certificate == dp.Certificate("JDP", 7.0, 14.0)
-    monkeypatch.setitem(PRIVATIZERS._things, "complete", Complete)
+    monkeypatch.setitem(PRIVATIZERS, "complete", Complete)
     settings = RunSettings(privatizer={"name": "complete"}, engine=EngineSettings("reference"), K=5)
     assert assemble(settings).certificate == dp.Certificate("JDP", 7.0, 14.0)
     quick = dp.run(RIVER, dp.DPUCBVI(), Complete(), K=5, engine="fast")

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from answers_by_hand import Coins, QuestionsByHand, ReportsByHand, earned, first_visit, people, where_to
+from answers_by_hand import Coins, QuestionsByHand, earned, first_visit, people, where_to
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters
@@ -109,10 +109,9 @@ def test_the_variance_of_a_cold_cell_is_the_one_stated(epsilon):
     assert privatizer.cell_sd(S) ** 2 == pytest.approx(q * (1 - q) * a**2, rel=1e-12)
 
 
-@pytest.mark.parametrize("made", [dp.OneQuestion(1.0), dp.OneStep(1.0)])
-def test_users_answer_before_anything_is_released_and_the_certificate_says_so(made):
+def test_users_answer_before_anything_is_released_and_the_certificate_says_so():
     """What LDP protects is what a user sends, whether or not the server ever makes counts of it."""
-    few = dp.Problem(2, 2, 2, 100, 0.1)  # 99 users, a release after 100
+    made, few = dp.OneQuestion(1.0), dp.Problem(2, 2, 2, 100, 0.1)  # 99 users, a release after 100
     assert len(made.ends(few)) == 0
     assert made.certificate(few, 2).replace_one == made.certificate(few._replace(K=1000), 2).replace_one == 1.0
     assert made.certificate(few._replace(K=1), 2) == dp.Certificate("LDP", 0.0, 0.0)
@@ -135,19 +134,13 @@ def test_the_bound_on_rewards_is_hoeffdings_for_the_steps_that_an_answer_makes()
     assert made.noise_of(problem, 1).E == pytest.approx(2.0 * hoeffding)  # here rewards have the widest bound
 
 
-BRUTE = [
-    *((dp.OneQuestion, QuestionsByHand, given) for given in ({}, {"want": 3, "transitions": 0.6})),
-    *((dp.OneStep, ReportsByHand, given) for given in ({}, {"transitions": 0.4})),
-]
-
-
 @pytest.mark.parametrize("G", [1, 3])
-@pytest.mark.parametrize(("kind", "by_hand", "given"), BRUTE)
-def test_the_release_is_that_of_brute_force(kind, by_hand, given, G):
+@pytest.mark.parametrize("given", [{}, {"want": 3, "transitions": 0.6}])
+def test_the_release_is_that_of_brute_force(given, G):
     """From the same words, bit for bit, in every release, with its sd."""
     problem, seed, found = dp.Problem(3, 3, 2, 400, 0.1), np.random.SeedSequence(5), 0
-    privatizer = kind(1.5, first=7, growth=1.1, **given)
-    ours, brute = privatizer.release(problem, G, seed), by_hand(privatizer, problem, G, Coins(seed))
+    privatizer = dp.OneQuestion(1.5, first=7, growth=1.1, **given)
+    ours, brute = privatizer.release(problem, G, seed), QuestionsByHand(privatizer, problem, G, Coins(seed))
     for user in people(problem, 399, seed=2):
         one, other = ours.release(user), brute.release(user)
         assert (one is None) == (other is None)

@@ -7,12 +7,13 @@ from users import user_of
 import dpucbvi as dp
 from dpucbvi.counts import counters, statistics
 from dpucbvi.engine import fast
-from dpucbvi.engine.releases import arguments_of, release_of
+from dpucbvi.engine.kernel import release_of
 from dpucbvi.mdp import Trajectory
 from dpucbvi.mechanisms.binary import levels
 from dpucbvi.privacy.laplace import LaplaceStream, privacy_stream, seed_stream
 from dpucbvi.privatizers.central import order_central
 from dpucbvi.privatizers.local import order_local
+from dpucbvi.protocol import Noisy
 from dpucbvi.simulate import set_up
 
 RIVER = dp.riverswim(4, 5)
@@ -61,7 +62,7 @@ def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity
 
     run = fast.start(setup, 7)  # whose memory has a user who moved from 0 to 0 and earned nothing, H times
     take = release_of(setup.privatizer.take)
-    assert take(*arguments_of(run.state, run.memory, run.private), 1)
+    assert take(run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after, 1)
     still = np.zeros(setup.mdp.H + 1, dtype=np.int64)
     at_rest = Trajectory(still, still[1:], np.zeros(setup.mdp.H))
     assert np.array_equal(run.private.flat, statistics(at_rest, setup.G, 4, 2) + expected)

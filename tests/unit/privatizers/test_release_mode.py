@@ -46,7 +46,6 @@ BY_NAME = {
 SOON = {"first": 2, "growth": 1.0}
 ESTIMATED = {
     "toeplitz": lambda **more: dp.Toeplitz(1.0, factorisation="square_root", **more),
-    "one_step": lambda **more: dp.OneStep(1.0, **SOON, **more),
     "one_question": lambda **more: dp.OneQuestion(1.0, **SOON, **more),
 }
 ALL = {**BY_NAME, **ESTIMATED}
@@ -424,32 +423,6 @@ def test_an_answer_to_one_question_has_its_law():
         assert goodness(observed, wrong) < ALARM
 
 
-def test_a_report_of_one_step_has_its_law():
-    """Every bit's tally is binomial: z-scores of 24 cells within 5.5, 1e-6 together; ε 15% off is refused."""
-    privatizer = dp.OneStep(1.0, transitions=0.5, first=10**5, **SEEDED)
-    found, s, r = answered(privatizer, PERSON, 40_000), PERSON.s, PERSON.r
-
-    def worst(epsilon):
-        q, scores = 1 / (1 + math.exp(epsilon)), []
-        for h in range(3):
-            row = (h, np.arange(2), PERSON.pi[h])
-            n_moved, n_earned = found.asked[row][0], np.round(40_000 / 6)
-            for x, y in np.ndindex(2, 2):
-                hot = (x, y) == (s[h], s[h + 1])
-                scores.append(_score(found.moved[row][x, y], n_moved, 0.5 if hot else q))
-                share = 0.0 if x != s[h] else (r[h] if y else 1 - r[h])
-                scores.append(_score(found.earned[row][x, y], n_earned, q + (0.5 - q) * share, 1.2))
-        return max(map(abs, scores))
-
-    assert worst(1.0) < 5.5
-    assert min(worst(0.85), worst(1.15)) > 5.5
-
-
-def _score(hits, n, p, wider=1.0):
-    """`wider`: the number of reports on rewards is itself binomial, of mean n."""
-    return (hits - n * p) / (wider * math.sqrt(n * p * (1 - p)))
-
-
 # --- the law of what is released --------------------------------------------------------------------------
 
 BIG = dp.Problem(H=10, S=20, A=5, K=9, beta=0.05)  # 20,000 counters N(s,a,s'), 1,000 R(s,a)
@@ -565,12 +538,11 @@ def test_wrong_choices_are_refused():
         dp.Local(1.0, words=SeededWords)
     with pytest.raises(InputError, match=r"^epsilon: exact noise has no scale as large as this"):
         dp.Local(1e-9, noise="exact").noise_of(PROBLEM, 3)
-    for kind in (dp.OneStep, dp.OneQuestion):
-        for epsilon in (1e-10, 2e9):
-            with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; exact answers take 2\^-30 to"):
-                kind(epsilon, noise="exact").noise_of(PROBLEM, 3)
-        with pytest.raises(InputError, match=r"^transitions: 1e-12 is not accepted; exact coins take 2\^-30"):
-            kind(1.0, transitions=1e-12, noise="exact").noise_of(PROBLEM, 3)
+    for epsilon in (1e-10, 2e9):
+        with pytest.raises(InputError, match=r"^epsilon: .* is not accepted; exact answers take 2\^-30 to"):
+            dp.OneQuestion(epsilon, noise="exact").noise_of(PROBLEM, 3)
+    with pytest.raises(InputError, match=r"^transitions: 1e-12 is not accepted; exact coins take 2\^-30"):
+        dp.OneQuestion(1.0, transitions=1e-12, noise="exact").noise_of(PROBLEM, 3)
 
 
 @all_of_them

@@ -13,10 +13,8 @@ from strangers import MESSAGES
 
 import dpucbvi as dp
 from dpucbvi import simulate
-from dpucbvi.privacy.exact import ExactCoins
 from dpucbvi.privacy.law import GRIDS
 from dpucbvi.privacy.words import SeededWords
-from dpucbvi.privatizers.release_mode import exact_budget
 from dpucbvi.session import course
 from dpucbvi.session.client import MESSAGE
 from dpucbvi.session.store import Log
@@ -45,8 +43,8 @@ class Seeded(dp.Session):
 class Shared(dp.Client):
     """Draws its answers from the words of the session, as a simulation of both halves does."""
 
-    def _coins(self, epsilon):
-        return ExactCoins(exact_budget(epsilon), self.of._source._words)
+    def _words(self):
+        return self.of._source._words
 
     of: dp.Session
 

@@ -14,7 +14,7 @@ MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
 # Not in the paper: their ε is for a user who is replaced.
 OTHER_MODELS = {
     **dict.fromkeys(("kary_tree", "toeplitz", "batches"), "JDP"),
-    **dict.fromkeys(("one_step", "one_question"), "LDP"),
+    "one_question": "LDP",
 }
 ADD_REMOVE = 0.6  # of that ε, if she is added or removed: neither the same nor half
 SPREAD = (-0.07, 0.01, 0.09, 0.03)  # of the runs of an arm, about its regret

@@ -34,7 +34,6 @@ MECHANISMS = {
     "LDP": {
         "local_paper": ("Algorithm 1 as printed", "local", 0.0, 90_000.0, 0.3),
         "local": ("noise of every user", "local", 0.0, 41_900.0, 0.5),
-        "one_step": ("one step", "one_step", 0.0, 30_000.0, 0.4),
         "one_question": ("one question", "one_question", 0.0, 20_000.0, 0.35),
     },
 }
