@@ -237,10 +237,10 @@ class Batches(NoisySums):
         )
 
 
-def batch_ends(users: int, first: int, growth: float) -> Ints:
-    """e <- e + max(first, ⌊(growth - 1) e⌋), as long as there are so many users."""
+def batch_ends(users: int, first: int, growth: float, most: float = math.inf) -> Ints:
+    """e <- e + max(first, ⌊min((growth - 1) e, most)⌋), as long as there are so many users."""
     ends, e = [], 0
-    while (e := e + max(first, math.floor(min((growth - 1.0) * e, users)))) <= users:
+    while (e := e + max(first, math.floor(min((growth - 1.0) * e, most, users)))) <= users:
         ends.append(e)
         if len(ends) > MOST_BATCHES:
             raise InputError(f"first: {first} makes more than {MOST_BATCHES:,} batches of {users:,} users")

@@ -231,7 +231,7 @@ class LocalWindows(Arrays):
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> WindowQuestions:
         pairs, D, tree = problem.S * problem.A, 2 * problem.S, windows(problem.H)
         n = tree.first.size
-        rule = Rule(1.0, 1.0, self.zero, self.power, self.z, self.tolerance, self.theta)
+        rule = Rule(1.0, self.zero, self.power, self.z, self.tolerance, self.theta)
         return WindowQuestions(
             np.zeros((n, D + 1, pairs)),
             np.zeros((n, pairs)),

@@ -18,7 +18,7 @@ Everything else is post-processing (`learn`). A row without any counts, such as 
 the batch may visit, adds nothing. A window has the sum of the windows within it that were released: with
 Gaussian noise that is as good as if it had been released itself, with Laplace noise the standard deviation is
 √(windows) larger. Of a batch a pair keeps, window by window, what holds more than noise: a total of at least
-`keep` √(D v), v the noise of a cell, that raises n²/(v + n/4).
+√(D v), v the noise of a cell, that raises n²/(v + n/4).
 
 A window (n₁, v₁, Y) is tested against the one around it (n₀, v₀, distribution p) if n₁ ≥ power √v₁; they
 differ if
@@ -61,7 +61,6 @@ WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
 LITTLE_KNOWN = 20.0  # tests that are thought of as passed before there are any
 ONCE_IN = 3  # batches, while nothing is split for all pairs, one is released for all steps together
-KEEP_SUMS = {True: 1.0, False: 1.5}  # for sums over steps of Gaussian and of Laplace noise
 
 # --- the windows ----------------------------------------------------------------------------------------------
 
@@ -95,7 +94,6 @@ def windows(H: int) -> Tree:
 class Rule(NamedTuple):
     """What is kept of a batch, and when two windows differ."""
 
-    keep_sums: float
     heavy: float
     zero: float
     power: float
@@ -224,14 +222,13 @@ def keep_level(levels: Levels, released: np.ndarray, v: float) -> None:
                     parts += 1
                     row += released[:, i, pair]
             if parts > 0:
-                keep = levels.rule.keep_sums if parts > 1 else 1.0
-                keep_row(levels, window, pair, row, parts * v, keep)
+                keep_row(levels, window, pair, row, parts * v)
 
 
-def keep_row(levels: Levels, window: int, pair: int, row: Floats, v: float, keep: float) -> None:
+def keep_row(levels: Levels, window: int, pair: int, row: Floats, v: float) -> None:
     """Add a batch's row to what the window has of the pair, if it holds more than noise."""
     total, n, v_before = in_order(row), in_order(levels.Y[window, :, pair]), levels.variance[window, pair]
-    if total < keep * math.sqrt(row.size * v):
+    if total < math.sqrt(row.size * v):
         return
     if information(n + total, v_before + v) <= information(n, v_before):
         return
@@ -353,6 +350,8 @@ class Windows(AddedNoise):
         A batch has at least ⌈first/ε⌉ users.
     growth : float
         By which factor all users so far grow from batch to batch.
+    most : int
+        A batch has at most ⌈most/ε⌉ users, so that a bad policy of a late one costs no more than theirs.
     pooled : int
         The batches of the first ⌈pooled/ε⌉ users are all released for all steps together.
     zero : float
@@ -391,6 +390,7 @@ class Windows(AddedNoise):
     sensitivity: str = "replace_one"
     first: int = 100
     growth: float = 1.3
+    most: int = 3000
     pooled: int = 1500
     zero: float = 3.0
     power: float = 5.0
@@ -409,11 +409,13 @@ class Windows(AddedNoise):
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
         check_delta(self.delta, pure=True)
         check_rule(self)
+        whole("most", self.most, 1)
         self.check_mode()
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
-        return batch_ends(problem.K - 1, math.ceil(self.first / self.epsilon), self.growth)
+        least, most = (math.ceil(users / self.epsilon) for users in (self.first, self.most))
+        return batch_ends(problem.K - 1, least, self.growth, most)
 
     def pooled_first(self, problem: Problem) -> int:
         """How many batches are released for all steps together before all others."""
@@ -504,7 +506,7 @@ class Windows(AddedNoise):
                 np.zeros((tree.first.size, D, pairs)),
                 np.zeros((tree.first.size, pairs)),
                 tree,
-                Rule(KEEP_SUMS[gaussian], 1.0 if gaussian else HEAVY, *rule),
+                Rule(1.0 if gaussian else HEAVY, *rule),
             ),
             present=np.zeros(1, np.int64),
             closed=np.zeros(1, np.int64),
