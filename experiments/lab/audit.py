@@ -22,7 +22,7 @@ from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import described
 from dpucbvi.trace import Trace
-from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken, times
+from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken
 
 ATTACKS = ("released", "actions")
 STEPS = 4  # of the search for the smallest defect
@@ -122,7 +122,7 @@ def smallest_defect(setup: Setup, seed: int, trials: int = SEARCHING) -> float |
     limits = [setup.certificate.replace_one, math.inf, replay.declared(setup.certificate, "replace_one")]
 
     def caught(factor: float) -> bool:
-        less = Broken(setup.privatizer, Mistake("", type(setup.privatizer), times(factor)))
+        less = Broken(setup.privatizer, Mistake("", type(setup.privatizer), factor=lambda _: factor))
         found = attack.of(setup._replace(privatizer=less)).bounds(trials)
         return any(one.bound > limit for one, limit in zip(found, limits, strict=False))
 

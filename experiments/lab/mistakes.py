@@ -1,7 +1,7 @@
 """Privatizers that are broken on purpose: an audit that lets one of them pass is broken itself.
 
 Each pretends to be the privatizer that it was made from, with its certificate, and does one thing wrong: its
-noise is too small, or its `take` makes a mistake that has been made. None of them has a name in conf/.
+`take` makes a mistake that has been made, or its noise is too small. None of them has a name in conf/.
 """
 
 import math
@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import FAMILIES, add_user
+from dpucbvi.counts import add_user
 from dpucbvi.errors import InputError
-from dpucbvi.mechanisms.binary import levels
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers import Batches, Central, Certificate, Local, Toeplitz, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
@@ -23,17 +22,14 @@ from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.privatizers.windows import add_counts, learn
 from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
 
-Factor = Callable[[Any, Problem, int], Any]  # of the noise: a number, or one for every counter
-
 
 class Mistake(NamedTuple):
-    """What is wrong in words, made of which privatizer: smaller noise, or another `take` than its own."""
+    """What is wrong in words, made of which privatizer: another `take` than its own, or smaller noise."""
 
     words: str
     of: type
-    factor: Factor = lambda _privatizer, _problem, _G: 1.0
     take: Callable[[Take], Take] = lambda take: take
-    clips: bool = True
+    factor: Callable[[Problem], float] = lambda _: 1.0  # of the noise
 
 
 @dataclass(frozen=True)
@@ -63,33 +59,10 @@ class Broken(Arrays):
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
         state = self.inner.start(problem, G, seed)
-        if not self.mistake.clips:
-            state = state._replace(counting=state.counting._replace(clip=0))
         if not hasattr(state, "source"):  # windows have two
             return state
-        scale = np.ascontiguousarray(state.source.scale * self.mistake.factor(self.inner, problem, G))
+        scale = np.ascontiguousarray(state.source.scale * self.mistake.factor(problem))
         return state._replace(source=state.source._replace(scale=scale))
-
-
-# --- too little noise -----------------------------------------------------------------------------------------
-
-
-def times(factor: float) -> Factor:
-    return lambda _privatizer, _problem, _G: factor
-
-
-def tree_levels(privatizer: Any, problem: Problem) -> int:
-    return levels(privatizer.releases(problem) + 1)
-
-
-def rewards_times(privatizer: Any, problem: Problem, G: int, rewards: float, counts: float) -> np.ndarray:
-    """A factor for the rewards, which are released last, and another for the counts."""
-    released = FAMILIES[privatizer.families].released(*privatizer.shape(problem, G))
-    counters, n = np.arange(released.start, released.stop), G * problem.S * problem.A
-    return np.where(counters >= released.stop - n, rewards, counts)
-
-
-# --- mistakes of a release ------------------------------------------------------------------------------------
 
 
 def fresh_noise(take: Take) -> Take:
@@ -111,22 +84,6 @@ def one_noise(_take: Take) -> Take:
         state.sent[first:] = state.sent[first]
         add_user(state.counting, state.sent, user)
         state.sum[:] += state.sent
-        noisy.counts[first:] = state.sum[first:]
-        return True
-
-    return broken
-
-
-def visited_only(_take: Take) -> Take:
-    """Noise on the counters that she has moved."""
-
-    def broken(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
-        first, moved = state.counting.first, np.zeros(state.sent.size)
-        fill(state.source, state.sent[first:])
-        add_user(state.counting, moved, user)
-        for c in range(first, moved.size):
-            if moved[c] != 0.0:
-                state.sum[c] += moved[c] + state.sent[c]
         noisy.counts[first:] = state.sum[first:]
         return True
 
@@ -226,39 +183,19 @@ def noise_of_a_pair(_take: Take) -> Take:
 
 
 BROKEN = {
-    "ten_percent": Mistake("noise 10% too small", Central, times(0.9)),
-    "three_percent": Mistake("noise 3% too small", Batches, times(0.97)),
-    "half_levels": Mistake(
-        "half of the tree's levels",
-        Central,
-        lambda p, problem, _: math.ceil(tree_levels(p, problem) / 2) / tree_levels(p, problem),
-    ),
-    "natural_log": Mistake(
-        "ln K for log₂ K levels", Central, lambda p, problem, _: math.log(problem.K) / tree_levels(p, problem)
-    ),
-    "without_H": Mistake("noise without the factor H", Local, lambda _p, problem, _G: 1.0 / problem.H),
-    "without_rewards": Mistake(
-        "rewards without noise", Central, lambda p, problem, G: rewards_times(p, problem, G, 0.0, 1.0)
-    ),
-    "rewards_outside_budget": Mistake(
-        "rewards outside the budget",
-        Local,
-        lambda p, problem, G: rewards_times(p, problem, G, 1.0, 1.0 - float(FAMILIES[p.families].R)),
-    ),
+    "ten_percent": Mistake("noise 10% too small", Central, factor=lambda _: 0.9),
     "pooled_as_per_step": Mistake(
-        "ℓ2 sensitivity √H too small (pooled)", Toeplitz, lambda _p, problem, _G: 1.0 / math.sqrt(problem.H)
+        "ℓ2 sensitivity √H too small (pooled)", Toeplitz, factor=lambda problem: 1.0 / math.sqrt(problem.H)
     ),
-    "unclipped": Mistake("noise for clipped visits, none clipped", Toeplitz, clips=False),
-    "fresh_noise": Mistake("fresh noise in every release", Central, take=fresh_noise),
-    "one_noise": Mistake("one noise for all counters", Local, take=one_noise),
-    "visited_only": Mistake("noise on visited cells only", Local, take=visited_only),
-    "claimed_policy": Mistake("cells of the claimed policy", Batches, take=claimed_policy),
-    "two_batches": Mistake("a user in two batches", Batches, take=two_batches),
-    "released_again": Mistake("a batch released again after a restore", Batches, take=released_again),
-    "retried": Mistake("a release tried again when planning fails", Batches, take=retried),
-    "two_windows": Mistake("a user in two batches of windows", Windows, take=two_batches),
-    "chosen_by_its_data": Mistake("a level that a batch's own data choose", Windows, take=chosen_by_its_data),
-    "noise_of_a_pair": Mistake("pooled noise on counts per step", Windows, take=noise_of_a_pair),
+    "fresh_noise": Mistake("fresh noise in every release", Central, fresh_noise),
+    "one_noise": Mistake("one noise for all counters", Local, one_noise),
+    "claimed_policy": Mistake("cells of the claimed policy", Batches, claimed_policy),
+    "two_batches": Mistake("a user in two batches", Batches, two_batches),
+    "released_again": Mistake("a batch released again after a restore", Batches, released_again),
+    "retried": Mistake("a release tried again when planning fails", Batches, retried),
+    "two_windows": Mistake("a user in two batches of windows", Windows, two_batches),
+    "chosen_by_its_data": Mistake("a level that a batch's own data choose", Windows, chosen_by_its_data),
+    "noise_of_a_pair": Mistake("pooled noise on counts per step", Windows, noise_of_a_pair),
 }
 
 
@@ -271,6 +208,4 @@ def broken(name: str, setup: Setup) -> Setup:
         raise InputError(f"broken: {name} needs {mistake.of.__name__} with simulated noise")
     if name == "pooled_as_per_step" and (setup.G > 1 or setup.problem.H == 1):
         raise InputError("broken: pooled_as_per_step needs pooled counts and H >= 2")
-    if name == "unclipped" and getattr(setup.privatizer, "clip", None) is None:
-        raise InputError("broken: unclipped needs a privatizer with clip")
     return setup._replace(privatizer=Broken(setup.privatizer, mistake))

@@ -20,7 +20,7 @@ ARMS = [
     ("noise_paper", "small", None, "simulation", 1.0, 2.0, 1.97, 1.83, 3.1, False),
     ("central", "released", None, "simulation", 1.1, 1.2, 1.16, 0.54, 0.7, False),
     ("exact", "released", None, "exact", 1.3, 1.4, 1.35, 0.49, 0.2, False),
-    ("half", "broken", "half_levels", "simulation", 0.9, 1.05, 2.1, 1.77, 0.3, True),
+    ("half", "broken", "fresh_noise", "simulation", 0.9, 1.05, 2.1, 1.77, 0.3, True),
     ("short", "broken", "ten_percent", "simulation", 0.8, 1.15, 1.1, 0.7, 0.1, False),
     ("actions_10", "actions", None, "simulation", 10.0, 10.5, None, 2.1, None, False),
 ]
