@@ -17,7 +17,6 @@ from experiments.lab.shipped import Shipped
 from experiments.studies.artifact.claims import VERDICTS, Claim, read
 from experiments.studies.artifact.figures import read_captions
 from experiments.studies.artifact.numbers import Numbers, stored_numbers
-from experiments.studies.shared.tables import in_latex
 
 BUILDERS = {
     "latexmk": ["-pdf", "-interaction=nonstopmode", "-halt-on-error", "-quiet"],
@@ -32,6 +31,15 @@ SENTENCES = {
     "larger_epsilon_has_smaller_regret": r"larger $\varepsilon$, less regret",
     "ldp_cost_stays_high": "LDP: cost remains high",
 }
+# What the texts of this artifact are written with, in LaTeX.
+MATHS = r"""
+    ± \pm · \cdot → \to ε \varepsilon δ \delta β \beta ι \iota π \pi μ \mu √ \surd ≤ \le ≥ \ge Ω \Omega Õ \tilde{O}
+    ∞ \infty ∗ ^\ast † ^\dagger ‡ ^\ddagger ℓ \ell < < > > ‖ \| ₁ _1 Ṽ \tilde{V} × \times Ñ \tilde{N} ⁻ ^{-} ∈ \in
+    ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7 ⁸ ^8 ⁹ ^9
+"""
+LATEX = {letter: f"${tex}$" for letter, tex in zip(MATHS.split()[::2], MATHS.split()[1::2], strict=True)}
+LATEX |= {**{letter: f"\\{letter}" for letter in "&%#_"}, "–": "--", "^": r"\^{}", "§": r"\S{}"}
+ACCENTS = {"\u0302": r"\hat", "\u0303": r"\tilde"}
 USED = re.compile(r"\\result\{([^}]+)\}")
 
 
@@ -102,6 +110,20 @@ def sentences_table(numbers: Numbers) -> str:
     return "\n".join(
         [WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", head, *rows, r"\bottomrule \end{tabular}", ""]
     )
+
+
+def in_latex(text: str) -> str:
+    """The text with everything that LaTeX reads otherwise replaced."""
+    parts = re.split("(.[\u0302\u0303])", text.replace("`", ""))  # a letter and its accent are two characters
+    return "".join(
+        _accented(part) if part[1:] in ACCENTS else "".join(LATEX.get(c, c) for c in part) for part in parts
+    )
+
+
+def _accented(pair: str) -> str:
+    r"""A letter with its hat as $\hat N$."""
+    letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
+    return f"${ACCENTS[pair[1]]}{letter}$"
 
 
 def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[str]:

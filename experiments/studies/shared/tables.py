@@ -1,11 +1,10 @@
 """The table at the end of a run, for every arm its final regret and the ε that its runs certify.
 
-And the formats of any table: CSV for programs, Markdown for readers, aligned for a terminal; and text in LaTeX.
+And the formats of any table: CSV for programs, Markdown for readers, aligned for a terminal.
 """
 
 import csv
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,33 +20,6 @@ from experiments.studies.shared.arms import as_written, runs_text
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
 TEXTS = Path(__file__).resolve().parents[1] / "texts"
-# What the texts of this artifact are written with, in LaTeX.
-LATEX = {
-    **{
-        "&": r"\&",
-        "%": r"\%",
-        "#": r"\#",
-        "_": r"\_",
-        "±": r"$\pm$",
-        "–": "--",
-        "→": r"$\to$",
-        "·": r"$\cdot$",
-    },
-    **{"ε": r"$\varepsilon$", "δ": r"$\delta$", "β": r"$\beta$", "ι": r"$\iota$", "π": r"$\pi$", "μ": r"$\mu$"},
-    **{"√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "Ω": r"$\Omega$", "Õ": r"$\tilde O$", "∞": r"$\infty$"},
-    **{
-        "∗": r"$^\ast$",
-        "†": r"$^\dagger$",
-        "‡": r"$^\ddagger$",
-        "ℓ": r"$\ell$",
-        "<": "$<$",
-        ">": "$>$",
-    },
-    **{"‖": r"$\|$", "₁": "$_1$", "Ṽ": r"$\tilde V$"},
-    **{"×": r"$\times$", "Ñ": r"$\tilde N$", "^": r"\^{}", "⁻": r"$^{-}$", "§": r"\S{}", "∈": r"$\in$"},
-    **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-}
-ACCENTS = {"\u0302": r"\hat", "\u0303": r"\tilde"}
 HEADER = (
     *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
     *("privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
@@ -154,17 +126,3 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     ]
     return "\n".join("  ".join(line).rstrip() for line in lines)
-
-
-def in_latex(text: str) -> str:
-    """The text with everything that LaTeX reads otherwise replaced."""
-    parts = re.split("(.[\u0302\u0303])", text.replace("`", ""))  # a letter and its accent are two characters
-    return "".join(
-        _accented(part) if part[1:] in ACCENTS else "".join(LATEX.get(c, c) for c in part) for part in parts
-    )
-
-
-def _accented(pair: str) -> str:
-    r"""A letter with its hat as $\hat N$."""
-    letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
-    return f"${ACCENTS[pair[1]]}{letter}$"

@@ -1,10 +1,9 @@
-"""The paper's Table 1 with every row running: bounds, measured regret, and where their orders disagree.
+"""The paper's Table 1 with every row running: bounds, measured regret, and the order of both.
 
 The figure has the regret of every system under both models as dots, a panel for each environment;
 paper/tables/table1.{md,csv} have the table.
 """
 
-from collections.abc import Iterable
 from math import log10
 from pathlib import Path
 
@@ -22,12 +21,9 @@ from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, 
 from experiments.studies.table1.measurements import (
     MODELS,
     Chosen,
-    Disagreement,
     Measurement,
     Table,
     chosen,
-    disagreements,
-    local_beats_central,
     tabulate,
 )
 
@@ -112,8 +108,6 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         bounds=markdown(bounds_header(table), bounds_rows(table)),
         small=_small(table1_private.table(small)) if small else "(not shipped yet)",
         orders=markdown(orders_header(table), orders_rows(table)),
-        disagreements=disagreement_lines(table),
-        reversals=reversal_lines(table),
         factors=markdown(["System", "Model", *names], factors),
     )
     return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
@@ -223,40 +217,6 @@ def environments_text(table: Table) -> str:
     """The environments and their sizes."""
     sizes = {env: table.sizes(env) for env in table.environments}
     return "; ".join(f"{SHORT_ENVIRONMENTS[env]} S={at.S}, A={at.A}, H={at.H}" for env, at in sizes.items())
-
-
-def disagreement_lines(table: Table) -> str:
-    """Every pair about which the orders disagree, those within the intervals said to be so."""
-    return _lines(
-        f"{SHORT_ENVIRONMENTS[pair.better.env]}, {pair.better.model}: {disagreement_text(pair)}{_meet(pair)}"
-        for pair in disagreements(table)
-    )
-
-
-def reversal_lines(table: Table) -> str:
-    """Every system that has less regret under LDP than under JDP."""
-    return _lines(
-        f"{SHORT_ENVIRONMENTS[pair.worse.env]}: {pair.worse.row.name}, {in_thousands(pair.worse.regret)} under "
-        f"LDP and {in_thousands(pair.better.regret)} under JDP{_meet(pair)}"
-        for pair in local_beats_central(table)
-    )
-
-
-def disagreement_text(pair: Disagreement) -> str:
-    """Which system has the smaller bound and the larger regret, and by how much."""
-    a, b = pair.better, pair.worse
-    return (
-        f"{a.row.name} has a smaller bound ({in_thousands(a.bound)} < {in_thousands(b.bound)}) "
-        f"and a larger regret ({in_thousands(a.regret)} > {in_thousands(b.regret)}) than {b.row.name}"
-    )
-
-
-def _meet(pair: Disagreement) -> str:
-    return "" if pair.clear else " (the intervals meet)"
-
-
-def _lines(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {sentence}." for sentence in sentences) or "- nowhere"
 
 
 def in_order(experiment: StoredExperiment) -> Rows:

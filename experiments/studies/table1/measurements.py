@@ -3,11 +3,9 @@
     rank by bound         1 + how many systems of the same model and ε have a smaller bound at that S, A, H, T
     rank by measurement   1 + how many have a smaller mean regret there
 
-The orders disagree about two systems if one has the smaller bound and the larger regret; clearly so if the 95%
-intervals of the two regrets (percentile bootstrap over runs) do not meet. Equal bounds order nothing.
+Intervals are of 95%, by the percentile bootstrap over runs. Equal bounds order nothing.
 """
 
-from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -78,17 +76,6 @@ class Table(NamedTuple):
         return next(m.at for m in self.measurements if m.env == env)
 
 
-class Disagreement(NamedTuple):
-    """`better` has the smaller bound and the larger regret."""
-
-    better: Measurement
-    worse: Measurement
-
-    @property
-    def clear(self) -> bool:
-        return self.better.low > self.worse.high
-
-
 def tabulate(experiment: StoredExperiment) -> Table:
     """The table of a stored +exp=table1."""
     measured = [measure(arm) for arm in experiment.arms]
@@ -98,28 +85,6 @@ def tabulate(experiment: StoredExperiment) -> Table:
     bounds = [m.bound for m in measured]
     ranked = [_ranked(m, measured, bounds) for m in measured]
     return Table(ranked, uniform, first.K, len(first.runs))
-
-
-def disagreements(table: Table) -> list[Disagreement]:
-    """Every pair of systems about which the orders disagree, by environment and model."""
-    pairs = [
-        Disagreement(a, b)
-        for a, b in permutations(table.measurements, 2)
-        if _same_contest(a, b) and a.bound < b.bound and a.regret > b.regret
-    ]
-    order = [(env, model) for env in table.environments for model in MODELS]
-    return sorted(pairs, key=lambda pair: order.index((pair.better.env, pair.better.model)))
-
-
-def local_beats_central(table: Table) -> list[Disagreement]:
-    """Where a system has less regret under LDP than under JDP, though the bound and the noise are larger."""
-    return [
-        Disagreement(jdp, ldp)
-        for env in table.environments
-        for row in BY_AGENT.values()
-        if (jdp := table.find(row, "JDP", env)) and (ldp := table.find(row, "LDP", env))
-        if ldp.regret < jdp.regret
-    ]
 
 
 def place(arm: StoredArm) -> tuple[Row, str, str]:

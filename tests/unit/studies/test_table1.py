@@ -1,4 +1,4 @@
-"""Table 1: ranks and disagreements on runs made up for the purpose, and every dot and cell that shows them."""
+"""Table 1: ranks on runs made up for the purpose, and every dot and cell that shows them."""
 
 import csv
 import math
@@ -19,7 +19,6 @@ from experiments.studies import table1_private
 from experiments.studies.shared.tables import in_thousands
 from experiments.studies.table1 import STUDY
 from experiments.studies.table1.bounds import BY_AGENT, LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, Sizes
-from experiments.studies.table1.measurements import disagreements, tabulate
 
 TREE = {"name": "hard_tree", "depth": 1, "A": 2, "H": 5, "gap": 0.25}
 ENVIRONMENTS = {"riverswim": RIVER, "hard_tree": TREE}
@@ -235,17 +234,6 @@ def test_markdown_has_the_factors(report):
             assert shown == f"{f'**{text}**' if edge else text} ({good})"
 
 
-def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
-    def told(regrets) -> str:
-        (md, *_) = STUDY.report(experiment(regrets), tmp_path, {}.get)
-        return md.read_text().split("## LDP against JDP")[1]
-
-    assert "- nowhere" in told(REGRETS)
-    better = {**REGRETS, ("dp_ucbvi", "LDP"): (1990.0, 900.0)}
-    assert "- RiverSwim: DP-UCBVI, 2.01 under LDP and 2.02 under JDP (the intervals meet)." in told(better)
-    assert "- hard instance: DP-UCBVI, 0.91 under LDP and 7.17 under JDP." in told(better)
-
-
 def test_the_csv_has_every_number(report):
     rows = list(csv.DictReader(written(report)["csv"].splitlines()))
     assert len(rows) == 2 * len(REGRETS)
@@ -269,12 +257,6 @@ def test_the_csv_has_every_number(report):
         ranked = f"{row['rank_bound']} → {row['rank_measured']}"
         assert ranked == ranks
         assert row["regret_over_sqrt_SAH2T"] == f"{mean / math.sqrt(S * A * H**3 * K):.4f}"
-
-
-def test_where_the_orders_disagree_and_whether_that_is_clear():
-    pairs = [(d.better.row.agent, d.worse.row.agent, d.clear) for d in disagreements(tabulate(experiment()))]
-    ours, theirs = ("dp_ucbvi", "pucb", True), ("private_ucb_vi", "pucb", True)
-    assert pairs[:3] == [theirs, ours, ("dp_ucbvi", "private_ucb_vi", False)]
 
 
 def test_a_row_reproduces_if_its_ranks_agree_in_every_environment():
