@@ -33,9 +33,9 @@ SENTENCES = {
 }
 # What the texts of this artifact are written with, in LaTeX.
 MATHS = r"""
-    ± \pm · \cdot → \to ε \varepsilon δ \delta β \beta ι \iota π \pi μ \mu √ \surd ≤ \le ≥ \ge Ω \Omega Õ \tilde{O}
-    ∞ \infty ∗ ^\ast † ^\dagger ‡ ^\ddagger ℓ \ell < < > > ‖ \| ₁ _1 Ṽ \tilde{V} × \times Ñ \tilde{N} ⁻ ^{-} ∈ \in
-    ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7 ⁸ ^8 ⁹ ^9
+    ± \pm · \cdot → \to ε \varepsilon δ \delta β \beta ι \iota π \pi μ \mu √ \surd ≤ \le ≥ \ge Ω \Omega
+    Õ \tilde{O} ∞ \infty ∗ ^\ast † ^\dagger ‡ ^\ddagger ℓ \ell < < > > ‖ \| ₁ _1 Ṽ \tilde{V} × \times
+    Ñ \tilde{N} ⁻ ^{-} ∈ \in ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7 ⁸ ^8 ⁹ ^9
 """
 LATEX = {letter: f"${tex}$" for letter, tex in zip(MATHS.split()[::2], MATHS.split()[1::2], strict=True)}
 LATEX |= {**{letter: f"\\{letter}" for letter in "&%#_"}, "–": "--", "^": r"\^{}", "§": r"\S{}"}

@@ -184,6 +184,7 @@ def noise_of_a_pair(_take: Take) -> Take:
 
 BROKEN = {
     "ten_percent": Mistake("noise 10% too small", Central, factor=lambda _: 0.9),
+    "three_percent": Mistake("noise 3% too small", Batches, factor=lambda _: 0.97),
     "pooled_as_per_step": Mistake(
         "ℓ2 sensitivity √H too small (pooled)", Toeplitz, factor=lambda problem: 1.0 / math.sqrt(problem.H)
     ),

@@ -119,6 +119,7 @@ def mistaken(name, **sizes):
 
 LOSSES = {  # what each mistake costs, in units of what is declared; at K = 6 a tree has 3 levels and 5 releases
     "ten_percent": 1 / 0.9,
+    "three_percent": 1 / 0.97,
     "fresh_noise": 5 / 3,
     "two_batches": 2.0,
     "released_again": 2.0,
