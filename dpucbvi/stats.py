@@ -59,19 +59,19 @@ def mean_of_runs(values: Floats) -> Floats:
     return np.mean(values, axis=-2)
 
 
-def bootstrap(values: Floats, seed: int = 0, statistic: Statistic = mean_of_runs) -> Bootstrap:
+def bootstrap(values: Floats, statistic: Statistic = mean_of_runs) -> Bootstrap:
     """The statistic of each column, one row per run, with its 95% interval; runs are resampled whole."""
     values = np.asarray(values, dtype=np.float64)
-    resampled = statistic(_resampled(values, seed))
+    resampled = statistic(_resampled(values))
     low, high = np.quantile(resampled, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
     return Bootstrap(statistic(values), low, high)
 
 
-def skewed_bootstrap(values: Floats, seed: int = 0) -> Bootstrap:
+def skewed_bootstrap(values: Floats) -> Bootstrap:
     """The mean of x_1..x_n with its 95% interval by the BCa bootstrap (Efron 1987): percentiles of the same
     resamples, moved by their bias z and the skewness a of the runs."""
     values = np.asarray(values, dtype=np.float64)
-    means, mean, off = _resampled(values, seed).mean(axis=-1), values.mean(), values - values.mean()
+    means, mean, off = _resampled(values).mean(axis=-1), values.mean(), values - values.mean()
     if not off.any():
         return Bootstrap(mean, mean, mean)
     z = ndtri(np.mean((means < mean) + 0.5 * (means == mean)))
@@ -80,8 +80,8 @@ def skewed_bootstrap(values: Floats, seed: int = 0) -> Bootstrap:
     return Bootstrap(mean, *np.quantile(means, ndtr(z + w / (1.0 - a * w))))
 
 
-def _resampled(values: Floats, seed: int) -> Floats:
-    picks = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+def _resampled(values: Floats) -> Floats:
+    picks = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     return values[picks]
 
 
@@ -133,7 +133,7 @@ def probability_of_improvement(a: Floats, b: Floats) -> float:
     return float(np.mean((x < y) + 0.5 * (x == y)))
 
 
-def permutation_p(a: Floats, b: Floats, seed: int = 0) -> float:
+def permutation_p(a: Floats, b: Floats) -> float:
     """The two-sided p-value of the mean difference if a and b may be swapped within every pair.
 
     The signs of the differences are flipped: all 2ⁿ ways for up to 14 pairs, which is exact; else 10,000 at
@@ -145,7 +145,7 @@ def permutation_p(a: Floats, b: Floats, seed: int = 0) -> float:
     if exact:
         flips = np.arange(2**n)[:, None] >> np.arange(n) & 1
     else:
-        flips = np.random.default_rng(seed).integers(2, size=(FLIPS, n))
+        flips = np.random.default_rng(0).integers(2, size=(FLIPS, n))
     sums = np.abs((2.0 * flips - 1.0) @ difference)
     slack = 1e-12 * np.abs(difference).sum()  # the order of a sum must not decide
     extreme = int((sums >= abs(difference.sum()) - slack).sum())

@@ -82,7 +82,7 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
         case KaryTree():
             return kary_tree(T, privatizer.k)
         case Toeplitz(factorisation="square_root"):
-            return on_stairs(T) if privatizer.exact else square_root(T)
+            return on_stairs(T)
         case Toeplitz():
             return toeplitz(T)
         case Local() | Batches():  # a new noise for every user, or batch

@@ -25,7 +25,6 @@ from dpucbvi.errors import InputError
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.privatizers import Batches
 from dpucbvi.privatizers.release_mode import is_exact
-from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints, Setup
 
 MOST_EPISODES = 200
@@ -44,8 +43,8 @@ def check(setup: Setup) -> None:
     """Raise InputError for what this attack is not made for."""
     if setup.certificate.model != "JDP":
         raise InputError("attack: actions is for JDP; under LDP every report is seen anyway")
-    if is_exact(setup.privatizer) or getattr(setup.privatizer, "factorisation", BLT) != BLT:
-        raise InputError("attack: actions takes simulated noise that is drawn on the way; it must be released")
+    if is_exact(setup.privatizer):
+        raise InputError("attack: actions takes simulated noise; it must be released")
     if getattr(setup.agent, "stochastic", False):
         raise InputError("attack: actions takes policies that choose one action per state")
     if setup.problem.K > MOST_EPISODES:

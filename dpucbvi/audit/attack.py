@@ -39,15 +39,15 @@ ALPHA = 1e-9  # the probability that one bound is wrong
 OTHERS = 24  # numbers that she does not move, and an attack looks at all the same
 
 
-def epsilon_bound(true: Floats, false: Floats, trials: int, delta: float, alpha: float = ALPHA) -> Floats:
+def epsilon_bound(true: Floats, false: Floats, trials: int, delta: float) -> Floats:
     """ln((P(F|X) - δ)/P(F|X')) from the hits of F in so many trials of X and of X'; at least 0."""
-    surplus = at_least(true, trials, alpha / 2.0) - delta
-    return np.log(np.maximum(surplus / at_most(false, trials, alpha / 2.0), 1.0))
+    surplus = at_least(true, trials, ALPHA / 2.0) - delta
+    return np.log(np.maximum(surplus / at_most(false, trials, ALPHA / 2.0), 1.0))
 
 
-def mu_bound(true: Floats, false: Floats, trials: int, alpha: float = ALPHA) -> Floats:
+def mu_bound(true: Floats, false: Floats, trials: int) -> Floats:
     """Φ⁻¹(P(F|X)) - Φ⁻¹(P(F|X')) from the same; at least 0."""
-    high, low = at_least(true, trials, alpha / 2.0), at_most(false, trials, alpha / 2.0)
+    high, low = at_least(true, trials, ALPHA / 2.0), at_most(false, trials, ALPHA / 2.0)
     return np.where(high > low, ndtri(np.maximum(high, 1e-300)) - ndtri(np.maximum(low, 1e-300)), 0.0)
 
 
@@ -80,7 +80,6 @@ def bounds_of(
     trials: int,
     delta: float,
     gaussian: bool,
-    alpha: float = ALPHA,
 ) -> list[Bounded]:
     """Bounds on ε from so many trials of either user, one for each group of scores that compete.
 
@@ -93,10 +92,7 @@ def bounds_of(
     choosing = list(zip(*(scored(draw, scores, which, half) for which in (0, 1)), strict=True))
 
     def of_epsilon(true: Floats, false: Floats, n: int) -> Floats:
-        return epsilon_bound(true, false, n, delta, alpha)
-
-    def of_mu(true: Floats, false: Floats, n: int) -> Floats:
-        return mu_bound(true, false, n, alpha)
+        return epsilon_bound(true, false, n, delta)
 
     wanted, at = list[tuple[Region, Bound]](), 0
     for group in groups:
@@ -104,7 +100,7 @@ def bounds_of(
         wanted.append((choose(group, seen, of_epsilon), of_epsilon))
         at += len(group)
     if gaussian:
-        wanted.append((choose(groups[0], choosing[: len(groups[0])], of_mu), of_mu))
+        wanted.append((choose(groups[0], choosing[: len(groups[0])], mu_bound), mu_bound))
     judged = zip(
         *(scored(draw, [region.score for region, _ in wanted], which, trials) for which in (0, 1)), strict=True
     )

@@ -1,8 +1,8 @@
 """The same world again and again, with other noise each time: what an attacker sees in each of many trials.
 
 A release made of arrays runs compiled, as in the fast engine: its state is started once, all its arrays lie in
-one tape, and a trial sets the tape back and gives the generator a state of its own. Exact noise, noise that is
-made before the first user, and what does not compile are trials of the reference's release, in Python.
+one tape, and a trial sets the tape back and gives the generator a state of its own. Exact noise and what does
+not compile are trials of the reference's release, in Python.
 """
 
 from dataclasses import replace

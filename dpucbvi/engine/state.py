@@ -136,9 +136,9 @@ def seek(part: Any, users: int) -> None:
 
 
 def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays of a tuple and of the tuples in it, by name, but for what is made again from the seed."""
+    """The arrays of a tuple and of the tuples in it, by name."""
     if isinstance(part, np.ndarray):
         yield name, part
-    elif isinstance(part, tuple) and not hasattr(part, "remade"):
+    elif isinstance(part, tuple):
         for key, value in zip(getattr(part, "_fields", range(len(part))), part, strict=True):
             yield from arrays_of(f"{name}.{key}", value)

@@ -9,7 +9,7 @@ of C says how much of the budget it costs, a row of B how large the noise of a r
 
     binary       the Binary Mechanism of the paper       kary         a tree with k children and negative digits
                                                          blt          √A approximated, in a few buffers
-    square_root  √A in full, all noise made beforehand
+    square_root  √A in integers, for exact noise
 
 A state is a tuple of arrays. `next_noise(state, source)` works out from integers which noises are new, draws
 into these (draws.fill), and returns the next row of B z with its Σ_j B_tj². It is a plain function: the

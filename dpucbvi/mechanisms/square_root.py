@@ -1,22 +1,18 @@
-"""The square root of running sums in full: Gaussian noise for T releases with nothing lost to an approximation.
+"""The square root of running sums in integers: exact Gaussian noise for T releases.
 
-A is the lower triangle of ones, C = B = √A the lower triangular Toeplitz matrix with
+A is the lower triangle of ones, and √A the lower triangular Toeplitz matrix with
 
     c_0 = 1,   c_j = c_{j-1} (2j - 1)/(2j) = binom(2j, j)/4^j,       (Σ c_j u^j)² = 1/(1 - u)
 
-and ‖C‖² = ‖B_T‖² = Σ_{j<T} c_j² (blt.py has what these are good for, and the proof of privacy, which holds for
-every lower triangular C). Release t needs all of z_1..z_t. So all noise is made before the first release: the
-columns of z, one for each counter, are convolved with c by FFT, O(T log T) each, and kept, 8 bytes a number.
-Both engines read the same array. Where it would be too large, blt.py has 0.35% more noise and no memory.
-
-In the release mode C must have integer entries, and there is no hurry to be best:
+(blt.py has what it is good for, how it is simulated in a few buffers, and the proof of privacy, which holds for
+every lower triangular C). Exact noise needs a C with integer entries:
 
     ĉ_j = c_j rounded to a multiple of 2^-q       q ≥ 4 the smallest for which no ĉ_j is 0
     y_t = 2^q Σ_j ĉ_{t-j} x_j + z_t               integers; z discrete Gaussian of parameter σ²
     ŝ = A Ĉ⁻¹ y                                   the running sums and their noise B̂ z, made afterwards
 
 An item of ℓ2 norm Δ moves y by at most Δ (Σ_j (2^q ĉ_j)²)^½, the root of an integer. Rounding costs little:
-‖B̂_T‖ ‖Ĉ‖ is at most 5% above that of √A for T up to 10⁶ (tested), and is what E is made of. Neither way is
+‖B̂_T‖ ‖Ĉ‖ is at most 5% above that of √A for T up to 10⁶ (tested), and is what E is made of. Nothing is
 quadratic in T, because c falls and so ĉ is a flight of stairs with few steps. Let ĉ fall by w_i/2^q at j_i, and
 let s be the true running sums; then
 
@@ -24,12 +20,9 @@ let s be the true running sums; then
 
 and b̂, the first column of B̂, is the inverse of the power series 1 - Σ_i (w_i/2^q) u^{j_i}.
 
-Formal guarantees, for at most T releases:
-- `squared_norm` is at least ‖C‖² and at most 1e-14 + T·2^-50 above it, relatively; all releases together are
-  μ-GDP with μ = ‖C‖Δ/σ (idealised numerics), release t has variance σ² Σ_{j<t} c_j²;
-- exact: given the releases before, y_t is a discrete Gaussian mechanism, which item k moves by 2^q ĉ_{t-k} v.
-  So ρ = Σ_j (2^q ĉ_j)² Δ²/(2σ²), an exact fraction, also for items chosen with earlier releases in view (Bun &
-  Steinke, Lemma 1.7); ŝ is post-processing.
+Formal guarantee, exact, for at most T releases: given those before, y_t is a discrete Gaussian mechanism, which
+item k moves by 2^q ĉ_{t-k} v. So ρ = Σ_j (2^q ĉ_j)² Δ²/(2σ²), a fraction, also for items chosen with earlier
+releases in view (Bun & Steinke, Lemma 1.7); ŝ is post-processing.
 """
 
 from functools import cache
@@ -39,17 +32,16 @@ import numpy as np
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import TOO_MANY, add_multiple
-from dpucbvi.privacy.draws import fill, snapped
+from dpucbvi.privacy.draws import fill
 from dpucbvi.protocol import Floats, Ints
 
-MOST_BYTES = 2 * 10**9  # of what is kept for all releases
-FFT_BYTES = 2**26  # of the columns that are convolved at once
+MOST_BYTES = 2 * 10**9  # of what is kept for all releases: true sums and estimates
 LEAST_BITS = 4  # q
 
 
-def check_memory(T: int, size: int, arrays: int) -> None:
-    """Raise InputError if so many arrays [release, counter] are too much."""
-    needed = 8 * arrays * T * size
+def check_memory(T: int, size: int) -> None:
+    """Raise InputError if two arrays [release, counter] are too much."""
+    needed = 8 * 2 * T * size
     if needed > MOST_BYTES:
         raise InputError(
             f"factorisation: square_root would keep {T} releases, {needed / 1e9:.1f} GB, more than "
@@ -61,78 +53,6 @@ def coefficients(T: int) -> Floats:
     """c_0, ..., c_{T-1}."""
     j = np.arange(1.0, T)
     return np.append(1.0, np.cumprod((2.0 * j - 1.0) / (2.0 * j)))[:T]
-
-
-@cache
-def squared_norm(T: int) -> float:
-    """Σ_{j<T} c_j², rounded up: c_j has 2j roundings, its square 4j + 1, each of at most 2^-53."""
-    return float(np.square(coefficients(T)).sum()) * (1.0 + T * 2.0**-50 + 1e-14)
-
-
-def correlate(z: Floats) -> None:
-    """Each column z of the array becomes C z, in place."""
-    T, size = z.shape
-    n = 1 << (2 * T - 1).bit_length()
-    c = np.fft.rfft(coefficients(T), n)[:, None]
-    width = max(1, FFT_BYTES // (16 * n))
-    for i in range(0, size, width):
-        z[:, i : i + width] = np.fft.irfft(c * np.fft.rfft(z[:, i : i + width], n, axis=0), n, axis=0)[:T]
-
-
-def noise_table(size: int, T: int, source: Any) -> Floats:
-    """The noise of all T releases, [release, counter]."""
-    z = np.empty((T, size))
-    for t in range(T):
-        z[t] = source.draw(size)
-    if T:
-        correlate(z)
-    for row in z:
-        row[:] = snapped(row)
-    return z
-
-
-class Table(NamedTuple):
-    """C z, row by row, and its variances: made again from the seed, and so not saved with a run."""
-
-    noise: Floats  # [release, counter]
-    variance: Floats
-
-    @property
-    def remade(self) -> bool:
-        return True
-
-
-class Rows(NamedTuple):
-    """Which row of the table comes next."""
-
-    t: Ints  # t[0]: releases so far
-    table: Table
-
-    def seek(self, releases: int) -> None:
-        """Set the index as it is after so many releases: no file is trusted with it."""
-        self.t[0] = releases
-
-
-def start(size: int, T: int, source: Any) -> Rows:
-    """All noise of T releases, drawn at once."""
-    return Rows(np.zeros(1, np.int64), Table(noise_table(size, T, source), variances(T)))
-
-
-def next_noise(rows: Rows, source: Any) -> tuple[Floats, float]:
-    """The noise of the next release and its variance for σ = 1; the source is empty already."""
-    t = rows.t[0]
-    if t == rows.table.variance.size:
-        raise OverflowError(TOO_MANY)
-    rows.t[0] += 1
-    return rows.table.noise[t], rows.table.variance[t]
-
-
-def variances(T: int) -> Floats:
-    """Σ_{j<t} c_j² for t = 1..T."""
-    return np.cumsum(np.square(coefficients(T)))
-
-
-# --- with integers --------------------------------------------------------------------------------------------
 
 
 class Stairs(NamedTuple):

@@ -1,12 +1,11 @@
 """Toeplitz: the square-root factorisation of running sums with Gaussian noise, for (ε, δ)-JDP.
 
-The best factorisation A = B·C with equal diagonals has B = C = √A, c_j = binom(2j, j)/4^j. By default it is
-used in the form of mechanisms/blt.py, which needs a handful of buffers in place of all past noise and has an
-error within half a per cent of it. mechanisms/square_root.py has it in full, for as many releases as memory
-holds, also with exact noise.
+The best factorisation A = B·C with equal diagonals has B = C = √A, c_j = binom(2j, j)/4^j. It is simulated in
+the form of mechanisms/blt.py, which needs a handful of buffers in place of all past noise and has an error
+within half a per cent of it. Exact noise has it in integers, for as many releases as memory holds
+(mechanisms/square_root.py).
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +15,12 @@ from dpucbvi.errors import InputError
 from dpucbvi.mechanisms import blt, square_root
 from dpucbvi.privacy.certificate import check_delta, check_one_of
 from dpucbvi.privacy.law import ExactNoise, Spent
-from dpucbvi.privatizers.arrays import PRIVATIZERS, Take
+from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import OverTime, estimated_sums, running_sums
 from dpucbvi.privatizers.release_mode import in_integers
 from dpucbvi.protocol import Noise, Problem
 
 BLT, SQUARE_ROOT = "blt", "square_root"
-TAKES = {BLT: running_sums(blt.next_noise), SQUARE_ROOT: running_sums(square_root.next_noise)}
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Toeplitz(OverTime):
     confidence_scale : float
         Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
     factorisation : str
-        `blt`, in flat memory, or `square_root`, with all noise in memory; exact noise takes the latter.
+        `blt`, in flat memory, for simulated noise; `square_root`, with all releases in memory, for exact noise.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
@@ -79,26 +77,18 @@ class Toeplitz(OverTime):
         super().__post_init__()
         check_delta(self.delta)
         check_one_of("factorisation", self.factorisation, (BLT, SQUARE_ROOT))
-        if self.exact and self.factorisation == BLT:
-            raise InputError("factorisation: blt has no exact noise; it must be square_root")
+        kind, wanted = ("exact", SQUARE_ROOT) if self.exact else ("simulated", BLT)
+        if self.factorisation != wanted:
+            raise InputError(f"factorisation: {self.factorisation} has no {kind} noise; it must be {wanted}")
 
-    @property
-    def take(self) -> Take:  # type: ignore[override]
-        return TAKES[self.factorisation]
-
+    take = staticmethod(running_sums(blt.next_noise))
     exact_take = staticmethod(in_integers(estimated_sums(square_root.next_estimate)))
     exact_dtype = np.float64
-
-    @property
-    def full(self) -> bool:
-        return self.factorisation == SQUARE_ROOT
 
     def spent(self, T: int) -> Spent:
         if self.exact:
             steps = square_root.stairs(T)
             return Spent(0, 0.0, steps.square, steps.unit)
-        if self.full:
-            return Spent(0, math.sqrt(square_root.squared_norm(T)))
         return Spent(0, blt.sensitivity(blt.parameters(T), T))
 
     def terms(self, T: int) -> float:
@@ -106,20 +96,18 @@ class Toeplitz(OverTime):
             return 0.0
         if self.exact:
             return float(square_root.stair_variances(T)[-1])
-        return square_root.squared_norm(T) if self.full else blt.error(blt.parameters(T), T) ** 2
+        return blt.error(blt.parameters(T), T) ** 2
 
     def mechanism(self, size: int, T: int, source: Any, dtype: type) -> Any:
         if self.exact:
             return square_root.start_stairs(size, T)
-        return (
-            square_root.start(size, T, source) if self.full else blt.start(size, blt.parameters(max(T, 1)), T)
-        )
+        return blt.start(size, blt.parameters(max(T, 1)), T)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        if self.full:
+        if self.exact:
             released = self.counted.released(*self.shape(problem, G))
             size = released.stop - released.start
-            square_root.check_memory(self.releases(problem), size, 2 if self.exact else 1)
+            square_root.check_memory(self.releases(problem), size)
         return super().noise_of(problem, G)
 
     # --- exact noise ------------------------------------------------------------------------------------------

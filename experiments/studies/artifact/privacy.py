@@ -39,7 +39,6 @@ ENTRIES = (
     Entry("the same, tuned families", TREE, Central(1.0, sensitivity="replace_one", families="tuned")),
     Entry("k-ary tree, tuned", TREE, KaryTree(1.0)),
     Entry("Toeplitz, tuned", GAUSSIAN, Toeplitz(1.0)),
-    Entry("the same, the square root in full", GAUSSIAN, Toeplitz(1.0, factorisation="square_root")),
     Entry("Toeplitz, every 50 users", "the same, + 4·49 users behind", Toeplitz(1.0, every=50)),
     Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
     Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", Windows(1.0, delta=1e-6)),

@@ -122,11 +122,10 @@ def test_noise_that_no_tape_has_is_attacked():
 
 
 def test_trials_are_compiled_and_are_those_of_the_reference():
-    """To the bit; what is made before the first user, and exact noise, is not compiled."""
+    """To the bit; exact noise is not compiled."""
     for privatizer, is_compiled in (
         (dp.Central(1.0), True),
         (Fresh(1.0), True),
-        (dp.Toeplitz(1.0, factorisation="square_root"), False),
         (dp.Batches(1.0, **PAIRS, noise="exact"), False),
     ):
         setup = fitted(dp.DPUCBVI(), privatizer, Problem(1, 2, 1, 4, 0.05))

@@ -19,7 +19,7 @@ PRIVATIZER = {
     name: PRIVATIZERS[name](**{"epsilon": 200.0, **PARAMETERS.get(name, {})})
     for name in PRIVATIZERS
     if name != "non_private"
-} | {"non_private": dp.NonPrivate(), "square_root": dp.Toeplitz(200.0, factorisation="square_root")}
+} | {"non_private": dp.NonPrivate()}
 
 
 def setup_with(privatizer="central"):

@@ -1,6 +1,6 @@
 """The mechanisms as streams of noise vectors, for tests."""
 
-from dpucbvi.mechanisms import binary, blt, kary, square_root
+from dpucbvi.mechanisms import binary, blt, kary
 
 
 class Scaled:
@@ -34,8 +34,3 @@ def kary_noise(size, k, L, scale, stream):
 
 def blt_noise(size, numbers, scale, stream, T=10**9):
     return Noises(blt.start(size, numbers, T), blt.next_noise, Scaled(scale, stream))
-
-
-def square_root_noise(size, T, scale, stream):
-    source = Scaled(scale, stream)
-    return Noises(square_root.start(size, T, source), square_root.next_noise, source)

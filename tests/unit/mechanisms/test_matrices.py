@@ -8,7 +8,7 @@ import pytest
 import theory as laws
 from noises import Noises
 
-from dpucbvi.mechanisms import binary, blt, kary, square_root
+from dpucbvi.mechanisms import binary, blt, kary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.draws import seeded
 from dpucbvi.privacy.laplace import LaplaceStream, seed_stream
@@ -52,11 +52,6 @@ MECHANISMS = {
         kary.next_noise,
     ),
     "blt": (laws.toeplitz, lambda T, n, source: blt.start(n, blt.parameters(T), T), blt.next_noise),
-    "square root": (
-        laws.square_root,
-        lambda T, n, source: square_root.start(n, T, source),
-        square_root.next_noise,
-    ),
 }
 each = pytest.mark.parametrize("name", MECHANISMS)
 times = pytest.mark.parametrize("T", [1, 2, 3, 4, 7, 12, 13, 40, 62])

@@ -1,23 +1,18 @@
-"""The square root in full: its coefficients, its noise against theory, and the stairs that exact noise goes on.
-
-What the compiled engine releases with it is measured in test_over_time.py, beside the other streams.
-"""
+"""The square root of running sums in integers: the stairs of exact noise, and what is made of them."""
 
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import GaussianStream, chi_square_p_value, gaussian_pmf, in_units
-from noises import Scaled
+from exact_laws import chi_square_p_value, gaussian_pmf, in_units
 from scipy.linalg import toeplitz
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES
 from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.errors import InputError
-from dpucbvi.mechanisms import square_root
-from dpucbvi.mechanisms.square_root import coefficients, noise_table, squared_norm, stair_variances, stairs
+from dpucbvi.mechanisms.square_root import coefficients, stair_variances, stairs
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords
@@ -51,46 +46,23 @@ def rounded(T):
     return np.array([math.floor(c * unit + 0.5) for c in coefficients(T)])
 
 
-# --- coefficients and norms ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("T", [1, 2, 3, 17, 200])
-def test_the_column_norm_is_rounded_up_and_hardly(T):
-    exactly = sum(Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(T))
-    excess = Fraction(squared_norm(T)) / exactly - 1
-    assert 0 <= excess < 1e-12
-
-
-# --- simulated noise ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("T", [1, 2, 7, 64, 65])
-@pytest.mark.parametrize("at_once", [1, 2**26])
-def test_the_table_is_the_matrix_times_the_draws(T, at_once, monkeypatch):
-    """With draws so large that rounding to the lattice does not show."""
-    monkeypatch.setattr(square_root, "FFT_BYTES", at_once)
-    scale, large = np.linspace(1.0, 5.0, 9), 2.0**26
-    table = noise_table(9, T, Scaled(large * scale, GaussianStream(seed_stream(1, "privacy")))) / large
-    again = GaussianStream(seed_stream(1, "privacy"))
-    z = np.array([scale * again.draw(9) for _ in range(T)])
-    np.testing.assert_allclose(table, lower(coefficients(T)) @ z, atol=1e-12)
+# --- stairs -------------------------------------------------------------------------------------------------
 
 
 def test_what_memory_does_not_hold_is_refused_before_anything_is_made():
     big = dp.Problem(20, 6, 2, 10**6, 0.05)
     with pytest.raises(InputError) as error:
-        dp.Toeplitz(1.0, factorisation="square_root").noise_of(big, 20)
+        dp.Toeplitz(1000.0, **EXACT).noise_of(big, 20)
     said = str(error.value)
-    assert said.startswith("factorisation: square_root would keep 999999 releases, 13.4 GB")
+    assert said.startswith("factorisation: square_root would keep 999999 releases, 26.9 GB")
     assert "factorisation=blt" in said and "\n" not in said
-    assert dp.Toeplitz(1.0, factorisation="square_root", every=100).noise_of(big, 20).E > 0.0
+    assert dp.Toeplitz(1000.0, every=100, **EXACT).noise_of(big, 20).E > 0.0
     with pytest.raises(InputError, match="factorisation: cholesky is not accepted; it must be one of blt, squ"):
         dp.Toeplitz(1.0, factorisation="cholesky")
     with pytest.raises(InputError, match=r"^factorisation: blt has no exact noise; it must be square_root$"):
         dp.Toeplitz(1.0, noise="exact")
-
-
-# --- stairs -------------------------------------------------------------------------------------------------
+    with pytest.raises(InputError, match=r"^factorisation: square_root has no simulated noise; it must be blt"):
+        dp.Toeplitz(1.0, factorisation="square_root")
 
 
 @pytest.mark.parametrize("T", LENGTHS)
@@ -101,7 +73,7 @@ def test_stairs_cost_at_most_a_twentieth(T):
     again = steps.unit - np.cumsum(np.bincount(steps.at, steps.by, minlength=T))
     np.testing.assert_array_equal(again, c)
     product = math.sqrt(stair_variances(T)[-1] * steps.square) / steps.unit
-    assert 1.0 - 1e-9 <= product / squared_norm(T) < 1.05
+    assert 1.0 - 1e-9 <= product / np.square(coefficients(T)).sum() < 1.05
     assert len(steps.at) < 150  # so that nothing is quadratic in T
 
 
@@ -167,7 +139,7 @@ def test_the_certificate_is_the_fraction_of_its_integers():
     assert (noise.cost(True), noise.cost(False)) == (replaced, added)
     assert Fraction(certificate.rho_replace_one) >= replaced and certificate.noise == "release"
     assert 1.0 - 1e-6 < certificate.replace_one <= 1.0
-    simulated = dp.Toeplitz(1.0, factorisation="square_root").noise_of(problem, 20)
+    simulated = dp.Toeplitz(1.0).noise_of(problem, 20)
     assert 1.04 < privatizer.noise_of(problem, 20).sd / simulated.sd < 1.15  # the way over ρ, and the stairs
 
 

@@ -42,11 +42,6 @@ def toeplitz(t, T=K - 1):
     return sum(sum(w * x**j for w, x in zip(blt.w, blt.x, strict=True)) ** 2 for j in range(t))
 
 
-def square_root(t):
-    """Σ_{j<t} (binom(2j, j)/4^j)²."""
-    return sum((math.comb(2 * j, j) / 4**j) ** 2 for j in range(t))
-
-
 class Stream(NamedTuple):
     privatizer: Any
     variance: Any  # from the number of a release to its variance in units of the scale's
@@ -62,7 +57,6 @@ STREAMS = {
     "central": Stream(dp.Central(5.0, families="tuned", sensitivity="replace_one"), popcount, LAPLACE),
     "kary_tree": Stream(dp.KaryTree(5.0, k=5), lambda t: sum(map(abs, digits(t, 5, 4))), LAPLACE),
     "toeplitz": Stream(dp.Toeplitz(5.0), toeplitz, GAUSSIAN),
-    "toeplitz, square root": Stream(dp.Toeplitz(5.0, factorisation="square_root"), square_root, GAUSSIAN),
     "toeplitz, every 7": Stream(dp.Toeplitz(5.0, every=7), lambda t: toeplitz(t, 9), GAUSSIAN),
 }
 each = pytest.mark.parametrize("name", STREAMS)

@@ -45,7 +45,7 @@ BY_NAME = {
 # Those that publish no noisy sums, but what estimates are made of: nodes, weighted sums, answers.
 SOON = {"first": 2, "growth": 1.0}
 ESTIMATED = {
-    "toeplitz": lambda **more: dp.Toeplitz(1.0, factorisation="square_root", **more),
+    "toeplitz": lambda **more: dp.Toeplitz(1.0, factorisation="square_root" if more else "blt", **more),
     "one_question": lambda **more: dp.OneQuestion(1.0, **SOON, **more),
 }
 ALL = {**BY_NAME, **ESTIMATED}
