@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_laws import GaussianStream, chi_square_p_value, gaussian_pmf, in_units
-from noises import Scaled
 from scipy.linalg import toeplitz
 
 import dpucbvi as dp
@@ -24,21 +23,7 @@ from dpucbvi.privacy.words import SeededWords
 from dpucbvi.protocol import User
 
 EXACT = {"factorisation": "square_root", "noise": "exact", "words": SeededWords}
-LENGTHS = [
-    1,
-    2,
-    3,
-    10,
-    100,
-    325,
-    1000,
-    1303,
-    5215,
-    10_000,
-    20_860,
-    50_000,
-    83_443,
-]  # some just before a new bit
+LENGTHS = [1, 2, 3, 100, 325, 1303, 20_860, 83_443]  # some just before a new bit
 
 
 def lower(column):
@@ -59,6 +44,16 @@ def test_the_column_norm_is_rounded_up_and_hardly(T):
     exactly = sum(Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(T))
     excess = Fraction(squared_norm(T)) / exactly - 1
     assert 0 <= excess < 1e-12
+
+
+class Scaled:
+    """A stream of standard variates times a scale."""
+
+    def __init__(self, scale, stream):
+        self._scale, self._stream = scale, stream
+
+    def draw(self, n):
+        return self._scale * self._stream.draw(n)
 
 
 # --- simulated noise ----------------------------------------------------------------------------------------

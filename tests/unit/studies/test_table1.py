@@ -235,17 +235,6 @@ def test_markdown_has_the_factors(report):
             assert shown == f"{f'**{text}**' if edge else text} ({good})"
 
 
-def test_markdown_says_where_ldp_has_less_regret_than_jdp(tmp_path):
-    def told(regrets) -> str:
-        (md, *_) = STUDY.report(experiment(regrets), tmp_path, {}.get)
-        return md.read_text().split("## LDP against JDP")[1]
-
-    assert "- nowhere" in told(REGRETS)
-    better = {**REGRETS, ("dp_ucbvi", "LDP"): (1990.0, 900.0)}
-    assert "- RiverSwim: DP-UCBVI, 2.01 under LDP and 2.02 under JDP (the intervals meet)." in told(better)
-    assert "- hard instance: DP-UCBVI, 0.91 under LDP and 7.17 under JDP." in told(better)
-
-
 def test_the_csv_has_every_number(report):
     rows = list(csv.DictReader(written(report)["csv"].splitlines()))
     assert len(rows) == 2 * len(REGRETS)
