@@ -236,6 +236,7 @@ def test_exact_releases_are_integers_and_those_of_the_words(delta):
         assert not state.batch.any() and not state.shown.any()
 
 
+@pytest.mark.slow  # it compiles exact draws once more, for windows
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_both_engines_make_the_same_of_the_same_words(delta):
     mdp, seen = dp.flipping_river(S=3, H=4, at=2), {"reference": [], "fast": []}
