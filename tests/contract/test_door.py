@@ -122,31 +122,23 @@ def planned(pi):
 # none are in reliability/test_bad_input.py, the settings of a command line in contract/test_cli.py.
 BAD_RUNS = {
     "K: 0 is not accepted; it must be an integer from 1 to 2147483647": {"K": 0},
-    f"K: {2**31} is not accepted": {"K": 2**31},
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
-    "K: True is not accepted": {"K": True},
     "beta: 0 is not accepted; it must be a number from 1e-100 to below 1": {"beta": 0},
-    "beta: nan is not accepted": {"beta": float("nan")},
     "trace_points: 1 is not accepted; it must be an integer from 2 to 1000000": {"trace_points": 1},
-    "lp_checks: -1 is not accepted; it must be an integer from 0 to 1000000": {"lp_checks": -1},
     "seed: 1.0 is not accepted; it must be an integer >= 0": {"seed": 1.0},
     "seed: -1 is not accepted": {"seed": [0, -1]},
     "seed: none of 1 to 1,000,000 integers >= 0 are given": {"seed": []},
     "seed: more than 1 to 1,000,000 integers": {"seed": count()},
-    "seed: b'ab' is not accepted": {"seed": b"ab"},
     "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
     "privatizer: Central is not accepted": {"privatizer": dp.Central},
     "agent: DPUCBVI is not accepted": {"agent": dp.DPUCBVI},
-    "agent: Central is not accepted": {"agent": CENTRAL, "privatizer": dp.DPUCBVI()},
     "privatizer: UCBVI takes none and Central is JDP": {"agent": dp.UCBVI()},
-    "privatizer: LDPOBI takes none or LDP and Central is JDP": {"agent": dp.LDPOBI()},
     "postprocess: PrivateUCBVI uses the noisy counts; it takes none": {
         "agent": dp.PrivateUCBVI(),
         "postprocess": "closed_form",
     },
     "postprocess: DPUCBVI takes closed_form, clip or cvxpy when counts are noisy": {"postprocess": "none"},
-    "postprocess: 3 is not one of none, closed_form, clip, cvxpy": {"postprocess": 3},
     "pooled: true needs an environment whose P and r do not depend on h": {
         "mdp": RANDOM,
         "agent": dp.DPUCBVI(pooled=True),
@@ -157,8 +149,6 @@ NO_POLICY = {
     "nothing": None,
     "another shape": np.zeros((2, 2), int),
     "an action that is not there": np.full((4, 3), 2),
-    "a negative action": np.full((4, 3), -1),
-    "floats": np.zeros((4, 3)),
     "no probabilities": np.ones((4, 3, 2)),
 }
 BAD_PARTS = {
@@ -322,28 +312,3 @@ def test_coming_in_is_quick_and_the_reference_runs_without_anything_slow():
     seconds, *imported = first.split()
     assert imported == [] and after_a_run == ""
     assert float(seconds) < 1.0
-
-
-def test_the_users_own_numba_cache_is_left_alone(tmp_path):
-    """Also after a compiled run: a function of hers that is cached goes where she said, and only that."""
-    (tmp_path / "hers.py").write_text(
-        "import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
-    )
-    cache = tmp_path / "cache"
-    told = python(
-        f"""
-        import sys
-        sys.path.insert(0, {str(tmp_path)!r})
-        import numba
-        before = numba.config.CACHE_DIR
-        import dpucbvi as dp
-        print(numba.config.CACHE_DIR == before)
-        dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="fast", lp_checks=0)
-        print(numba.config.CACHE_DIR == before == {str(cache)!r})
-        import hers
-        print(hers.twice(2))
-    """,
-        NUMBA_CACHE_DIR=str(cache),
-    )
-    assert told.split() == ["True", "True", "4"]
-    assert {path.name.split(".")[0] for path in cache.rglob("*.nb?")} == {"hers"}

@@ -148,6 +148,28 @@ def test_a_checkpoint_that_is_made_up_with_its_checksum_is_not_used(forged, tmp_
     assert_same(fast.run_fast(setup, SEED), fast.run_fast(setup, SEED, checkpoint=path))
 
 
+INDICES = (
+    "t",
+    "digits",
+    "closed",
+    "released",
+    "ends",
+    "cells",
+    "seen",
+    "last_pi",
+    "s",
+    "a",
+    "place",
+    "episodes",
+)
+
+
+@pytest.mark.parametrize("privatizer", list(PRIVATIZER))
+def test_a_checkpoint_holds_no_index_and_nothing_that_the_settings_give(privatizer):
+    saved = fast.start(setup_with(privatizer), SEED).arrays()
+    assert not [name for name in saved if name.rpartition(".")[2] in (*INDICES, "scale", "ceiling", "moments")]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_a_checkpoint_of_another_user_is_not_opened(tmp_path):
     setup, path = setup_with(), tmp_path / "checkpoint.npz"

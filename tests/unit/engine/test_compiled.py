@@ -7,10 +7,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numba
 import numpy as np
+import pytest
 
 from dpucbvi import bonus
-from dpucbvi.engine.compiled import by_hand, cacheable, compiled, inlined, key
+from dpucbvi.engine.compiled import by_hand, cache_in, cacheable, compiled, inlined, key
 
 FACTOR = 3.0
 
@@ -95,6 +97,15 @@ def test_a_version_written_by_hand_takes_the_place_of_the_plain_one():
     assert compiled(caller)(1.0) == 3.0
 
 
+def test_an_index_outside_an_array_is_an_error_where_bounds_are_checked():
+    def third(x):
+        return x[2]
+
+    with pytest.raises(IndexError):
+        compiled(third, boundscheck=True)(np.zeros(2))
+    assert compiled(third, boundscheck=True)(np.ones(3)) == 1.0
+
+
 # --- the key -------------------------------------------------------------------------------------------
 
 
@@ -109,6 +120,15 @@ def test_what_is_not_the_packages_is_not_cached_on_disk(tmp_path, monkeypatch):
 
     assert compiled(own)(2.0) == 5.0
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_the_users_own_cache_folder_is_left_alone(tmp_path, monkeypatch):
+    """But for what is decorated meanwhile."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = numba.config.CACHE_DIR
+    with cache_in("name", True) as writable:
+        assert writable and numba.config.CACHE_DIR.startswith(str(tmp_path))
+    assert numba.config.CACHE_DIR == before
 
 
 def test_the_key_sees_defaults_constants_and_the_signs_of_zeros():

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import chi_square_p_value, gaussian_pmf, in_units, laplace_pmf
+from exact_laws import in_units
 from scipy.stats import chi2
 from users import user_of
 
@@ -159,9 +159,6 @@ def test_a_seeded_source_certifies_the_same_as_a_simulation(name, pooled):
     assert published == seeded._replace(noise="release") and seeded.noise == simulated.noise == "simulation"
     assert str(simulated).endswith("; simulated with seeded noise")
     assert published.replace_one == pytest.approx(simulated.replace_one, rel=1e-6)
-
-
-# --- E ----------------------------------------------------------------------------------------------------
 
 
 # --- integers all the way ---------------------------------------------------------------------------------
@@ -448,53 +445,6 @@ def test_a_report_of_one_step_has_its_law():
 def _score(hits, n, p, wider=1.0):
     """`wider`: the number of reports on rewards is itself binomial, of mean n."""
     return (hits - n * p) / (wider * math.sqrt(n * p * (1 - p)))
-
-
-# --- the law of what is released --------------------------------------------------------------------------
-
-BIG = dp.Problem(H=10, S=20, A=5, K=9, beta=0.05)  # 20,000 counters N(s,a,s'), 1,000 R(s,a)
-
-
-def added_by(privatizer):
-    """The noise of releases 1, 2, and what release 3 adds to that of 2: single nodes, users or batches."""
-    _, found = released(privatizer, BIG, BIG.H, n=3)
-    families = FAMILIES[privatizer.families]
-    items = [in_units(t, 10, 20, 5, families, grid=1000) for t in trajectories(BIG, 3)]
-    z = [found[i] - sum(items[: i + 1]) for i in range(3)]
-    if not isinstance(privatizer, dp.Central):
-        return [z[0], z[1] - z[0], z[2] - z[1]]
-    return [z[0], z[1], z[2] - z[1]]
-
-
-LAWS = {
-    "central": dp.Central(1.0, "replace_one", "tuned", **SEEDED),
-    "local": dp.Local(1.0, "replace_one", "tuned", **SEEDED),
-    "batches, gaussian": dp.Batches(
-        8.0, 1e-6, first=1, growth=1.0, drop_empty=False, policy_cells=False, **SEEDED
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_released_noise_has_the_discrete_law_of_its_scale_and_no_other(name):
-    privatizer = LAWS[name]
-    gaussian = "gaussian" in name
-    noise = privatizer.exact_noise(BIG, BIG.H)
-    assert noise.grid == 1000
-    pmf = gaussian_pmf if gaussian else laplace_pmf
-    M, R = float(noise.scale.M), float(noise.scale.R)
-    spread = math.sqrt if gaussian else float
-    drawn = added_by(privatizer)
-    for z in drawn:
-        assert (z[:1000] == 0).all()  # N(s,a) is not released
-        assert chi_square_p_value(z[1000:21_000], pmf, M, spread(M)) > ALARM
-        for wrong in (0.85, 1.15):
-            assert (
-                chi_square_p_value(z[1000:21_000], pmf, M * wrong ** (2 if gaussian else 1), spread(M)) < ALARM
-            )
-    rewards = np.concatenate([z[-1000:] for z in drawn])
-    assert chi_square_p_value(rewards, pmf, R, spread(R)) > ALARM
-    assert abs(np.corrcoef(drawn[0][1000:21_000], drawn[1][1000:21_000])[0, 1]) < 4.9 / math.sqrt(20_000)
 
 
 # --- runs and refusals ------------------------------------------------------------------------------------
