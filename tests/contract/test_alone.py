@@ -104,11 +104,3 @@ def test_what_needs_more_says_so_in_one_line(alone):
     difference, printed, *errors = alone[2]
     assert difference == 0.0 and printed
     assert errors == list(CALLS.values())
-
-
-def test_an_extra_is_offered_by_its_name():
-    import tomllib
-
-    offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for package, name in re.findall(r"needs (\w+): pip install 'dpucbvi\[(\w+)\]'", " ".join(CALLS.values())):
-        assert any(line.startswith(package) for line in offered[name])

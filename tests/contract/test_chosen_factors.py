@@ -12,11 +12,8 @@ from omegaconf import OmegaConf
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
-POOLED = "DP-UCBVI, pooled"
 FIRST_SEED, LAST_SEED = 1000, 2000  # of the calibrations and the fit
-ROWS = list(csv.DictReader((RESULTS / "calibrate.csv").open()))
-CHOSEN = {row["algorithm"]: row for row in ROWS if row["chosen"] == "1"}
-ARMS = {str(arm.label): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
+Factors = tuple[float, ...]  # on the bonus and, where there is noise, on E
 
 
 @cache
@@ -25,17 +22,18 @@ def exp(name: str):
         return compose("config", [f"+exp={name}"])
 
 
-def factors_of(row) -> tuple[float, ...]:
+def arm_of(file: str):
+    return OmegaConf.load(CONF / "arm" / f"{file}.yaml")
+
+
+def factors_of(row) -> Factors:
     return tuple(float(row[key]) for key in ("bonus_factor", "confidence_factor") if row[key])
 
 
-def remoteness(at, others) -> float:
-    return sum(abs(math.log10(x / y)) for other in others for x, y in zip(at, other, strict=True))
-
-
-def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]]]:
+@cache
+def calibrated(name: str) -> dict[str, dict[Factors, tuple[float, str]]]:
     """For every algorithm of a calibration its points, each with the objective and whether it was chosen."""
-    rows = list(csv.DictReader((ROOT / "paper" / f"{file}.csv").open()))
+    rows = list(csv.DictReader((RESULTS / f"{name}.csv").open()))
     found: dict = {row["algorithm"]: {} for row in rows}
     for row in rows:
         assert factors_of(row) not in found[row["algorithm"]]
@@ -43,171 +41,45 @@ def calibrated(file: str) -> dict[str, dict[tuple[float, ...], tuple[float, str]
     return found
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "results/calibrate",
-        "results/calibrate_mechanisms",
-        "results/calibrate_table1",
-        "results/calibrate_windows",
-    ],
-)
-def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(file):
+def chosen(name: str, algorithm: str) -> Factors:
+    (found,) = [at for at, (_, is_chosen) in calibrated(name)[algorithm].items() if is_chosen == "1"]
+    return found
+
+
+def has(arm, factors: Factors) -> bool:
+    return arm.bonus.scale == factors[0] and (len(factors) == 1 or arm.confidence.scale == factors[1])
+
+
+def alike(one, other, *settings: str) -> bool:
+    return all(one.get(name) == other.get(name) for name in settings)
+
+
+def remoteness(at: Factors, others: list[Factors]) -> float:
+    return sum(abs(math.log10(x / y)) for other in others for x, y in zip(at, other, strict=True))
+
+
+@pytest.mark.parametrize("name", ["calibrate", "calibrate_mechanisms", "calibrate_table1", "calibrate_windows"])
+def test_every_algorithm_has_one_choice_and_it_is_in_the_middle_of_its_valley(name):
     """The points within 10% of the least objective; 0.1 for the rounding of the file."""
-    for points in calibrated(file).values():
-        (at,) = [factors for factors, (_, chosen) in points.items() if chosen == "1"]
-        least = min(value for value, _ in points.values())
+    for algorithm, points in calibrated(name).items():
+        at, least = chosen(name, algorithm), min(value for value, _ in points.values())
         valley = [factors for factors, (value, _) in points.items() if value <= 1.1 * least + 0.1]
         assert at in valley
         assert remoteness(at, valley) <= min(remoteness(other, valley) for other in valley) + 1e-9
 
 
-def test_all_mechanisms_have_the_same_points():
-    (grid,) = {frozenset(points) for points in calibrated("results/calibrate_mechanisms").values()}
-    assert len(grid) == 16
-
-
-def test_all_systems_of_table_1_have_the_same_points_in_every_environment():
-    grids = {}
-    for points in calibrated("results/calibrate_table1").values():
-        grids.setdefault(len(next(iter(points))), set()).add(frozenset(points))
-    assert {factors: [len(grid) for grid in same] for factors, same in grids.items()} == {2: [20], 1: [7]}
-
-
-def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
-    """The arms of conf/arm have those of RiverSwim, under JDP where there are both models."""
-    rows = list(csv.DictReader((RESULTS / "calibrate_table1.csv").open()))
-    picked = {row["algorithm"]: row for row in rows if row["chosen"] == "1"}
-    arms = exp("table1").arms
-    assert len(arms) == len(picked) == 4 * 11
-    for key, arm in arms.items():
-        row = picked[table1_name(key, arm)]
-        assert arm.bonus.scale == float(row["bonus_factor"]), key
-        if row["confidence_factor"]:
-            assert arm.confidence.scale == float(row["confidence_factor"]), key
-    for file in ("pucb", "ldp_obi", "private_ucb_po", "ucbvi_refined"):
-        arm = OmegaConf.load(CONF / "arm" / f"{file}.yaml")
-        first = next(other for key, other in arms.items() if other.agent.name == arm.agent.name)
-        assert (arm.bonus, arm.get("confidence"), arm.label) == (
-            first.bonus,
-            first.get("confidence"),
-            first.label,
-        )
-
-
-def table1_name(key: str, arm) -> str:
-    env = {"riverswim": "RiverSwim", "chain": "chain", "random": "random MDP", "hard_tree": "hard instance"}
-    model = {"central": ", JDP", "local": ", LDP", "non_private": ""}[arm.privatizer.name]
-    return f"{env[arm.env.name]}: {arm.label}{model}"
-
-
-def test_every_system_of_table_1_is_calibrated_as_it_is_run():
-    tuned, run = exp("calibrate_table1"), exp("table1")
-    assert len(tuned.arms) == 11
-    for (key, arm), env in product(tuned.arms.items(), tuned.grid["env.name"]):
-        other = run.arms[f"{env}_{key}"]
-        assert other.env.name == env
-        for name in ("label", "agent", "privatizer", "postprocess"):
-            assert arm.get(name) == other.get(name), (key, name)
-
-
-@pytest.mark.parametrize("algorithm", [name for name in CHOSEN if name != POOLED])
-def test_the_arms_have_the_chosen_factors(algorithm):
-    chosen, arm = CHOSEN[algorithm], ARMS[algorithm]
-    assert arm.bonus.scale == float(chosen["bonus_factor"])
-    if chosen["confidence_factor"]:
-        assert arm.confidence.scale == float(chosen["confidence_factor"])
-    else:
-        assert "confidence" not in arm
-
-
-@pytest.mark.parametrize("name", ["epsilon", "privacy_for_free"])
-def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
-    arms, chosen = exp(name).arms.values(), CHOSEN["DP-UCBVI"]
-    private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
-    assert private
-    assert {arm.bonus.scale for arm in private} == {float(chosen["bonus_factor"])}
-    assert {arm.confidence.scale for arm in private} == {float(chosen["confidence_factor"])}
-
-
-def test_both_private_algorithms_have_the_same_budget():
-    budgets = [
-        [(row["bonus_factor"], row["confidence_factor"]) for row in ROWS if row["algorithm"] == algorithm]
-        for algorithm in ("DP-UCBVI", "Private-UCB-VI", POOLED)
-    ]
-    assert budgets[0] == budgets[1] == budgets[2] and len(budgets[0]) == 16
-
-
-# --- the mechanisms ---------------------------------------------------------------------------------------
-
-ARMS_OF_MECHANISMS = exp("calibrate_mechanisms").arms
-BY_NAME = calibrated("results/calibrate_mechanisms")
-MECHANISMS = {key: BY_NAME[f"{arm.label}, {arm.panel}"] for key, arm in ARMS_OF_MECHANISMS.items()}
-LEVERS = ["none", "cap", "zero", "families", "policy_cells", "drop_empty", "growth"]
-FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_question": "pooled_one_question"}
-
-
-def factors(arm) -> tuple[float, float]:
-    return float(arm.bonus.scale), float(arm.confidence.scale)
-
-
-def chosen(key: str) -> tuple[float, float]:
-    (found,) = [at for at, (_, is_chosen) in MECHANISMS[key].items() if is_chosen == "1"]
-    return found
-
-
-def test_the_mechanisms_that_are_run_are_those_calibrated():
-    calibrated, run = exp("calibrate_mechanisms").arms, exp("mechanisms").arms
-    assert list(BY_NAME) == [f"{arm.label}, {arm.panel}" for arm in calibrated.values()]
-    levers = [f"lever_{name}" for name in LEVERS]
-    elsewhere = [f"{env}_{name}" for env in ("strehl", "garnet1", "garnet2") for name in FILES]
-    assert set(run) == {*calibrated, *levers, *elsewhere}
-    assert {arm.panel for key, arm in run.items() if key in calibrated} == {"pooled", "step"}
-    assert [key for key, arm in run.items() if arm.panel == "levers"] == levers
-    assert [key for key, arm in run.items() if arm.panel == "elsewhere"] == elsewhere
-
-
-@pytest.mark.parametrize("key", exp("calibrate_mechanisms").arms)
-def test_a_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated(key):
-    run, calibrated = exp("mechanisms").arms[key], exp("calibrate_mechanisms").arms[key]
-    assert factors(run) == chosen(key)
-    for name in ("panel", "label", "agent", "privatizer", "postprocess"):
-        assert run.get(name) == calibrated.get(name)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(name):
-    arm, calibrated = (
-        OmegaConf.load(CONF / "arm" / f"{name}.yaml"),
-        exp("calibrate_mechanisms").arms[FILES[name]],
-    )
-    assert factors(arm) == chosen(FILES[name])
-    for group in ("label", "agent", "privatizer", "postprocess"):
-        assert arm[group] == calibrated[group]
-
-
-WAYS = ("pooled", "step", "windows", "pure", "local")
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_to_count_has_the_factors_chosen_for_it_on_all_environments(way):
-    calibrated_arm, points = (
-        exp("calibrate_windows").arms[f"river_{way}"],
-        calibrated("results/calibrate_windows"),
-    )
-    run = [arm for arm in exp("windows").arms.values() if arm.label == calibrated_arm.label]
-    (at,) = [found for found, (_, is_chosen) in points[calibrated_arm.label].items() if is_chosen == "1"]
-    assert len(run) >= 2 and {factors(arm) for arm in run} == {at}
-    assert all(arm.privatizer == calibrated_arm.privatizer for arm in run)
-
-
-@pytest.mark.parametrize("name", ["mechanisms", "riverswim"])
-def test_levers_elsewhere_and_other_privatizers_are_run_with_the_factors_of_their_arm(name):
-    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "others")]
-    assert len(arms) == {"mechanisms": 16, "riverswim": 4}[name]
-    for arm in arms:
-        privatizer = arm.privatizer.name if arm.privatizer.name in FILES else "batches"  # without privacy
-        assert factors(arm) == chosen(FILES[privatizer])
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [("calibrate", {2: 16, 1: 9}), ("calibrate_mechanisms", {2: 16}), ("calibrate_table1", {2: 20, 1: 7})],
+)
+def test_what_is_compared_was_calibrated_at_the_same_points(name, points):
+    """Of algorithms with so many factors; in every environment."""
+    grids: dict[int, set] = {}
+    for grid in calibrated(name).values():
+        grids.setdefault(len(next(iter(grid))), set()).add(frozenset(grid))
+    assert {factors: [len(grid) for grid in same] for factors, same in grids.items()} == {
+        factors: [n] for factors, n in points.items()
+    }
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CONF / "exp").glob("*.yaml")))
@@ -220,22 +92,112 @@ def test_the_seeds_of_the_calibration_are_used_nowhere_else(name):
         assert last <= FIRST_SEED or config.seed >= LAST_SEED
 
 
-FIT = [row for row in csv.DictReader((RESULTS / "explain_fit.csv").open()) if row["chosen"] == "1"]
+# --- the algorithms of Figure 1 and Table 1 -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", FIT, ids=[row["hypothesis"] for row in FIT])
-def test_a_hypothesis_about_the_printed_figure_is_run_with_its_fitted_factors(row):
-    arms = [arm for arm in exp("explain").arms.values() if arm.panel == row["hypothesis"]]
-    assert len(arms) == (1 if row["hypothesis"].endswith("ucbvi") else 2)
+def test_the_arms_have_the_chosen_factors():
+    arms = {str(arm.label): arm for arm in map(OmegaConf.load, (CONF / "arm").glob("*.yaml"))}
+    for algorithm in set(calibrated("calibrate")) - {"DP-UCBVI, pooled"}:
+        assert has(arms[algorithm], chosen("calibrate", algorithm)), algorithm
+
+
+@pytest.mark.parametrize("name", ["epsilon", "privacy_for_free"])
+def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
+    arms = exp(name).arms.values()
+    private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
+    assert private and all(has(arm, chosen("calibrate", "DP-UCBVI")) for arm in private)
+
+
+ENVIRONMENTS = {
+    "riverswim": "RiverSwim",
+    "chain": "chain",
+    "random": "random MDP",
+    "hard_tree": "hard instance",
+}
+MODELS = {"central": ", JDP", "local": ", LDP", "non_private": ""}
+
+
+def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
+    """The arms of conf/arm have those of RiverSwim, under JDP where there are both models."""
+    arms = exp("table1").arms
+    assert len(arms) == len(calibrated("calibrate_table1")) == 4 * 11
+    for key, arm in arms.items():
+        name = f"{ENVIRONMENTS[arm.env.name]}: {arm.label}{MODELS[arm.privatizer.name]}"
+        assert has(arm, chosen("calibrate_table1", name)), key
+    for file in ("pucb", "ldp_obi", "private_ucb_po", "ucbvi_refined"):
+        first = next(one for one in arms.values() if one.agent.name == arm_of(file).agent.name)
+        assert alike(arm_of(file), first, "bonus", "confidence", "label")
+
+
+def test_every_system_of_table_1_is_calibrated_as_it_is_run():
+    tuned, run = exp("calibrate_table1"), exp("table1")
+    assert len(tuned.arms) == 11
+    for (key, arm), env in product(tuned.arms.items(), tuned.grid["env.name"]):
+        other = run.arms[f"{env}_{key}"]
+        assert other.env.name == env
+        assert alike(arm, other, "label", "agent", "privatizer", "postprocess"), key
+
+
+# --- the mechanisms ---------------------------------------------------------------------------------------
+
+FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_question": "pooled_one_question"}
+
+
+def chosen_of(key: str) -> Factors:
+    """Of an arm of calibrate_mechanisms."""
+    arm = exp("calibrate_mechanisms").arms[key]
+    return chosen("calibrate_mechanisms", f"{arm.label}, {arm.panel}")
+
+
+def test_every_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated():
+    run, tuned = exp("mechanisms").arms, exp("calibrate_mechanisms").arms
+    assert len(calibrated("calibrate_mechanisms")) == len(tuned)
+    for key, arm in tuned.items():
+        assert has(run[key], chosen_of(key)), key
+        assert alike(run[key], arm, "panel", "label", "agent", "privatizer", "postprocess"), key
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(name):
+    assert has(arm_of(name), chosen_of(FILES[name]))
+    tuned = exp("calibrate_mechanisms").arms[FILES[name]]
+    assert alike(arm_of(name), tuned, "label", "agent", "privatizer", "postprocess")
+
+
+@pytest.mark.parametrize("way", ["pooled", "step", "windows", "pure", "local"])
+def test_every_way_to_count_has_the_factors_chosen_for_it_on_all_environments(way):
+    tuned = exp("calibrate_windows").arms[f"river_{way}"]
+    run = [arm for arm in exp("windows").arms.values() if arm.label == tuned.label]
+    assert len(run) >= 2 and all(arm.privatizer == tuned.privatizer for arm in run)
+    assert all(has(arm, chosen("calibrate_windows", tuned.label)) for arm in run)
+
+
+@pytest.mark.parametrize(("name", "n"), [("mechanisms", 16), ("riverswim", 4)])
+def test_levers_elsewhere_and_other_privatizers_are_run_with_the_factors_of_their_arm(name, n):
+    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "others")]
+    assert len(arms) == n
     for arm in arms:
-        assert arm.bonus.scale == float(row["bonus_factor"])
-        assert not row["confidence_factor"] or arm.confidence.scale == float(row["confidence_factor"])
+        privatizer = arm.privatizer.name if arm.privatizer.name in FILES else "batches"  # without privacy
+        assert has(arm, chosen_of(FILES[privatizer]))
+
+
+# --- what would explain Figure 1 ----------------------------------------------------------------------------
+
+FIT = {
+    row["hypothesis"]: factors_of(row)
+    for row in csv.DictReader((RESULTS / "explain_fit.csv").open())
+    if row["chosen"] == "1"
+}
+
+
+@pytest.mark.parametrize("hypothesis", FIT)
+def test_a_hypothesis_about_the_printed_figure_is_run_with_its_fitted_factors(hypothesis):
+    arms = [arm for arm in exp("explain").arms.values() if arm.panel == hypothesis]
+    assert len(arms) == (1 if hypothesis.endswith("ucbvi") else 2)
+    assert all(has(arm, FIT[hypothesis]) for arm in arms)
 
 
 def test_the_fitted_panel_of_figure_1_is_lap_1_over_epsilon_in_the_tree():
-    rows = {row["hypothesis"]: row for row in FIT}
     arms = exp("riverswim").arms
-    assert arms.fitted_ucbvi.bonus.scale == float(rows["step_ucbvi"]["bonus_factor"])
-    for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2"):
-        wanted = (float(rows["step_bare"]["bonus_factor"]), float(rows["step_bare"]["confidence_factor"]))
-        assert factors(arms[f"fitted_{curve}"]) == wanted
+    assert has(arms.fitted_ucbvi, FIT["step_ucbvi"])
+    assert all(has(arms[f"fitted_{curve}"], FIT["step_bare"]) for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2"))

@@ -164,17 +164,6 @@ def own_choices(name: str) -> dict[str, object]:
     return {key: argument.default for key, argument in accepted.items() if key not in {*ELSEWHERE, "epsilon"}}
 
 
-@pytest.mark.parametrize("base", PRIVATIZER_NAMES)
-def test_an_arm_with_another_privatizer_has_that_ones_own_choices(base):
-    """Not those of the privatizer that stands at the top."""
-    arms = ", ".join(f"{name}: {{privatizer: {{name: {name}, epsilon: 3}}}}" for name in PRIVATIZER_NAMES)
-    made = experiment(f"privatizer={base}", f"+arms={{{arms}}}").arms
-    assert [arm.key for arm in made] == PRIVATIZER_NAMES
-    for arm in made:
-        epsilon = {} if arm.key == "non_private" else {"epsilon": 3.0}
-        assert arm.settings.privatizer == {"name": arm.key, **epsilon, **own_choices(arm.key)}
-
-
 @pytest.mark.parametrize("name", PRIVATIZER_NAMES)
 def test_a_privatizers_file_lists_its_parameters_and_says_its_own_choices(name):
     """A null is the privatizer's own choice; the comment beside it begins with what that is."""
@@ -187,13 +176,6 @@ def test_a_privatizers_file_lists_its_parameters_and_says_its_own_choices(name):
         if found := re.fullmatch(r"(\w+): null +# ([^ :;,]+).*", line):
             said[found[1]] = yaml.safe_load(found[2].replace("none", "null").replace("1e-", "1.0e-"))
     assert said == own
-
-
-def test_defaults_are_the_literal_paper():
-    (arm,) = experiment().arms
-    settings = arm.settings
-    assert (settings.bonus.scale, settings.confidence.scale, settings.agent["pooled"]) == (1.0, 1.0, False)
-    assert (arm.key, arm.label, arm.printed) == ("dp_ucbvi", "dp_ucbvi", None)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -256,44 +238,3 @@ def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
     assert stored.study == made.study
     assert all(len(arm.runs) == 1 and arm.runs[0].trace.episodes[-1] == 12 for arm in stored.arms)
     assert all(path.stat().st_size > 10_000 for path in studies.draw(stored, made.figures))
-
-
-def test_riverswim_is_the_papers_figure():
-    figure = experiment("+exp=riverswim")
-    assert {arm.key for arm in figure.arms} >= {"ucbvi", "jdp_eps1", "jdp_eps2", "ldp_eps2", "puvi_jdp_eps1"}
-    for arm in figure.arms:
-        assert arm.setup.problem[:4] == (20, 6, 2, 50_000) and len(figure.seeds) == 50
-        if arm.panel == "proven" and arm.printed != "non_private":
-            model, epsilon = re.fullmatch(r"(jdp|ldp)_eps(\d+)", arm.printed).groups()
-            assert arm.setup.certificate[:2] == (model.upper(), pytest.approx(float(epsilon)))
-
-
-def by_key(*overrides):
-    return {arm.key: arm.settings for arm in experiment("+exp=riverswim", *overrides).arms}
-
-
-def test_an_arm_is_changed_removed_and_added_on_the_command_line():
-    before = by_key()
-    after = by_key("arms.jdp_eps1.privatizer.epsilon=5", "~arms.ldp_eps2", "+arms.short={K: 100}")
-    assert after["jdp_eps1"].privatizer["epsilon"] == 5.0
-    assert after["jdp_eps2"] == before["jdp_eps2"]
-    assert set(before) - set(after) == {"ldp_eps2"}
-    assert after["short"].K == 100
-
-
-def with_grid(grid) -> Experiment:
-    config = composed()
-    OmegaConf.set_struct(config, False)
-    config.arms = {"a": {}, "own": {"grid": {"K": [7], "bonus.scale": None}}}
-    config.grid = grid
-    return made(config)
-
-
-def test_a_grid_runs_every_arm_at_every_point():
-    arms = with_grid({"bonus.scale": [0.1, 0.2], "beta": [0.01, 0.02]}).arms
-    assert [arm.of for arm in arms] == ["a"] * 4 + ["own"] * 2
-    settings = [(arm.settings.bonus.scale, arm.settings.beta) for arm in arms[:4]]
-    assert settings == [(0.1, 0.01), (0.1, 0.02), (0.2, 0.01), (0.2, 0.02)]
-    assert [(arm.setup.agent.bonus_scale, arm.setup.problem.beta) for arm in arms[:4]] == settings
-    assert arms[1].key == "a@bonus.scale=0.1@beta=0.02" and arms[1].point == {"bonus.scale": 0.1, "beta": 0.02}
-    assert arms[4].point == {"beta": 0.01, "K": 7} and arms[4].setup.problem.K == 7

@@ -49,13 +49,13 @@ def test_the_first_lines_run_as_they_stand(text):
     assert 0 < regret < 2 * run.regret[half]  # it learns: the second half costs less
 
 
-def test_the_session_of_the_readme_serves_a_thousand_users(tmp_path, monkeypatch, capsys):
+def test_the_session_of_the_readme_serves_its_users(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     (text,) = [block for block in blocks if "dp.Session(" in block]
-    exec(compile(text, "README.md", "exec"), names := {})
+    exec(compile(text.replace("1_000", "200"), "README.md", "exec"), names := {})
     with names["ses"] as ses:
-        assert ses.left == 0 and ses.published.number == 5
+        assert ses.left == 0 and ses.published.number == 1
     assert "JDP: pure ε = 5 if her trajectory is replaced, 2.5" in capsys.readouterr().out
 
 
@@ -106,25 +106,6 @@ def test_several_seeds_are_the_single_runs(several):
     np.testing.assert_array_equal(several.episodes, np.arange(1, 31))
 
 
-def test_runs_become_a_table(several):
-    frame = several.to_frame()
-    assert list(frame.columns) == ["seed", "episode", "regret", "policy_changes", "fallbacks"]
-    assert len(frame) == len(SEEDS) * 30 and list(frame.index) == list(range(len(SEEDS) * 30))
-    assert list(frame.seed.unique()) == list(SEEDS)
-    for seed, run in zip(SEEDS, several.runs, strict=True):
-        own, rows = run.to_frame(seed), frame[frame.seed == seed].reset_index(drop=True)
-        assert own.equals(rows)
-        np.testing.assert_array_equal(rows.episode, run.episodes)
-        for name in ("regret", "policy_changes", "fallbacks"):
-            np.testing.assert_array_equal(rows[name], getattr(run, name))
-
-
-@pytest.mark.parametrize("seeds", [range(2), [0, 1], np.arange(2), (n for n in (0, 1))], ids=type)
-def test_seeds_come_in_any_row(seeds):
-    made = dp.run(RIVER, dp.UCBVI(), K=5, seed=seeds)
-    assert made.seeds == (0, 1) and all(type(seed) is int for seed in made.seeds)
-
-
 # --- bad input -----------------------------------------------------------------------------------------------
 
 
@@ -141,31 +122,23 @@ def planned(pi):
 # none are in reliability/test_bad_input.py, the settings of a command line in contract/test_cli.py.
 BAD_RUNS = {
     "K: 0 is not accepted; it must be an integer from 1 to 2147483647": {"K": 0},
-    f"K: {2**31} is not accepted": {"K": 2**31},
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
-    "K: True is not accepted": {"K": True},
     "beta: 0 is not accepted; it must be a number from 1e-100 to below 1": {"beta": 0},
-    "beta: nan is not accepted": {"beta": float("nan")},
     "trace_points: 1 is not accepted; it must be an integer from 2 to 1000000": {"trace_points": 1},
-    "lp_checks: -1 is not accepted; it must be an integer from 0 to 1000000": {"lp_checks": -1},
     "seed: 1.0 is not accepted; it must be an integer >= 0": {"seed": 1.0},
     "seed: -1 is not accepted": {"seed": [0, -1]},
     "seed: none of 1 to 1,000,000 integers >= 0 are given": {"seed": []},
     "seed: more than 1 to 1,000,000 integers": {"seed": count()},
-    "seed: b'ab' is not accepted": {"seed": b"ab"},
     "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
     "privatizer: Central is not accepted": {"privatizer": dp.Central},
     "agent: DPUCBVI is not accepted": {"agent": dp.DPUCBVI},
-    "agent: Central is not accepted": {"agent": CENTRAL, "privatizer": dp.DPUCBVI()},
     "privatizer: UCBVI takes none and Central is JDP": {"agent": dp.UCBVI()},
-    "privatizer: LDPOBI takes none or LDP and Central is JDP": {"agent": dp.LDPOBI()},
     "postprocess: PrivateUCBVI uses the noisy counts; it takes none": {
         "agent": dp.PrivateUCBVI(),
         "postprocess": "closed_form",
     },
     "postprocess: DPUCBVI takes closed_form, clip or cvxpy when counts are noisy": {"postprocess": "none"},
-    "postprocess: 3 is not one of none, closed_form, clip, cvxpy": {"postprocess": 3},
     "pooled: true needs an environment whose P and r do not depend on h": {
         "mdp": RANDOM,
         "agent": dp.DPUCBVI(pooled=True),
@@ -176,8 +149,6 @@ NO_POLICY = {
     "nothing": None,
     "another shape": np.zeros((2, 2), int),
     "an action that is not there": np.full((4, 3), 2),
-    "a negative action": np.full((4, 3), -1),
-    "floats": np.zeros((4, 3)),
     "no probabilities": np.ones((4, 3, 2)),
 }
 BAD_PARTS = {
@@ -341,28 +312,3 @@ def test_coming_in_is_quick_and_the_reference_runs_without_anything_slow():
     seconds, *imported = first.split()
     assert imported == [] and after_a_run == ""
     assert float(seconds) < 1.0
-
-
-def test_the_users_own_numba_cache_is_left_alone(tmp_path):
-    """Also after a compiled run: a function of hers that is cached goes where she said, and only that."""
-    (tmp_path / "hers.py").write_text(
-        "import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
-    )
-    cache = tmp_path / "cache"
-    told = python(
-        f"""
-        import sys
-        sys.path.insert(0, {str(tmp_path)!r})
-        import numba
-        before = numba.config.CACHE_DIR
-        import dpucbvi as dp
-        print(numba.config.CACHE_DIR == before)
-        dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="fast", lp_checks=0)
-        print(numba.config.CACHE_DIR == before == {str(cache)!r})
-        import hers
-        print(hers.twice(2))
-    """,
-        NUMBA_CACHE_DIR=str(cache),
-    )
-    assert told.split() == ["True", "True", "4"]
-    assert {path.name.split(".")[0] for path in cache.rglob("*.nb?")} == {"hers"}

@@ -19,7 +19,7 @@ from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Episode, Setup
-from dpucbvi.simulate import episodes, set_up
+from dpucbvi.simulate import episodes, run_setup, set_up
 
 RIVER = dp.riverswim(S=4, H=6)
 slow = pytest.mark.slow
@@ -159,23 +159,8 @@ def setup_of(
     return set_up(mdp, AGENTS[agent](bonus, pooled, **variant.agent), made, K, **options)
 
 
-def run(setup: Setup, engine: str | None, seed: int = 0, watch: Any = None) -> dp.Trace:
-    """Through the door."""
-    return dp.run(
-        setup.mdp,
-        setup.agent,
-        setup.privatizer,
-        K=setup.problem.K,
-        seed=seed,
-        engine=engine,
-        watch=watch,
-        postprocess=setup.postprocess,
-        zero=setup.zero,
-        known_rewards=setup.known_rewards,
-        known_support=setup.support is not None,
-        trace_points=setup.trace_points,
-        lp_checks=setup.lp_checks,
-    )
+def run(setup: Setup, engine: str, seed: int = 0, watch: Any = None) -> dp.Trace:
+    return run_setup(setup, seed, engine, watch)
 
 
 def assert_same(reference: dp.Trace, compiled: dp.Trace) -> None:
@@ -413,7 +398,7 @@ class MyLoop(dp.UCBVI):
         return super().algorithm(problem, private, constants)
 
 
-CENTRAL, LOCAL = dp.Central(200.0, confidence_scale=0.05), dp.Local(200.0, confidence_scale=0.05)
+CENTRAL = dp.Central(200.0, confidence_scale=0.05)
 OWN = {
     "planner": (dp.planner(most_counted), CENTRAL, "the agent most_counted: compiled"),
     "random policies": (
@@ -509,17 +494,3 @@ def test_some_of_ones_own_runs_on_the_reference_and_fast_says_that_it_cannot(
         with pytest.raises(dp.InputError) as error:
             dp.run(RIVER, agent, privatizer, **given, engine="fast", watch=watch)
         assert str(error.value) == f"engine: fast has no compiled twin of {what}; it takes engine=reference"
-
-
-def test_another_bonus_is_another_run() -> None:
-    """Control: a bonus of one's own is really used, and asked for only where there are counts."""
-    smallest = []
-
-    def half(N: float, *rest: Any) -> float:
-        smallest.append(N)
-        return same_bonus(N, *rest) / 2
-
-    mine = dp.run(RIVER, dp.DPUCBVI(0.003, bonus=half), K=60)
-    assert min(smallest) > 0
-    assert not np.array_equal(mine.Q, dp.run(RIVER, dp.DPUCBVI(0.003), K=60).Q)
-    assert_same(mine, dp.run(RIVER, dp.DPUCBVI(0.0015), K=60))  # half of line 7 is line 7 with half the factor

@@ -238,6 +238,7 @@ def imported(tmp_path_factory):
     return set(here), [set(worker) for worker in workers]
 
 
+@pytest.mark.slow  # a run with two workers
 def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
     """seaborn draws the calibration alone, and brings pandas and scipy.stats; cvxpy is for its workers."""
     here, _ = imported
@@ -246,6 +247,7 @@ def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
     assert here & unused == set()
 
 
+@pytest.mark.slow
 def test_a_worker_imports_what_runs_and_not_what_asks_or_draws(imported):
     _, workers = imported
     ran = [modules for modules in workers if "experiments.lab.runner" in modules]

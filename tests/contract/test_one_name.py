@@ -37,11 +37,6 @@ def ended(command: list, cwd: Path, **more: str) -> subprocess.CompletedProcess:
     return subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
 
 
-def test_the_project_is_not_installed_there(python, tmp_path):
-    code = "import numpy, hydra, importlib.util as i; print(i.find_spec('dpucbvi'), i.find_spec('experiments'))"
-    assert ended([python, "-c", code], tmp_path).stdout == "None None\n"
-
-
 def test_run_py_and_its_workers(python, tmp_path):
     """With two workers of loky; -X importtime names every module that the first process imports."""
     settings = (*SMALL, f"runtime.results={tmp_path}", f"runtime.figures={tmp_path}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from jobs import ROOT, content, ends_within, kill, leftovers, members, shared_memory, start, workers_of
+from jobs import ROOT, content, ends_within, kill, leftovers, shared_memory, start, workers_of
 
 SERIES = 5
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
@@ -116,36 +116,6 @@ def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rn
         time.sleep(rng.uniform(0, seconds[stage]))
     victims = [job.pid] if who == "parent" else workers_of(job.pid)
     return job.poll() is None and bool(victims) and kill(rng.choice(victims), how)
-
-
-@pytest.mark.slow  # a job that computes
-def test_a_killed_tracker_says_nothing(tmp_path, faults):
-    """Who takes over clears up after the workers, and has never heard of what is to be cleared."""
-    faults({"SIGKILL to what clears up": 1})
-    job = start(tmp_path, "engine=reference", "env.H=3", "env.S=3", "K=2000", "runs=4")
-    assert reach("runs", job, tmp_path)
-    trackers = set(members(job.pid)) - {job.pid, *workers_of(job.pid)}
-    assert trackers and {kill(tracker, signal.SIGKILL) for tracker in trackers} == {True}
-    out, err = job.communicate(timeout=900)
-    assert (job.returncode, err) == (0, "") and "4 runs computed" in out
-
-
-@pytest.mark.slow  # a process that computes
-def test_who_ends_verify_reads_one_line(faults):
-    faults({"SIGTERM to verify.py": 1})
-    job = subprocess.Popen(
-        [sys.executable, str(ROOT / "experiments" / "verify.py"), "literal"],
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True},
-        start_new_session=True,
-    )
-    while job.poll() is None and len(workers_of(job.pid)) < 2:
-        time.sleep(0.05)
-    time.sleep(3)
-    job.terminate()
-    _, err = job.communicate(timeout=60)
-    said = [line for line in err.splitlines() if not line.startswith("note: compiling first")]
-    assert (job.returncode, said) == (128 + signal.SIGTERM, ["error: ended by SIGTERM; nothing is stored"])
-    assert ends_within(job.pid, 60) and shared_memory({job.pid}) == []
 
 
 @pytest.mark.slow  # a job that computes

@@ -26,23 +26,6 @@ def test_a_terminal_without_epsilon_gets_a_question_mark(encoding, cli, monkeypa
     assert not (tmp_path / "results").exists()
 
 
-def test_a_tilde_is_the_home_folder(cli, monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("experiments.run.draw", lambda stored, folder: [])
-    assert cli(*TINY, "runtime.results='~/mine'", "runtime.figures='~/mine'")[0] == 0
-    assert (tmp_path / "home" / "mine" / "single.csv").is_file()
-    assert not list((tmp_path / "here").iterdir())
-
-
-def test_a_folder_in_the_place_of_a_table_is_left_alone(cli, monkeypatch, tmp_path):
-    kept = tmp_path / "results" / "single.csv" / "kept"
-    kept.mkdir(parents=True)
-    monkeypatch.setattr("experiments.run.draw", lambda stored, folder: [])
-    code, _, err = cli(*TINY, f"runtime.results={tmp_path / 'results'}")
-    assert (code, kept.is_dir()) == (1, True)
-    assert re.fullmatch(r"error: \S+/single.csv: cannot be read or written \(Is a directory\); [^\n]+\n", err)
-
-
 def test_without_a_compiler_the_compiled_engine_is_one_line(cli, monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     code, out, err = cli(*TINY[1:], f"runtime.results={tmp_path / 'results'}")

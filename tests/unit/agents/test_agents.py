@@ -105,8 +105,3 @@ def test_an_agent_takes_the_models_of_privacy_it_is_defined_for_and_no_other(nam
     else:
         with pytest.raises(dp.InputError, match=rf"^privatizer: \w+ takes none .*{privatizer.model}$"):
             set_up(RIVER, agent, privatizer, 10)
-
-
-def test_dp_ucbvi_pools_anyway_if_it_is_told_to():
-    assert set_up(dp.flipping_river(), dp.DPUCBVI(pooled=True, anyway=True), NON_PRIVATE, 10).G == 1
-    assert set_up(dp.flipping_river(), dp.DPUCBVI(anyway=True), NON_PRIVATE, 10).G == 20

@@ -27,16 +27,6 @@ def test_a_planner_is_called_with_the_counts_of_every_episode():
         visits[np.arange(5), episode.trajectory.s[:-1], episode.trajectory.a] += 1
 
 
-@pytest.mark.parametrize(("raw", "postprocess"), [(True, "none"), (False, "closed_form")])
-@pytest.mark.parametrize(("pooled", "G"), [(True, 1), (False, 5)])
-def test_a_planner_says_which_counts_it_reads(raw, postprocess, pooled, G):
-    setup = set_up(RIVER, dp.planner(swim, raw=raw, pooled=pooled), dp.Central(1.0), 6)
-    assert (setup.postprocess, setup.G) == (postprocess, G)
-    *_, last = episodes(setup, seed=0)
-    assert last.counts.G == G
-    assert (last.counts.N_sas.min() < 0) == raw  # noisy counts of unvisited states are negative somewhere
-
-
 def sends(reads):
     """A generator function that keeps what it is sent, and where it keeps it."""
     sent = []

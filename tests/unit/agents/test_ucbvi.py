@@ -93,13 +93,3 @@ def test_the_refined_bonus_by_hand():
     assert bonus(3.0, P, V, gap, constants) < bonus(
         3.0, P, V, gap, ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
     )
-
-
-def test_the_terms_that_can_be_left_out_are_the_bonus():
-    P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0])
-
-    def value(without=None):
-        return bonus(3.0, P, V, gap, ucbvi_bernstein_constants(UCBVI_HAND, without=without))
-
-    parts = [value() - value(term) for term in dp.UCBVI.terms]
-    assert min(parts) > 0.0 and sum(parts) == pytest.approx(value())

@@ -12,7 +12,7 @@ from own_privatizers import Fresh, OwnRelease, OwnTenth
 from test_replay import SETTINGS, made, mistaken
 
 import dpucbvi as dp
-from dpucbvi.audit import actions, message, scores, worlds
+from dpucbvi.audit import actions, message, worlds
 from dpucbvi.audit.attack import ALPHA
 from dpucbvi.audit.audit import audit_setup
 from dpucbvi.audit.trials import Trials
@@ -68,22 +68,19 @@ def test_the_papers_local_noise_does_not_hide_a_replaced_user():
     assert 1.5 < found["releases", "replace_one", "ε"].found < 2.0
 
 
-def test_the_lowest_bits_of_floating_point_noise_give_her_away_and_exact_noise_has_none(monkeypatch):
+@pytest.mark.parametrize(("trials", "least"), [(4_000, 1.2), pytest.param(20_000, 2.9, marks=pytest.mark.slow)])
+def test_the_lowest_bits_of_floating_point_noise_give_her_away_and_exact_noise_has_none(
+    monkeypatch, trials, least
+):
     """More than 2.9 where 0.5 is certified, off the lattice; a finding, and no verdict on a simulation."""
     monkeypatch.setattr(draws, "snapped", lambda x: x)
     monkeypatch.setattr(Trials, "_compile", lambda self: False)  # compiled code has the lattice
-    simulated = dp.audit(dp.Batches(1.0, **PAIRS), **SMALL, K=3, trials=20_000)
+    simulated = dp.audit(dp.Batches(1.0, **PAIRS), **SMALL, K=3, trials=trials)
     found = by_attack(simulated)["lowest bits", "add_remove", "ε"]
-    assert found.declared == 0.5 and found.found > 2.9 and not found.caught
+    assert found.declared == 0.5 and found.found > least and not found.caught
     assert any(note.startswith("simulation only") for note in simulated.notes)
     exact = dp.audit(dp.Batches(1.0, **PAIRS, noise="exact"), **SMALL, K=3, trials=2_000)
     assert by_attack(exact)["lowest bits", "add_remove", "ε"].found <= 0.5 and not exact.notes
-
-
-def test_digits_after_the_point():
-    seen = np.array([[1.0, 0.5, 2.0**-53, 3 * 2.0**-20, 0.0, 0.1]])
-    digits = scores.kinds(seen)[0] // (2 * scores.SIZES)
-    assert digits.tolist() == [0, 1, 53, 20, 0, 55]
 
 
 NOISY = ["central", "kary_tree", "toeplitz", "batches", "local"]
@@ -209,18 +206,8 @@ WRONG = {
     "attack": (dp.Local(1.0), ("guess", None, 1000), "attack: 'guess' is not accepted"),
     "trials": (dp.Local(1.0), ("released", None, 3), "trials: 3 is not accepted"),
     "no such mistake": (dp.Local(1.0), ("released", "quarter", 1000), "broken: 'quarter' is not accepted"),
-    "of another": (
-        dp.Local(1.0),
-        ("released", "two_batches", 1000),
-        "broken: two_batches needs Batches",
-    ),
-    "another attack": (dp.Central(1.0), ("actions", "ten_percent", 1000), "broken: the attack actions"),
+    "of another": (dp.Local(1.0), ("released", "two_batches", 1000), "broken: two_batches needs Batches"),
     "actions, local": (dp.Local(1.0), ("actions", None, 1000), "attack: actions is for JDP"),
-    "not pooled": (
-        dp.Toeplitz(1.0),
-        ("released", "pooled_as_per_step", 1000),
-        "broken: pooled_as_per_step",
-    ),
     "nothing released": (dp.Batches(1.0), ("released", None, 1000), "K: nothing is released to 3 users"),
     "not private": (dp.NonPrivate(), ("released", None, 1000), "privatizer: an audit needs one that certifies"),
 }

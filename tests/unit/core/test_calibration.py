@@ -42,14 +42,6 @@ def test_the_choice_is_the_middle_of_the_valley():
     assert Calibration("dp_ucbvi", "x", {**points, (1e-4, 0.01): 111.0}).choice == (1e-5, 0.1)
 
 
-def test_at_the_edge_is_any_factor_that_is_the_least_or_the_largest_of_its_grid():
-    grid = {(b, c): 200.0 for b in (1.0, 2.0, 3.0) for c in (1.0, 2.0, 3.0)}
-    assert not Calibration("a", "x", {**grid, (2.0, 2.0): 1.0}).at_edge
-    for point in ((1.0, 2.0), (2.0, 3.0), (3.0, 3.0)):
-        assert Calibration("a", "x", {**grid, point: 1.0}).at_edge
-    assert not Calibration("a", "x", {(1.0, c): abs(c - 2.0) + 1.0 for c in (1.0, 2.0, 3.0)}).at_edge
-
-
 def test_without_noise_there_is_one_factor():
     made = dp.calibrate(RIVER, dp.UCBVI(), bonus=(0.01, 0.1, 1.0), **SMALL)
     assert set(made.found.objective) == {(0.01,), (0.1,), (1.0,)}

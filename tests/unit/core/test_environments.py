@@ -85,30 +85,6 @@ def test_strehl_littman_table():
     assert mdp.initial.tolist() == [0, 0.5, 0.5, 0, 0, 0]
 
 
-@pytest.mark.parametrize("variant", ["chowdhury_zhou", "strehl_littman"])
-@pytest.mark.parametrize(("S", "H"), [(3, 1), (4, 7), (12, 3)])
-def test_size_and_horizon_are_free(variant, S, H):
-    mdp = riverswim(S=S, H=H, variant=variant, rewards="bernoulli")
-    assert mdp.P.shape == (H, S, 2, S) and mdp.rewards == "bernoulli"
-    assert mdp.r[H - 1, S - 1, RIGHT] == 1.0 and mdp.r.sum() == pytest.approx(H * (1 + mdp.r[0, 0, LEFT]))
-    inside = mdp.P[0, 1, RIGHT, :3]
-    assert inside == pytest.approx([0.05, 0.6, 0.35] if variant == "chowdhury_zhou" else [0.1, 0.6, 0.3])
-
-
-@pytest.mark.parametrize(
-    ("make", "name", "sizes"),
-    [(random_mdp, "random-{}", (5, 3, 10, "bernoulli")), (garnet, "garnet-{}", (6, 2, 20, "deterministic"))],
-)
-def test_a_drawn_mdp_is_named_by_its_seed(make, name, sizes):
-    one, same, other = make(seed=4), make(seed=4), make(seed=5)
-    assert np.array_equal(one.P, same.P) and np.array_equal(one.r, same.r)
-    assert not np.array_equal(one.P, other.P) and not np.array_equal(one.r, other.r)
-    assert [mdp.name for mdp in (one, same, other)] == [name.format(seed) for seed in (4, 4, 5)]
-    assert (one.S, one.A, one.H, one.rewards) == sizes and one.stationary == (make is garnet)
-    assert garnet(rewards="bernoulli").rewards == "bernoulli"
-    assert random_mdp(S=1, A=1, H=1).P.tolist() == [[[[1.0]]]]
-
-
 @pytest.mark.parametrize(
     ("S", "A", "H", "branching"), [(6, 2, 20, 3), (5, 3, 4, 1), (4, 2, 3, 4), (1, 1, 1, 1)]
 )

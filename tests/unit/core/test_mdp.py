@@ -25,12 +25,11 @@ def altered(key, index, value):
     return {key: array}
 
 
-NAN, INF = float("nan"), float("inf")
 ROW = (1, 2, 0)  # one row of P
 
 BAD = {
     "P negative": (altered("P", ROW, [-0.25, 1.0, 0.25]), "P[1, 2, 0, 0] = -0.25"),
-    "P infinite": (altered("P", (1, 2, 0, 1), INF), "P[1, 2, 0] sums to inf"),
+    "P infinite": (altered("P", (1, 2, 0, 1), np.inf), "P[1, 2, 0] sums to inf"),
     "P above 1": (altered("P", ROW, [0.5, 0.5, 0.25]), "P[1, 2, 0] sums to 1.25"),
     "initial sum": ({"initial": [0.5, 0.25, 0.0]}, "initial sums to 0.75"),
     "initial negative": ({"initial": [0.5, -0.5, 1.0]}, "initial[1] = -0.5"),

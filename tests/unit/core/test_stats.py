@@ -26,12 +26,6 @@ def test_agrees_with_scipy_on_a_grid(n):
     np.testing.assert_allclose(mean + half_width, high, rtol=1e-12)
 
 
-def test_one_run_has_no_interval():
-    mean, half_width = summarise(np.array([[1.0, 2.0]]))
-    np.testing.assert_array_equal(mean, [1.0, 2.0])
-    assert np.isnan(half_width).all()
-
-
 # --- the bootstrap ----------------------------------------------------------------------------------------
 
 
@@ -138,8 +132,3 @@ def test_it_is_the_least_squares_slope():
     y = np.exp(np.random.default_rng(0).normal(size=(4, 30)))
     slopes = [np.polyfit(np.log(X), np.log(row), 1)[0] for row in y]
     np.testing.assert_allclose(exponents(X, y), slopes, rtol=1e-10)
-
-
-def test_no_exponent_without_two_positive_points():
-    assert np.isnan(exponents(X[:1], X[None, :1])).all()
-    np.testing.assert_array_equal(np.isnan(exponents(X, np.array([X, X - X[3]]))), [False, True])

@@ -28,14 +28,6 @@ def test_every_step_goes_to_its_own_counter():
     assert support.moves(impossible).tolist() == [0]
 
 
-def test_counts_are_spread_over_all_next_states():
-    support = support_of(RIVER, 4, True)
-    counts = np.random.default_rng(0).random(support.next.shape)
-    every = support.spread(counts)
-    assert every.shape == (4, 5, 2, 5) and every.sum() == pytest.approx(counts.sum())
-    np.testing.assert_array_equal(np.take_along_axis(every, support.next, axis=-1), counts)
-
-
 def test_a_declared_support_may_be_larger_and_pooling_takes_the_union():
     possible = np.broadcast_to(RIVER.P > 0, RIVER.P.shape).copy()
     possible[0, 0, 0, 3] = possible[1, 0, 0, 4] = True

@@ -55,24 +55,12 @@ def test_the_mean_return_of_a_policy_is_its_exact_value(mdp, with_step):
     assert p_value(sums, mdp.initial @ dp.optimal_values(mdp)[0][0]) < FALSE_ALARM
 
 
-def test_the_way_back_is_the_same_problem():
-    """The largest reward of the river is 1, so that from_gymnasium leaves the rewards as they are."""
-    back = dp.from_gymnasium(dp.to_gymnasium(RIVER), H=RIVER.H)
-    for name in ("P", "r", "initial"):
-        np.testing.assert_allclose(getattr(back, name), getattr(RIVER, name), atol=1e-15)
-
-
 def test_with_the_step_the_way_back_has_the_same_values():
     """Also of an MDP that depends on h: the states are pairs (h, s), and r is divided by its largest entry."""
     back = dp.from_gymnasium(dp.to_gymnasium(RANDOM), H=RANDOM.H)
     assert back.stationary and back.S == (RANDOM.H + 1) * RANDOM.S
     V = dp.optimal_values(back)[0] * RANDOM.r.max()
     np.testing.assert_allclose(V[0, : RANDOM.S], dp.optimal_values(RANDOM)[0][0])
-
-
-def test_what_the_state_hides_has_no_table():
-    with pytest.raises(dp.InputError, match="has no transition table"):
-        dp.from_gymnasium(dp.to_gymnasium(RANDOM, with_step=False), H=4)
 
 
 def test_bad_use_is_one_line():

@@ -15,16 +15,6 @@ def private():
     return dp.run(RIVER, dp.DPUCBVI(), dp.Central(epsilon=1), K=50, seed=[3, 0, 7])
 
 
-def test_runs_are_a_sequence_of_traces(private):
-    assert len(private) == 3 and list(private) == list(private.runs)
-    assert all(isinstance(run, dp.Trace) for run in private)
-    assert private[1] is private.runs[1] and private[-1] is private.runs[2]
-    part = private[1:]
-    assert isinstance(part, dp.Runs) and part.seeds == (0, 7) and part.runs == private.runs[1:]
-    with pytest.raises(IndexError):
-        private[3]
-
-
 @pytest.mark.parametrize("engine", ["reference", "fast"])
 @pytest.mark.parametrize("agent", [dp.UCBVI(bonus_scale=0.01), dp.PrivateUCBPO()], ids=["actions", "random"])
 def test_the_policy_is_that_of_the_last_plan(agent, engine):

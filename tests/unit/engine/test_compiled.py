@@ -7,12 +7,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 from dpucbvi import bonus
-from dpucbvi.agents import ucbvi
-from dpucbvi.engine.compiled import by_hand, cacheable, compiled, inlined, key
+from dpucbvi.engine.compiled import by_hand, cache_in, cacheable, compiled, inlined, key
 
 FACTOR = 3.0
 
@@ -52,10 +52,6 @@ def summed(step, n):
     return loop
 
 
-def of_a_module(N, c):
-    return ucbvi.bonus_1(N, c) + bonus.REGRET
-
-
 def test_functions_behind_globals_are_compiled_too():
     assert compiled(times)(2.0) == times(2.0) == 12.0
     assert compiled(times).nopython_signatures
@@ -76,12 +72,6 @@ def test_recursion_ends():
     assert compiled(factorial)(10) == factorial(10)
     assert [compiled(is_even)(n) for n in range(4)] == [True, False, True, False]
     assert compiled(inner)(7) == 7
-
-
-def test_functions_behind_module_attributes_are_compiled_too():
-    c = ucbvi.HoeffdingConstants(3.0, 2.0)
-    assert compiled(of_a_module)(4.0, c) == of_a_module(4.0, c)
-    assert ucbvi.bonus_1.__class__ is square.__class__  # the module itself is left alone
 
 
 def test_a_global_that_changes_is_another_function(monkeypatch):
@@ -130,6 +120,15 @@ def test_what_is_not_the_packages_is_not_cached_on_disk(tmp_path, monkeypatch):
 
     assert compiled(own)(2.0) == 5.0
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_the_users_own_cache_folder_is_left_alone(tmp_path, monkeypatch):
+    """But for what is decorated meanwhile."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = numba.config.CACHE_DIR
+    with cache_in("name", True) as writable:
+        assert writable and numba.config.CACHE_DIR.startswith(str(tmp_path))
+    assert numba.config.CACHE_DIR == before
 
 
 def test_the_key_sees_defaults_constants_and_the_signs_of_zeros():

@@ -29,13 +29,6 @@ def test_where_no_lp_is_solved_none_is_checked():
     assert checks(dp.UCBVI(), dp.NonPrivate(), 20) == {"lp_checked": 0}
 
 
-def test_there_is_room_for_no_more_lp_checks_than_a_run_has():
-    """Ten rows after every episode but the last; the same moments, however many more are asked for."""
-    sample = LpSample.empty(10**9, 3, 50)
-    assert sample.moments.tolist() == list(range(1, 50)) and sample.y.shape == (490, 3)
-    assert LpSample.empty(30, 3, 2).y.shape == (10, 3) and LpSample.empty(30, 3, 1).y.shape == (0, 3)
-
-
 def test_lp_checks_can_fail():
     sample = LpSample.empty(20, 3, 100)
     y, n, one = np.array([[5.0, 2.0, 1.0]]), np.array([10.0]), np.ones(1, dtype=np.int64)

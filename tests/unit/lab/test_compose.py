@@ -71,19 +71,9 @@ def test_a_setting_that_every_arm_takes_needs_no_word(command):
     assert lines(*command) == []
 
 
-def test_a_grid_needs_no_plus_sign():
-    given = ["K=5", "grid.privatizer.epsilon=[1,2,5]", "arms.a.grid.K=[1]", "-m"]
-    assert with_grids(given) == ["K=5", "++grid.privatizer.epsilon=[1,2,5]", "++arms.a.grid.K=[1]", "-m"]
-
-
 def test_a_grid_goes_before_an_arms_value_and_its_own_grid_before_that(tmp_path):
     experiment = experiment_from(job(GRIDS, "grid.K=[5,6]").config, tmp_path, ["regret"])
     assert [arm.settings.K for arm in experiment.arms] == [7, 9, 5, 6]
-
-
-def test_an_arm_may_have_fewer_runs(tmp_path):
-    experiment = experiment_from(job(SOME, "runs=5").config, tmp_path, ["regret"])
-    assert [len(experiment.seeds_of(arm)) for arm in experiment.arms] == [3, 5, 5]
 
 
 @pytest.mark.parametrize(

@@ -96,19 +96,3 @@ def test_compare_of_several_corrects_for_it():
     assert list(zip(table.a, table.b, strict=True)) == [("one", "two"), ("one", "three"), ("two", "three")]
     assert table.holm.tolist() == holm(table.p.to_numpy()).tolist()
     assert table.improvement.tolist()[1:] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (lambda: dp.compare(runs([1, 2, 3]), runs([1, 2, 3], (0, 1, 3))), "compare: the seeds [0, 1, 2] and"),
-        (lambda: dp.compare(runs([1, 2, 3])), "compare: it takes two runs over several seeds"),
-        (lambda: dp.compare({"a": runs([1, 2, 3])}), "compare: it takes two runs"),
-        (lambda: dp.load("no_such"), "load: no file 'no_such'; files in .: none"),
-    ],
-)
-def test_bad_input_is_one_line(wrong, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(dp.InputError) as error:
-        wrong()
-    assert str(error.value).startswith(message) and "\n" not in str(error.value)

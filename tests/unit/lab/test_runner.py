@@ -130,10 +130,6 @@ def test_two_users_of_one_folder_do_not_replace_each_others_runs(monkeypatch, fa
         assert list(folder.rglob(".*")) == []
 
 
-def runs_in(folder):
-    return [run for arm in Store(folder).load_experiment("small").arms for run in arm.runs]
-
-
 def test_a_half_written_run_is_named_and_redone_and_only_that(tmp_path, capsys):
     runner.run_experiment(experiment(tmp_path))
     before = files(tmp_path)
@@ -158,21 +154,6 @@ def test_arms_meet_the_same_environment(tmp_path):
     np.testing.assert_array_equal(visits[1], visits[0])
     np.testing.assert_array_equal(visits[2], visits[0])
     assert not np.array_equal(visits[0][0], visits[0][1])  # another seed, another environment
-
-
-def test_a_failing_run_leaves_the_finished_ones_and_no_index(tmp_path, monkeypatch):
-    engine = runner.run_setup
-
-    def fail_on_seed_1(setup, seed, *rest, **named):
-        if seed == 1:
-            raise ArithmeticError("engine")
-        return engine(setup, seed, *rest, **named)
-
-    monkeypatch.setattr(runner, "run_setup", fail_on_seed_1)
-    with pytest.raises(ArithmeticError):
-        runner.run_experiment(experiment(tmp_path))
-    assert len(list((tmp_path / "runs").iterdir())) == 2
-    assert Store(tmp_path).experiments() == []
 
 
 def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
@@ -281,22 +262,3 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="No space"):
         runner.run_experiment(experiment(tmp_path, seeds=[1], a=fast))
     assert len(list((tmp_path / "runs").iterdir())) == 1
-
-
-# --- progress -------------------------------------------------------------------------------------------------
-
-
-def test_what_was_compiled_is_not_compiled_first_again(monkeypatch, tmp_path):
-    """In an empty cache; how something is compiled is not tried here."""
-    from dpucbvi.engine import fast
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(fast, "start", lambda *_: None)
-    monkeypatch.setattr(fast, "run_chunks", lambda *_, **__: iter([1]))
-    asked = []
-    monkeypatch.setattr(runner, "processes", lambda jobs, *_: asked.append(len(jobs)) or [])
-    settings = canonical(replace(BASE, engine=EngineSettings("fast")))
-    runner.compile_first([settings])
-    runner.compile_one(settings)
-    runner.compile_first([settings])
-    assert asked == [1]

@@ -53,14 +53,6 @@ SAME_RUN = {
         RunSettings(confidence=ConfidenceSettings("proven", 1.0, 0.5)),
         RunSettings(confidence=ConfidenceSettings("proven", 4.0, 0.5)),
     ),
-    "the solver of the closed form": (
-        RunSettings(postprocess=PostprocessSettings("closed_form", 0.0, "HIGHS", True)),
-        RunSettings(postprocess=PostprocessSettings("closed_form", 0.0, "CLARABEL", False)),
-    ),
-    "LP checks of the reference": (
-        RunSettings(engine=EngineSettings("reference", 200)),
-        RunSettings(engine=EngineSettings("reference", 0)),
-    ),
     "a default that is typed": (with_env(), with_env(S=6, H=20, variant="chowdhury_zhou")),
     "a default that is taken back": (with_env(), with_env(S=None, path=None)),
     "an epsilon without a point": (with_privatizer(epsilon=2), with_privatizer(epsilon=2.0)),
@@ -102,24 +94,11 @@ REFUSED = {
     "privatizer.epsilon: a value is needed": with_privatizer(epsilon=None),
     f"privatizer.name: 'shuffle' is not one of {', '.join(PRIVATIZERS)}": with_privatizer(name="shuffle"),
     "privatizer.epsilom: no such key; did you mean epsilon?": with_privatizer(epsilom=1.0),
-    "privatizer.name: a value is needed": RunSettings(privatizer={"epsilon": 1.0}),
-    "agent.pool: no such key; did you mean pooled?": with_agent(pool=True),
-    "agent.pooled: true needs an environment whose P and r do not depend on h": RunSettings(
-        env={"name": "random"}, agent={"name": "dp_ucbvi", "pooled": True}
-    ),
-    "postprocess.name: clp is not accepted; it must be one of none, closed_form, clip, cvxpy": RunSettings(
-        postprocess=PostprocessSettings("clp")
-    ),
     "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none": with_agent(name="private_ucb_vi"),
-    "postprocess.canonical: null is not accepted; it must be true or false": solved_by(canonical=None),
     "postprocess.solver: OSQP is not accepted; it must be one of HIGHS": solved_by(solver="OSQP"),
-    "confidence.constant: null is not accepted; it must be a number > 0": RunSettings(
-        confidence=ConfidenceSettings("printed", None)
-    ),
     "engine.name: fast has no compiled twin of the post-processing by cvxpy; it takes engine=reference": (
         RunSettings(postprocess=PostprocessSettings("cvxpy"))
     ),
-    "env.name: a value is needed": RunSettings(env={"S": 6}),
 }
 
 

@@ -77,18 +77,6 @@ def test_the_last_episode_and_those_around_the_half_are_kept():
     assert np.array_equal(kept_episodes(episodes, 5000), np.arange(len(episodes)))
 
 
-def test_it_is_shipped_with_its_size_and_origin(experiment, tmp_path):
-    shipped = Shipped(tmp_path / "results")
-    assert shipped.experiments() == [] and shipped.manifest() == {}
-    shipped.ship(experiment._replace(name="other"), 50, False)
-    shipped.ship(experiment, 50, False)
-    assert shipped.experiments() == ["mine", "other"]
-    entry = shipped.manifest()["mine"]
-    assert (entry["arms"], entry["runs"], entry["episodes"]) == (2, 3, 2040)
-    assert [origin["code"] for origin in entry["origins"]] == ["c0de"]
-    assert shipped.load_experiment("mine").arms[1].key == "c"
-
-
 def test_what_is_not_what_was_written_is_refused(experiment, tmp_path):
     shipped = Shipped(tmp_path)
     file = shipped.ship(experiment, 50, False)

@@ -103,6 +103,3 @@ def test_the_table():
     for bad in (0, -1, 10**9 + 1, 2.5):
         with pytest.raises(InputError):
             parameters(bad)
-
-
-# --- the noise ------------------------------------------------------------------------------------------------

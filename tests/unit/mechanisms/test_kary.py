@@ -102,6 +102,3 @@ def test_the_shear_of_the_privacy_proof():
     assert np.allclose(releases(moved, True), before, atol=1e-9)
     assert not np.allclose(releases(z, True), before, atol=1e-3)
     assert np.abs(moved - z).sum() <= kary_levels(T, k) * abs(v - other) + 1e-12
-
-
-# --- the noise ------------------------------------------------------------------------------------------------

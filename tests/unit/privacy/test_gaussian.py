@@ -110,20 +110,3 @@ def test_a_lost_bit_of_the_octant_is_noticed():
     assert abs(square_correlation_z(x, y)) > Z
     x, y = with_angles(lambda w: (w & ~np.uint64(2)) | ((w & np.uint64(1)) << np.uint64(1)))
     assert abs(correlation_z(x, y)) > Z
-
-
-# --- the stream ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
-def test_the_order_of_words_and_variates(n):
-    m = (n + 1) // 2
-    stream = GaussianStream(seed_stream(5, "privacy"))
-    first, second = stream.draw(n), stream.draw(3)
-    raw = np.random.SFC64(seed_stream(5, "privacy")).random_raw(2 * m + 4)
-    np.testing.assert_array_equal(first, gaussian_from_words(raw[: 2 * m])[:n])
-    np.testing.assert_array_equal(second, gaussian_from_words(raw[2 * m :])[:3])
-    if m:
-        pair = gaussian_from_words(raw[[0, m]])
-        assert first[0] == pair[0]
-        assert n == 1 or first[m] == pair[1]

@@ -106,12 +106,6 @@ def test_the_streams_have_fixed_names():
         seed_stream(0, "exploration")
 
 
-@pytest.mark.parametrize(("a", "b"), [(0, 3), (1, 1), (5, 4), (64, 1000)])
-def test_drawing_in_parts_gives_the_same_numbers(a, b):
-    parts, whole = (LaplaceStream(seed_stream(7, "privacy")) for _ in range(2))
-    assert np.array_equal(np.concatenate([parts.draw(a), parts.draw(b)]), whole.draw(a + b))
-
-
 # --- whose noise it is ------------------------------------------------------------------------------------
 
 

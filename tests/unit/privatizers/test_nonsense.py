@@ -16,7 +16,7 @@ from experiments.lab.settings import EngineSettings, RunSettings
 RIVER = dp.riverswim(3, 4)
 ENGINES = [None, "reference", "fast"]
 WITH_BUDGET = [name for name in PRIVATIZERS if name != "non_private"]
-ODD = [1e-300, 5e-324, 0.0, -1.0, True, False, math.nan, math.inf, "1", None]
+ODD = [1e-300, 0.0, -1.0, True, False, math.nan, math.inf, "1"]
 SMALL = dp.Problem(4, 3, 2, 100, 0.05)
 
 
@@ -76,24 +76,9 @@ class Uncertified:
         return dp.NonPrivate().release(problem, G, seed)
 
 
-class WithoutFamilies:
-    """It does not say which counters it releases."""
-
-    model = "JDP"
-    noise_of, release = Uncertified.noise_of, Uncertified.release
-
-    def certificate(self, problem, G):
-        return dp.Certificate("JDP", 0.1, 0.2)
-
-
 class SaysNothing(Uncertified):
     def certificate(self, problem, G):
         return None
-
-
-class SaysATuple(Uncertified):
-    def certificate(self, problem, G):
-        return ("JDP", 0.1, 0.2)
 
 
 class SaysAnotherModel(Uncertified):
@@ -112,12 +97,9 @@ NEEDS = "is not accepted; it must be an object with model, families, noise_of, c
 NONSENSE = {
     "nothing": (Nothing(), f"Nothing {NEEDS}"),
     "a name": ("central", f"str {NEEDS}"),
-    "none": (None, f"NoneType {NEEDS}"),
     "a class": (dp.Central, f"Central {NEEDS}"),
     "no certificate": (Uncertified(), f"Uncertified {NEEDS}"),
-    "no families": (WithoutFamilies(), f"WithoutFamilies {NEEDS}"),
     "certificate None": (SaysNothing(), "SaysNothing has no certificate of JDP"),
-    "certificate a tuple": (SaysATuple(), "SaysATuple has no certificate of JDP"),
     "another model": (SaysAnotherModel(), "SaysAnotherModel has no certificate of JDP"),
     "no such model": (Invented(), "its model: 'perfect' is not one of JDP, LDP, none"),
 }

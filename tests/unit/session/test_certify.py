@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import dpucbvi as dp
 from dpucbvi.privacy.accounting import gaussian_delta
-from dpucbvi.privacy.certificate import at_most, rounded_up
+from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.privatizers import PRIVATIZERS
 
 SIZES = {"H": 4, "S": 3, "A": 2, "K": 500}
@@ -82,14 +82,6 @@ def test_a_printed_epsilon_is_never_less_than_it_is(epsilon, digits):
     found = rounded_up(epsilon, digits)
     assert epsilon * (1 - 2e-12) <= found <= epsilon * (1 + 10.0 ** (1 - digits)) * (1 + 1e-12)
     assert float(f"{found:.{digits}g}") == found
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "printed"),
-    {1.73135: "1.732", 2.0000000000000004: "2", 9999.1: "10,000", 0.0: "0", math.inf: "∞"}.items(),
-)
-def test_at_most(epsilon, printed):
-    assert at_most(epsilon) == printed
 
 
 @pytest.mark.parametrize(

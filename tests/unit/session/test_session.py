@@ -97,17 +97,6 @@ def test_a_thousand_users(tmp_path, name, K):
         assert ses.certificate.replace_one.epsilon > 0 and ses.certificate.noise == "release"
 
 
-def test_counts_are_those_of_the_users(tmp_path):
-    with small(tmp_path / "trial") as ses:
-        N = np.zeros((H, S, A))
-        for k in range(40):
-            visit = ses.issue()
-            user = follow(visit, k)
-            ses.record(visit.ticket, *user)
-            N[np.arange(H), user.s[:-1], user.a] += 1
-        np.testing.assert_array_equal(ses.published.counts.N_sa, N)
-
-
 def test_users_out_of_order_and_late_ones(tmp_path):
     """A batch waits for its places; one whose deadline is past adds nothing; nobody learns which."""
     with session(tmp_path / "trial", "batches", deadline=100.0) as ses:
@@ -357,13 +346,6 @@ def test_what_a_session_does_not_take(tmp_path, monkeypatch, settings, said):
     with pytest.raises(dp.InputError, match=said) as error:
         dp.Session("trial", **given)
     assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["batches", "windows", "one question"])
-def test_a_session_may_stay_open(tmp_path, name):
-    with session(tmp_path / "trial", name, K=None) as ses:
-        serve(ses, tmp_path, 45)
-        assert ses.published.number == 2 and ses.certificate.replace_one.epsilon > 0
 
 
 def test_deleting_leaves_the_log(tmp_path):

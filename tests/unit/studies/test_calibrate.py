@@ -169,20 +169,3 @@ def test_a_setting_with_large_regrets_does_not_decide_alone():
     factors = {("x", 1.0): 0.1 / 2.0, ("y", 1.0): 2.0 / 2.0}  # the bowl itself about doubles at 1
     tilted = grid(lambda s, b, c: bowl(s, b, c) * factors.get((s, b), 1.0), shifted)
     assert calibrations(tilted)[0].choice == (1.0, 0.01)
-
-
-def test_points_with_different_settings_are_refused():
-    experiment = grid()
-    with pytest.raises(AssertionError, match="different settings"):
-        calibrations(experiment._replace(arms=experiment.arms[1:]))
-
-
-def test_algorithms_of_one_label_are_told_apart_by_their_panel():
-    made = [
-        arm("batches", "dp_ucbvi", "x", regret("x", b, c), b, c)._replace(key=f"{panel}{b}{c}", panel=panel)
-        for regret, panel in ((bowl, None), (shifted, "step"))
-        for b in BONUSES
-        for c in CONFIDENCES
-    ]
-    _, *rows = STUDY.table(stored_experiment("calibrate", made))
-    assert [row[:3] for row in rows] == [("batches", "0.1", "0.01"), ("batches, step", "1", "0.01")]

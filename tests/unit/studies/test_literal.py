@@ -12,13 +12,12 @@ from dpucbvi.bonus import bernstein_terms, next_value_gap
 from dpucbvi.protocol import Setup
 from experiments.lab.assemble import assemble
 from experiments.lab.settings import run_settings
-from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.lab.store import StoredExperiment
 from experiments.studies.literal import (
     STUDY,
     check_engines_agree,
     check_literal,
     episodes_needed,
-    learned,
     least_bonus,
     literal_setup,
     with_episodes,
@@ -183,27 +182,8 @@ def test_privacy_costs_one_over_epsilon_centrally_and_its_square_locally():
         assert 10**power < ratio < 2 * 10**power
 
 
-def test_none_if_it_would_take_forever():
-    assert episodes_needed(literal_of("local", 1e-9), 0.1) is None
-
-
 def test_an_arm_with_a_factor_is_not_literal():
     check_literal(stored_experiment("literal", [stored_arm("a", 1.0)]))
     for factor in ({"bonus": 0.5}, {"confidence": 0.5}):
         with pytest.raises(AssertionError, match="a factor is not 1"):
             check_literal(stored_experiment("literal", [stored_arm("a", 1.0, **factor)]))
-
-
-def test_a_stored_environment_may_have_a_checksum():
-    signed = {**SMALL, "env": {**SMALL["env"], "sha256": "0" * 64}}
-    assert literal_setup(signed, False, "central", 1.0).constants == literal_of().constants
-
-
-def arm(of: str, **settings) -> StoredArm:
-    return stored_arm(of, 1.0, env=ENV, runs=2, **settings)
-
-
-def test_a_share_is_over_all_runs():
-    half = arm("a", Q=Q({3: 4}))
-    mixed = half._replace(runs=[half.runs[0], arm("b", Q=Q({})).runs[1]])
-    np.testing.assert_array_equal(learned(mixed), [0, 0, 0, 0.5])

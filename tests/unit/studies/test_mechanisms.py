@@ -15,7 +15,6 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon import match
 from experiments.studies.mechanisms import STUDY
 from experiments.studies.shared.style import PRIVACY
-from experiments.studies.shared.tables import finals
 
 POINT = "privatizer.epsilon"
 EPSILONS = (8, 0.5, 2, 1, 4)  # the figure and the tables put them in order
@@ -162,39 +161,6 @@ def test_one_scale_for_all_panels(figure):
     assert len({axes.get_ylim() for axes in figure.axes}) == 1  # one scale for all panels
 
 
-# --- what is refused --------------------------------------------------------------------------------------
-
-
-def with_certificate(of: str, **changes) -> StoredExperiment:
-    """One arm certifies something else."""
-    whole = experiment()
-    arms = [
-        arm._replace(
-            runs=[
-                run._replace(trace=run.trace._replace(certificate=run.certificate._replace(**changes)))
-                for run in arm.runs
-            ]
-        )
-        if arm.of == of
-        else arm
-        for arm in whole.arms
-    ]
-    return whole._replace(arms=arms)
-
-
-@pytest.mark.parametrize(
-    ("of", "changes"),
-    [("step_kary_tree", {"replace_one": 1.001}), ("lever no zeroing", {"delta": 1e-5})],
-    ids=["ε", "δ"],
-)
-def test_an_arm_that_certifies_something_else_is_refused(of, changes, tmp_path):
-    other = with_certificate(of, **changes)
-    with pytest.raises(AssertionError, match=f"{of}.*: certifies "):
-        STUDY.draw(other)
-    with pytest.raises(AssertionError, match=f"{of}.*: certifies "):
-        STUDY.report(other, tmp_path, {}.get)
-
-
 # --- the tables -------------------------------------------------------------------------------------------
 
 
@@ -294,9 +260,3 @@ def test_elsewhere_is_told_beside_the_uniform_policy(report):
             names, certified, uniform, ELSEWHERE.items(), strict=True
         )
     ]
-
-
-def test_at_another_size_it_says_the_final_regrets():
-    other = experiment(K=40_000)
-    assert STUDY.table(other) == finals(other)
-    assert not any(line.marker == "*" for axes in STUDY.draw(other).axes for line in lines(axes))

@@ -1,6 +1,5 @@
 """experiments/paper.py: everything stored is drawn once and paper/ is written from it, in the right order."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,11 +7,9 @@ import pytest
 from made_up import grid, stored_arm, stored_experiment
 
 from dpucbvi.errors import InputError
-from experiments import paper, studies
+from experiments import paper
 from experiments.lab.store import StoredExperiment
 from experiments.studies.artifact.figures import read_captions, write_captions
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def own(name: str, study: str) -> StoredExperiment:
@@ -97,27 +94,6 @@ def test_what_is_missing_is_said_and_ends_in_exit_code_1(press, tmp_path):
     assert files(tmp_path) == [f"results/figures/calibrate.{kind}" for kind in ("md", "pdf", "png")]
 
 
-@pytest.mark.slow
-def test_other_processes_draw_the_same_files_and_a_mistake_in_one_costs_only_itself(press, tmp_path):
-    # The study `privacy_for_free` cannot draw it.
-    shipped = {
-        "calibrate": calibration("calibrate"),
-        "privacy_for_free": calibration("privacy_for_free")._replace(study="privacy_for_free"),
-    }
-    drawn = {}
-    for workers in (0, 2):
-        code, out, err = press(shipped, workers=workers)
-        assert code == 1 and "error: privacy_for_free: " in err and err.count("error: ") == 1
-        assert "figures/calibrate.png" in out and "privacy_for_free.png" not in out
-        drawn[workers] = {name: (tmp_path / "paper" / name).read_bytes() for name in files(tmp_path / "paper")}
-    assert drawn[0] == drawn[2] and len(drawn[0]) == 4
-
-
-def test_only_the_experiment_with_the_studys_name_keeps_its_figure(press, tmp_path):
-    code, *_ = press({"calibrate_table1": calibration("calibrate_table1")})
-    assert code == 0 and files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
-
-
 def test_a_changed_experiment_of_the_same_study_leaves_paper_alone(press, tmp_path):
     changed = calibration("calibrate-1a2b3c")._replace(changed=("K=200",))
     code, *_ = press({}, stored={"calibrate-1a2b3c": changed})
@@ -142,36 +118,6 @@ def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
     assert err.endswith("error: twice: AssertionError: a: a seed twice\n")
 
 
-@pytest.mark.parametrize("mistake", [SyntaxError("invalid syntax"), AttributeError("no attribute 'STUDY'")])
-def test_a_study_that_cannot_be_imported_costs_only_itself(press, tmp_path, monkeypatch, mistake):
-    imported = studies.import_module
-
-    def broken(module):
-        if module.endswith(".literal"):
-            raise mistake
-        return imported(module)
-
-    monkeypatch.setattr(studies, "import_module", broken)
-    shipped = {name: calibration(name) for name in ("literal", "calibrate_table1")}
-    shipped["literal"] = shipped["literal"]._replace(study="literal")
-    code, _, err = press(shipped)
-    assert code == 1 and files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
-    assert err.endswith(f"error: literal: {type(mistake).__name__}: {mistake}\n")
-    assert err.count("error: ") == 1
-
-
-def test_the_script_itself_imports_no_study():
-    """Then a mistake in any of them is told with its name, and the others are drawn."""
-    code = f"""if 1:
-        import sys
-        sys.path.insert(0, {str(ROOT / "experiments")!r})
-        import paper, ship, reproduce
-        studies = paper.names()
-        print([name for name in studies if f"experiments.studies.{{name}}" in sys.modules])"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
 def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):
     stored = {"one": own("one", "regret"), "two": own("two", "regret")}
     code, _, err = press({}, "two", "three", stored=stored)
@@ -193,19 +139,3 @@ def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):
     found = read_captions(folder)
     assert list(found) == ["calibrate", "zebra"] and found["zebra"] == "Stripes."
     assert found["calibrate"].startswith("How the factors on the bonus and on E were chosen.")
-
-
-def test_a_report_is_handed_what_it_needs_if_it_has_shipped(monkeypatch, press):
-    seen = {}
-
-    def report(experiment, folder, shipped):
-        seen.update({name: shipped(name) for name in ("calibrate_table1", "epsilon")})
-        return []
-
-    study = paper.study
-    entry = study("calibrate")._replace(report=report)
-    monkeypatch.setattr(paper, "study", lambda name: entry if name == "calibrate" else study(name))
-    monkeypatch.setattr(paper, "keeps_figure", lambda name, of: False)
-    other = calibration("calibrate_table1")
-    code, *_ = press({"calibrate": calibration("calibrate"), "calibrate_table1": other})
-    assert code == 0 and seen == {"calibrate_table1": other, "epsilon": None}

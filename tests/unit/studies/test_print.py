@@ -6,6 +6,7 @@ Every figure that is kept is drawn from what has shipped.
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from matplotlib.figure import Figure
@@ -13,7 +14,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from experiments.lab.shipped import Shipped
-from experiments.studies import drawn, names, study
+from experiments.studies import draw_files, drawn, names, study
 from experiments.studies.shared.style import PAGE, WIDTH, house_style
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
@@ -23,8 +24,10 @@ AIR = 1.5  # points by which two boxes of text may meet
 
 @cache
 def figure(name: str) -> Figure:
-    with house_style():
+    """As its files show it."""
+    with house_style(), TemporaryDirectory() as folder:
         made = drawn(SHIPPED.load_experiment(name))
+        draw_files(lambda: made, Path(folder), name)
         made.draw_without_rendering()
     return made
 

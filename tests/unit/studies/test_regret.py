@@ -8,7 +8,7 @@ from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment
 import dpucbvi as dp
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
-from experiments.studies.regret import STUDY, caption
+from experiments.studies.regret import STUDY
 from experiments.studies.shared.arms import check_same_grid, names
 from experiments.studies.shared.printed import printed_beside, printed_curves
 from experiments.studies.shared.tables import aligned
@@ -61,21 +61,6 @@ def test_every_mean_has_its_interval():
         np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
 
 
-def test_a_single_run_has_no_interval():
-    axes = drawn(three_arms(runs=1))
-    assert bands(axes) == [] and list(labelled(axes, least=len(EPISODES))) == NAMES
-    assert set(legend(axes)) == {"mean of the runs", "reported in the paper's Figure 1", UNIFORM}
-
-
-def test_the_markers_lie_on_the_curve_and_are_those_of_the_label():
-    axes = drawn(three_arms())
-    curves, labels = labelled(axes, least=len(EPISODES)), end_labels(axes)
-    for name, curve in curves.items():
-        (marks,) = [line for line in lines(axes) if line.marker == labels[name].marker]
-        assert marks.colour == curve.colour and len(marks.x) >= 4
-        np.testing.assert_array_equal(marks.y, curve.y[np.searchsorted(curve.x, marks.x)])
-
-
 def test_printed_curves_are_dashed_beside_their_arms():
     axes = drawn(three_arms())
     curves = labelled(axes, least=len(EPISODES))
@@ -87,20 +72,6 @@ def test_printed_curves_are_dashed_beside_their_arms():
         np.testing.assert_array_equal((line.x, line.y), printed_curves()[printed])
 
 
-def test_the_labels_say_both_relations_and_do_not_overlap():
-    axes = drawn([*three_arms(), stored_arm("again", 2.001 * EPISODES, label="Twin", epsilon=3.0)])
-    labels = end_labels(axes)
-    assert [label.detail for label in labels.values()] == [
-        "no privacy",
-        "ε = 2 if a user is replaced",
-        "ε = 5 if a user is replaced",
-        "ε = 6 if a user is replaced",
-    ]
-    boxes = [text.get_window_extent() for text in axes.texts if text.get_text() in labels]
-    heights = sorted(box.y0 for box in boxes)
-    assert min(np.diff(heights)) > max(box.height for box in boxes)
-
-
 def one(seed: int = 0, **settings) -> StoredArm:
     run = stored_run(seed, 1.0 * grid(settings.get("K", 50_000)), **settings)
     return StoredArm("key", "key", {}, "DP-UCBVI", "jdp_eps1", None, [run])
@@ -108,13 +79,6 @@ def one(seed: int = 0, **settings) -> StoredArm:
 
 def experiment(*arms: StoredArm) -> StoredExperiment:
     return stored_experiment("regret", list(arms))
-
-
-def test_a_printed_curve_goes_as_far_as_the_arm():
-    assert len(printed_beside(one()).episodes) == 7
-    assert printed_beside(one(K=10_000)).episodes[-1] == 10_000
-    assert printed_beside(one(K=100)) is None
-    assert printed_beside(one()._replace(printed=None)) is None
 
 
 @pytest.mark.parametrize("change", [{"H": 10}, {"S": 5}, {"variant": "strehl_littman"}, {"name": "random"}])
@@ -148,11 +112,6 @@ def test_arms_of_a_grid_are_told_apart_by_it():
     assert [name for name, _ in epsilons] == ["DP-UCBVI, JDP ε = 0.5", "DP-UCBVI, JDP ε = 1,000"]
 
 
-def test_arms_of_one_label_are_told_apart_by_their_settings():
-    arms = [stored_arm("a", 1.0, label="mine", pooled=True), stored_arm("b", 2.0, label="mine")]
-    assert [name for name, _ in names(arms)] == ["mine, JDP ε = 1, pooled", "mine, JDP ε = 1, per step"]
-
-
 def test_the_uniform_policy_is_drawn_beside_them():
     """RiverSwim: it loses 3.3973 - 0.0438 in every episode (tests of the environments and of Table 1)."""
     axes = drawn(three_arms())
@@ -160,11 +119,6 @@ def test_the_uniform_policy_is_drawn_beside_them():
     np.testing.assert_allclose(line.y, (3.3973 - 0.0438) * line.x, rtol=1e-4)
     assert line.x[-1] == 50_000
     assert "the axis is the best policy's" in " ".join(legend(drawn(three_arms(), "log", "linear")))
-
-
-def test_what_cannot_be_made_again_has_no_reference():
-    axes = drawn([stored_arm("mine", 2.0 * EPISODES, env={**RIVER, "name": "file", "path": "gone.npz"})])
-    assert UNIFORM not in legend(axes)
 
 
 def test_an_arm_that_learnt_nothing_says_so():
@@ -230,11 +184,3 @@ def test_the_table_has_a_row_per_arm():
     assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
     assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)
-
-
-def test_the_caption_tells_factors_only_if_they_are_not_the_papers():
-    assert "actor" not in caption(experiment(one()))
-    both = caption(experiment(one(bonus=0.0025, confidence=0.01), one(bonus=0.5, confidence=0.01)))
-    assert "Factors: bonus × 0.0025 to 0.5, E × 0.01 (1 in the paper)." in both
-    assert "$E$" not in caption(experiment(one(model="non_private", bonus=0.1)))
-    assert "if a user is added or removed" in both

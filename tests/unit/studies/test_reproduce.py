@@ -30,14 +30,6 @@ def test_every_experiment_is_listed_once_with_its_minutes(listed):
         assert step.missing == step.runs > 0 and step.left == step.minutes
 
 
-def test_what_is_stored_is_subtracted():
-    half, done = reproduce.Step("half", 7, 5, 10), reproduce.Step("done", 3, 0, 10)
-    assert (half.left, done.left) == (4, 0)
-    first, second, total = reproduce.plan([half, done]).splitlines()
-    assert first.split() == ["4", "min", "half", "5", "of", "10", "runs", "to", "compute"]
-    assert second.split()[:4] == ["0", "min", "done", "0"] and total.split()[:2] == ["4", "min"]
-
-
 @pytest.fixture
 def commands(monkeypatch):
     """main() with two experiments, each command with the exit code that `codes` has for it."""

@@ -61,15 +61,6 @@ def test_one_that_is_wrong_costs_no_other(house, press, damage, said):
     assert len(err) == 1 and err[0].startswith(f"error: {said}")
 
 
-def test_a_mistake_in_the_code_has_its_traceback_and_a_line_too(house, press, monkeypatch):
-    for name in ("one", "two"):
-        house.run(name)
-    monkeypatch.setattr(ship, "study", lambda name: {}[name])
-    code, out, err = press()
-    assert (code, out, err[0]) == (1, [], "Traceback (most recent call last):")
-    assert err[-2:] == [f"error: {name}: KeyError: 'regret'" for name in ("one", "two")]
-
-
 OTHER = {
     "a: label": ("label: A", "label: C"),
     "a: panel": ("panel: left", "panel: right"),
