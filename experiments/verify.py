@@ -5,8 +5,9 @@
 All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
 compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
 from the seconds stored with a run: the same episodes are compared everywhere. An audit and a run of the
-reference engine have no parts: they are computed if they took at most an eighth of the time. The LPs that
-check a compiled run are not solved again, because no number of the trace depends on them.
+reference engine have no parts: the shortest are computed, none that took more than an eighth of the time and
+all together at most half of it. The LPs that check a compiled run are not solved again, because no number of
+the trace depends on them.
 
     equal               every number has the same bits
     equal to rounding   policy changes and infeasible LPs are the same, and the regret is to 1e-10 of itself
@@ -61,6 +62,7 @@ POINTS = 2  # stored episodes after the first: a run of which fewer are compared
 WORKER = 10.0  # a worker takes to import the package and to load what is compiled
 RUN = 0.02  # a run takes besides its episodes: it is assembled, started, handed over
 WHOLE = 1 / 8  # of all the time may go to a run that has no parts
+WHOLES = 1 / 2  # to all of them
 
 
 class Task(NamedTuple):
@@ -111,8 +113,10 @@ def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
     """The last stored episode that each run is computed to; all take about so many seconds of one core."""
     took = np.array([max(run.provenance["seconds"], 1e-9) for run in runs])
     parts = np.array([run.config["engine"]["name"] == "fast" for run in runs], dtype=bool)
-    most = np.where(parts | (took <= WHOLE * seconds), took, 0.0)
-    given = np.where(parts, np.minimum(most, share(most, seconds)), most)
+    whole = np.where(parts | (took > WHOLE * seconds), 0.0, took)
+    shortest = np.argsort(whole, kind="stable")
+    whole[shortest[np.cumsum(whole[shortest]) > WHOLES * seconds]] = 0.0
+    given = np.where(parts, np.minimum(took, share(took[parts], seconds - whole.sum())), whole)
     ends = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
     stored = [run.trace.episodes for run in runs]
     return [int(max(at[at <= end + 0.5], default=0)) for at, end in zip(stored, ends, strict=True)]

@@ -39,6 +39,13 @@ def test_what_has_no_parts_is_run_if_it_takes_an_eighth_of_the_time():
     assert verify.reaches([audits[0], long, long], 1_000.0) == [4, 100, 100]
 
 
+def test_what_has_no_parts_is_paid_for_by_those_that_have():
+    """40 seconds are left for 100 runs; the plan was once 11.8 minutes long where 10 were given."""
+    audits, runs = [made_up(10.0, [4], "audit", K=4)] * 6, [made_up(10.0, [*range(0, 101, 2)], K=100)] * 100
+    assert verify.reaches([*audits, *runs], 100.0 + 0.1) == [4] * 5 + [0] + [4] * 100  # half a second each
+    assert verify.reaches([*audits[:1], *runs], 1_010.0) == [4] + [100] * 100
+
+
 def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
     """A run of the reference engine, as the store would have it."""
     tree = {
