@@ -4,7 +4,7 @@
     rank by measurement   1 + how many have a smaller mean regret there
 
 The orders disagree about two systems if one has the smaller bound and the larger regret; clearly so if the 95%
-intervals of the two regrets (percentile bootstrap over runs) do not meet. Equal bounds order nothing.
+intervals of the two regrets do not meet. Equal bounds order nothing.
 """
 
 from itertools import permutations
@@ -16,7 +16,6 @@ from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate import objectives
 from experiments.studies.shared.arms import uniform_regret
-from experiments.studies.shared.tables import bootstrapped
 from experiments.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
 
 MODELS = ("JDP", "LDP", "none")
@@ -142,9 +141,7 @@ def measure(arm: StoredArm) -> Measurement:
     """Without ranks, which need the others."""
     H, S, A = arm.sizes
     at = Sizes(S, A, H, H * arm.K, arm.certificate.add_remove)
-    finals = arm.finals
-    mean, low, high = bootstrapped(finals)
-    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
+    return Measurement(*place(arm), at, *arm.interval, tuple(map(float, arm.finals)))
 
 
 def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:
