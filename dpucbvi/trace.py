@@ -172,10 +172,10 @@ class Runs(Sequence[Trace]):
         write(Path(path), {"seeds": self.seeds}, self.runs)
 
     def __repr__(self) -> str:
-        from dpucbvi.stats import summarise  # scipy is slow to import
+        from dpucbvi.stats import mean_interval  # scipy is slow to import
 
-        mean, half_width = summarise(self.regret[:, -1])
-        interval = "" if np.isnan(half_width) else f" ± {half_width:,.0f} (95%)"
+        mean, low, high = mean_interval(self.regret[:, -1])
+        interval = "" if np.isnan(low) else f" (95%: {low:,.0f} to {high:,.0f})"
         return _summary(
             self.runs, f"{len(self)} run{'s' * (len(self) != 1)}, mean regret {mean:,.0f}{interval}"
         )

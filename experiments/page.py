@@ -136,7 +136,7 @@ def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
 
 
 def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
-    mean, half_width = arm.interval
+    mean, low, high = arm.interval
     certificate, printed = arm.certificate, printed_beside(arm)
     few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
     regret = few.regret
@@ -153,7 +153,8 @@ def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
         "replace_one": _number(rounded_up(certificate.replace_one, 3)),
         "delta": certificate.delta,
         "regret": _number(mean, 6),
-        "half_width": _number(half_width, 6),
+        "low": _number(low, 6),
+        "high": _number(high, 6),
         "printed": _number(float(printed.regret[-1])) if printed is not None else None,
         "printed_curve": [column.tolist() for column in printed] if printed is not None else None,
         "episodes": few.episodes.tolist(),

@@ -27,7 +27,7 @@ from dpucbvi.drawing.style import (
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.planning import uniform_loss
 from dpucbvi.protocol import Floats, Ints
-from dpucbvi.stats import summarise
+from dpucbvi.stats import Interval, bootstrap
 
 DECADES = 2.7  # shown of a logarithmic episode axis: before, all curves explore alike
 MARKS = 5  # on every curve
@@ -49,15 +49,14 @@ class Curve(NamedTuple):
     """Runs that differ in their seed alone, as they are drawn."""
 
     episodes: Ints
-    mean: Floats
-    half_width: Floats
+    regret: Interval
     label: EndLabel
     dashes: Line
     beside: tuple[Floats, Floats] | None = None  # episodes and regret of another's curve, drawn dashed
 
     @property
     def has_interval(self) -> bool:
-        return not np.isnan(self.half_width).any()
+        return not np.isnan(self.regret.low).any()
 
 
 class Panel(NamedTuple):
@@ -88,10 +87,10 @@ def curve(
     beside: tuple[Floats, Floats] | None = None,
 ) -> Curve:
     """The curve of regret[run, recorded episode]; `detail` is the second line of its label."""
-    summary = summarise(regret)
-    end = (float(episodes[-1]), float(summary.mean[-1]))
+    found = bootstrap(regret)
+    end = (float(episodes[-1]), float(found.mean[-1]))
     label = EndLabel(name, detail, look.colour, look.marker, *end)
-    return Curve(episodes, summary.mean, summary.half_width, label, look.dashes, beside)
+    return Curve(episodes, found, label, look.dashes, beside)
 
 
 def draw(curves: list[Curve], panel: Panel) -> Figure:
@@ -131,11 +130,11 @@ def _fit(figure: Figure, axes: Axes, height: float) -> None:
 
 def _draw_curve(axes: Axes, curve: Curve, marked: list[int], opaque: float) -> None:
     hue = curve.label.colour
-    axes.plot(curve.episodes, curve.mean, color=hue, linewidth=1.5, linestyle=curve.dashes, zorder=4)
-    at = curve.episodes[marked], curve.mean[marked]
+    mean, low, high = curve.regret
+    axes.plot(curve.episodes, mean, color=hue, linewidth=1.5, linestyle=curve.dashes, zorder=4)
+    at = curve.episodes[marked], mean[marked]
     axes.plot(*at, linestyle="", color=hue, marker=curve.label.marker, zorder=5, **MARKER)
     if curve.has_interval:
-        low, high = curve.mean - curve.half_width, curve.mean + curve.half_width
         axes.fill_between(curve.episodes, low, high, color=hue, alpha=opaque, linewidth=0)
     if curve.beside is not None:
         axes.plot(*curve.beside, color=hue, linestyle=DASHED, linewidth=1.1, zorder=3)
@@ -165,7 +164,7 @@ def _set_axes(axes: Axes, panel: Panel, curves: list[Curve]) -> float:
     """Limits that hold every mean from the first episode shown, which is returned."""
     K = max(curve.episodes[-1] for curve in curves)
     first = max(1.0, K / 10**DECADES) if panel.x == "log" else 0.0
-    shown = [curve.mean[curve.episodes >= first] for curve in curves]
+    shown = [curve.regret.mean[curve.episodes >= first] for curve in curves]
     top = 1.25 * max(mean.max() for mean in shown) or 1.0
     positive = min(mean[mean > 0].min(initial=top) for mean in shown)
     axes.set_xscale(panel.x)

@@ -38,7 +38,7 @@ from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
 from dpucbvi.sources import PACKAGE, code
-from dpucbvi.stats import summarise
+from dpucbvi.stats import mean_interval
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.process import few
@@ -134,10 +134,9 @@ class StoredArm(NamedTuple):
         return float(self.finals.mean())
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The mean regret after the last episode and half its 95% interval (nan from a single run)."""
-        mean, half_width = summarise(self.finals)
-        return float(mean), float(half_width)
+    def interval(self) -> tuple[float, float, float]:
+        """The mean regret after the last episode and its 95% interval (nan from a single run)."""
+        return mean_interval(self.finals)
 
 
 class StoredExperiment(NamedTuple):

@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpucbvi.stats import bootstrap, holm, permutation_p
+from dpucbvi.stats import bootstrap, holm, mean_interval, permutation_p
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
-from experiments.studies.shared.tables import as_regret, bootstrapped, markdown, with_bounds, write_page
+from experiments.studies.shared.tables import as_regret, markdown, with_bounds, write_page
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
@@ -55,11 +55,7 @@ def _whole(experiment: StoredExperiment, arm: StoredArm) -> StoredArm:
 def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """Of the means of a and b, with its 95% interval; the pairs are resampled whole."""
 
-    def of_means(values: np.ndarray) -> np.ndarray:
-        means = values.mean(axis=-2)
-        return np.asarray(means[..., :1] / means[..., 1:])
-
-    found = bootstrap(np.column_stack([a, b]), statistic=of_means)
+    found = bootstrap(np.column_stack([a, b]), of=lambda means: means[..., :1] / means[..., 1:])
     return float(found.mean[0]), float(found.low[0]), float(found.high[0])
 
 
@@ -117,7 +113,7 @@ def _row(one: Variant) -> tuple[str, ...]:
     whole = one.ratio == one.low == one.high == 1.0
     return (
         one.label,
-        with_bounds(*bootstrapped(one.finals)),
+        with_bounds(*mean_interval(one.finals)),
         as_regret(float(np.median(one.finals))),
         as_regret(float(one.finals.max())),
         "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",

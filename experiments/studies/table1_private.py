@@ -7,11 +7,11 @@ calibrations (dpucbvi/calibrate.py); the regret is that of the other half, on se
 from typing import NamedTuple
 
 from dpucbvi.calibrate import objective
-from dpucbvi.stats import three_digits
+from dpucbvi.stats import mean_interval, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import AGENTS, SHORT_ENVIRONMENTS
-from experiments.studies.shared.tables import bootstrapped, in_thousands
+from experiments.studies.shared.tables import in_thousands
 
 Key = tuple[str, str, float, str]  # agent, model, ε if a user is replaced, environment
 
@@ -39,7 +39,7 @@ def chosen(experiment: StoredExperiment) -> dict[Key, Chosen]:
     for key, arms in points.items():
         half = len(arms[0].runs) // 2
         best = min(arms, key=lambda arm: objective(arm.finals[:half] if half else arm.finals))
-        found[key] = Chosen(best, *bootstrapped(best.finals[half:]))
+        found[key] = Chosen(best, *mean_interval(best.finals[half:]))
     return found
 
 

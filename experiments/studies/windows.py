@@ -11,7 +11,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, uniform_regret
 from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import bootstrapped, interval_of, spread_of, table_page
+from experiments.studies.shared.tables import interval_of, spread_of, table_page
 
 EPSILON = "privatizer.epsilon"
 SHOWN = {"JDP": (1.0,), "LDP": (2.0, 4.0)}  # the ε of the figure
@@ -63,7 +63,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     check_same_grid(experiment)
     shown = {model: rows for model in SHOWN if (rows := rows_of(experiment, model))}
     heights = [0.45 + 0.25 * len(rows) for rows in shown.values()]
-    figure, panels = new_panels([*heights[:-1], heights[-1] + 0.75], sharex=True)
+    figure, panels = new_panels([*heights[:-1], heights[-1] + 0.4], sharex=True)
     for axes, (model, rows) in zip(panels, shown.items(), strict=True):
         only = f" ε = {SHOWN[model][0]:g}" * (len(SHOWN[model]) == 1)
         axes.set_title(f"{model}{only}, a user replaced", fontsize=SMALL)
@@ -82,7 +82,7 @@ def _draw_rows(axes: Axes, rows: list[Row]) -> None:
     for y, row in enumerate(rows):
         axes.plot([uniform_regret(next(iter(row.arms.values())))], [y], "|", color=QUIET, markersize=11)
         for label, arm in row.arms.items():
-            mean, low, high = bootstrapped(arm.finals)
+            mean, low, high = arm.interval
             look, at = _look(label), y + lanes[label]
             axes.plot([low, high], [at, at], color=look["color"], linewidth=1.2)
             axes.plot([mean], [at], linestyle="", **look)

@@ -21,7 +21,7 @@ from experiments.studies import CAPTIONS, draw, draw_files, sections
 from experiments.studies.shared.arms import check_same_grid, uniform_regret
 from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION, new_panels
-from experiments.studies.shared.tables import as_regret, bootstrapped
+from experiments.studies.shared.tables import as_regret
 
 HEAD = """\
 <!-- Written by experiments/paper.py from stored results; do not edit. -->
@@ -98,7 +98,7 @@ def reported(curve: str) -> Mark:
 
 
 def measured(arm: StoredArm) -> Mark:
-    return Mark(arm.finals, *bootstrapped(arm.finals))
+    return Mark(arm.finals, *arm.interval)
 
 
 def arm_of(river: StoredExperiment, panel: str, curve: str) -> StoredArm:
@@ -151,9 +151,9 @@ def _write_words(axes: Axes, row: int, at: float, marks: list[Mark]) -> None:
     """Right of these marks the mean of the first; left of them, in the first row, what they are."""
     ends = [x for mark in marks for x in (mark.low, mark.high, *mark.runs)]
     look: Any = {"textcoords": "offset points", "fontsize": SMALL, "color": HUES[at], "va": "center"}
-    axes.annotate(as_regret(marks[0].mean), (max(ends), row + at), (6, 0), ha="left", **look)
+    axes.annotate(as_regret(marks[0].mean), (np.nanmax(ends), row + at), (6, 0), ha="left", **look)
     if row == 0:
-        axes.annotate(WORDS[at], (min(ends), row + at), (-6, 0), ha="right", **look)
+        axes.annotate(WORDS[at], (np.nanmin(ends), row + at), (-6, 0), ha="right", **look)
     for pooled in marks[1:] if row == 0 else []:
         axes.annotate("pooled", (pooled.mean, row + at), (4, 9), ha="right", **look)
 

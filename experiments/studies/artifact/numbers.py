@@ -1,7 +1,6 @@
 """Every number that the claims, the report and the page quote, by name, as text, from the results that ship.
 
-    literal.jdp_eps1                    final regret of an arm: mean ± half the 95% interval
-    riverswim.<arm>                     the same with a bootstrap interval, as riverswim.md has it
+    literal.jdp_eps1                    final regret of an arm: mean and 95% interval
     riverswim.median.<arm>, .largest.   of all runs
     riverswim.verdict.<rule>            a sentence of Section 7, judged in every column of riverswim.md
     ablation.times.<arm>                regret over that of the whole algorithm
@@ -82,21 +81,15 @@ def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:
     return NAME.sub(value, text)
 
 
-def with_interval(mean: float, half_width: float) -> str:
-    """167,696 ± 299, or without the interval from a single run."""
-    return as_regret(mean) if np.isnan(half_width) else f"{as_regret(mean)} ± {as_regret(half_width)}"
-
-
 def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
         if arm.config["engine"]["name"] != "audit":
-            yield f"{experiment.name}.{arm.key}", with_interval(*arm.interval)
+            yield f"{experiment.name}.{arm.key}", with_bounds(*arm.interval)
 
 
 def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
         found = of_arm(arm)
-        yield f"riverswim.{arm.key}", with_bounds(*found.mean)
         yield f"riverswim.median.{arm.key}", as_regret(found.median)
         yield f"riverswim.largest.{arm.key}", as_regret(found.largest)
     judged = judge(columns(experiment), FITTED)

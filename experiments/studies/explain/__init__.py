@@ -40,6 +40,7 @@ from experiments.studies.shared.tables import finals, markdown, write_page
 
 FIRST = 1000  # episode
 JDP = ("jdp_eps1", "jdp_eps2")
+LANES = {"non_private": 0.0, "jdp_eps1": -0.18, "jdp_eps2": 0.18}  # within a row, so that no dot hides another
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -62,7 +63,10 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
     noise, _ = in_words(found.hypothesis)
     axes.set(title=f"(a) nearest: {noise}", xlabel="episode", ylabel="cumulative regret")
     factors = f"JDP: bonus × {bonus:g}, $E$ × {confidence:g}"
-    axes.text(0.985, 0.02, factors, transform=axes.transAxes, ha="right", fontsize=SMALL, color=QUIET)
+    clear = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # of the grid
+    axes.text(
+        0.985, 0.04, factors, transform=axes.transAxes, ha="right", fontsize=SMALL, color=QUIET, bbox=clear
+    )
     local, free = best_local(experiment), panels(experiment, "non_private")
     labels = []
     for arm in [
@@ -108,7 +112,9 @@ def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
         for curve, arm in one.arms.items():
             style: Any = "full" if inside(arm) else "none"
             hue = HUES[curve]
-            axes.plot(distance_of({curve: arm}), y, "o", color=hue, fillstyle=style, markersize=5)
+            axes.plot(
+                distance_of({curve: arm}), y + LANES[curve], "o", color=hue, fillstyle=style, markersize=4
+            )
     axes.set_yticks(range(len(rows)), [_name(one) for one in rows], fontsize=SMALL)
     axes.invert_yaxis()
     axes.set_xscale("log")

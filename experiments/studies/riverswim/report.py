@@ -6,14 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.privacy.certificate import rounded_up
-from dpucbvi.stats import (
-    Bootstrap,
-    clopper_pearson,
-    holm,
-    paired,
-    skewed_bootstrap,
-    three_digits,
-)
+from dpucbvi.stats import clopper_pearson, holm, paired, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored
 from experiments.studies.riverswim.verdicts import SENTENCES, Curves, Regret, contrasts, judge
@@ -52,7 +45,7 @@ class Tail(NamedTuple):
 class Numbers(NamedTuple):
     """The regret of an arm after its last episode."""
 
-    mean: Bootstrap
+    mean: tuple[float, float, float]  # and its interval
     median: float
     largest: float
     tail: Tail
@@ -60,7 +53,7 @@ class Numbers(NamedTuple):
 
 def numbers(arm: StoredArm) -> Numbers:
     finals = arm.finals
-    return Numbers(skewed_bootstrap(finals), float(np.median(finals)), float(finals.max()), tail(arm))
+    return Numbers(arm.interval, float(np.median(finals)), float(finals.max()), tail(arm))
 
 
 def tail(arm: StoredArm) -> Tail:

@@ -12,8 +12,6 @@ import numpy as np
 
 from dpucbvi.archive import as_cell
 from dpucbvi.privacy.certificate import at_most
-from dpucbvi.protocol import Floats
-from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.shared.arms import as_written, runs_text
 
@@ -21,13 +19,13 @@ Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
 TEXTS = Path(__file__).resolve().parents[1] / "texts"
 HEADER = (
-    *("arm", "regret", "95% ±", "bonus ×", "E ×", "counts"),
+    *("arm", "regret (95%)", "bonus ×", "E ×", "counts"),
     *("privacy", "δ", "ε (a user added or removed)", "ε (replaced)"),
 )
 
 
 def finals(experiment: StoredExperiment) -> Rows:
-    """The regret of every arm after its last episode, mean and half of the 95% interval over its runs."""
+    """The regret of every arm after its last episode, mean and 95% interval over its runs."""
     return [HEADER, *(_row(arm) for arm in experiment.arms)]
 
 
@@ -36,15 +34,15 @@ def as_regret(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def with_bounds(mean: float | Floats, low: float | Floats, high: float | Floats) -> str:
-    """A regret and its interval: 6,885 (6,833 to 6,941)."""
-    return f"{as_regret(float(mean))} ({as_regret(float(low))} to {as_regret(float(high))})"
+def with_bounds(mean: float, low: float, high: float) -> str:
+    """A regret and its interval, which a single run does not have: 6,885 (6,833 to 6,941)."""
+    return as_regret(mean) + ("" if math.isnan(low) else f" ({as_regret(low)} to {as_regret(high)})")
 
 
 def in_thousands(value: float, *bounds: float) -> str:
     """Three digits of value/1000 or so, its bounds with as many decimals: 12.3, or 9.59 (9.40–9.81)."""
     decimals = 2 if value < 10_000 else 1 if value < 100_000 else 0
-    mean, *ends = (f"{one / 1000.0:,.{decimals}f}" for one in (value, *bounds))
+    mean, *ends = (f"{one / 1000.0:,.{decimals}f}" for one in (value, *bounds) if not math.isnan(one))
     return f"{mean} ({'–'.join(ends)})" if ends else mean
 
 
@@ -54,19 +52,17 @@ def spread_of(arm: StoredArm) -> str:
 
 
 def interval_of(arm: StoredArm) -> str:
-    """The 95% interval of the mean by the bootstrap."""
-    _, low, high = bootstrapped(arm.finals)
-    return f"{low:,.0f} to {high:,.0f}"
+    """The 95% interval of the mean."""
+    _, low, high = arm.interval
+    return "-" if math.isnan(low) else f"{low:,.0f} to {high:,.0f}"
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    mean, half_width = arm.interval
     certificate, config = arm.certificate, arm.config
     private = certificate.model != "none"
     return (
         arm.key,
-        as_regret(mean),
-        "-" if math.isnan(half_width) else as_regret(half_width),
+        with_bounds(*arm.interval),
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if private else "-",
         "pooled" if config["agent"].get("pooled") else "per step",
@@ -75,12 +71,6 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
         at_most(certificate.add_remove),
         at_most(certificate.replace_one),
     )
-
-
-def bootstrapped(values: Floats) -> tuple[float, float, float]:
-    """The mean of a number that every run has, and its 95% interval by the percentile bootstrap."""
-    mean, low, high = (float(part[0]) for part in bootstrap(values[:, None]))
-    return mean, low, high
 
 
 def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:

@@ -125,7 +125,7 @@ def regret_cell(m: Measurement | None) -> str:
     """Mean and 95% interval, in thousands with the same decimals; NA if there is no such system."""
     if m is None:
         return NA
-    return in_thousands(m.regret) if len(m.runs) == 1 else in_thousands(m.regret, m.low, m.high)
+    return in_thousands(m.regret, m.low, m.high)
 
 
 def bounds_header(table: Table) -> list[str]:

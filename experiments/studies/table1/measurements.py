@@ -3,7 +3,7 @@
     rank by bound         1 + how many systems of the same model and ε have a smaller bound at that S, A, H, T
     rank by measurement   1 + how many have a smaller mean regret there
 
-Intervals are of 95%, by the percentile bootstrap over runs. Equal bounds order nothing.
+Equal bounds order nothing.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,6 @@ from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate import objectives
 from experiments.studies.shared.arms import uniform_regret
-from experiments.studies.shared.tables import bootstrapped
 from experiments.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
 
 MODELS = ("JDP", "LDP", "none")
@@ -107,9 +106,7 @@ def measure(arm: StoredArm) -> Measurement:
     """Without ranks, which need the others."""
     H, S, A = arm.sizes
     at = Sizes(S, A, H, H * arm.K, arm.certificate.add_remove)
-    finals = arm.finals
-    mean, low, high = bootstrapped(finals)
-    return Measurement(*place(arm), at, mean, low, high, tuple(map(float, finals)))
+    return Measurement(*place(arm), at, *arm.interval, tuple(map(float, arm.finals)))
 
 
 def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:

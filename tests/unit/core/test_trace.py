@@ -5,7 +5,7 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.planning import uniform_loss
-from dpucbvi.stats import summarise
+from dpucbvi.stats import mean_interval
 
 RIVER = dp.riverswim(S=3, H=4)
 
@@ -28,11 +28,11 @@ def test_the_policy_is_that_of_the_last_plan(agent, engine):
 
 
 def test_the_summary_of_private_runs(private):
-    mean, half = summarise(private.regret[:, -1])
+    mean, low, high = mean_interval(private.regret[:, -1])
     first, second, third, fourth, fifth = repr(private).splitlines()
     assert first == "DPUCBVI(), Central(epsilon=1), riverswim-chowdhury_zhou with H=4, S=3, A=2"
     assert second == (
-        f"after 50 episodes: 3 runs, mean regret {mean:,.0f} ± {half:,.0f} (95%); "
+        f"after 50 episodes: 3 runs, mean regret {mean:,.0f} (95%: {low:,.0f} to {high:,.0f}); "
         f"the uniform policy has {50 * uniform_loss(RIVER):,.0f}"
     )
     assert third == str(private.certificate)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import in_units
+from exact_laws import chi_square_p_value, gaussian_pmf, in_units, laplace_pmf
 from scipy.stats import chi2
 from users import user_of
 

@@ -101,16 +101,3 @@ def stored_experiment(study: str, arms: list[StoredArm], x: str = "log", y: str 
 def mean(arm: StoredArm) -> np.ndarray:
     """Over runs, worked out apart from the package."""
     return sum(run.trace.regret for run in arm.runs) / len(arm.runs)
-
-
-def half_width(arm: StoredArm) -> np.ndarray:
-    """t₀.₉₇₅,ₙ₋₁ s/√n for n = 2, 3 or 4 runs."""
-    n = len(arm.runs)
-    quantile = {2: 12.706204736432095, 3: 4.302652729911275, 4: 3.182446305284263}[n]
-    squares = sum((run.trace.regret - mean(arm)) ** 2 for run in arm.runs)
-    return quantile * np.sqrt(squares / (n - 1) / n)
-
-
-def end(arm: StoredArm) -> tuple[float, float]:
-    """Mean and half width at the last episode."""
-    return float(mean(arm)[-1]), float(half_width(arm)[-1])

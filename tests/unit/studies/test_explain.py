@@ -8,7 +8,7 @@ from drawn import end_labels, is_log, labelled, legend, lines, texts, ticks
 from made_up import grid, stored_arm, stored_experiment
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
-from experiments.studies.explain import STUDY
+from experiments.studies.explain import LANES, STUDY
 from experiments.studies.explain.findings import (
     at_printed,
     best,
@@ -145,7 +145,7 @@ def test_every_curve_has_its_distance_in_its_colour_filled_if_it_ends_in_its_ban
     assert len(dots) == len(lines(right)) == 6
     for y, one in enumerate(rows):
         for curve, arm in one.arms.items():
-            dot = dots[y, HUES[curve].lower()]
+            dot = dots[y + LANES[curve], HUES[curve].lower()]
             assert dot.x[0] == pytest.approx(distance({curve: at_printed(arm).mean(axis=0)}))
             assert dot.fill == ("full" if inside(arm) else "none")
     assert {inside(arm) for one in rows for arm in one.arms.values()} == {True, False}

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from drawn import bands, end_labels, is_log, labelled, legend, lines, said
-from made_up import RIVER, grid, half_width, mean, stored_arm, stored_experiment, stored_run
+from made_up import RIVER, grid, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
+from dpucbvi.stats import bootstrap
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
 from experiments.studies.regret import STUDY
@@ -57,8 +58,8 @@ def test_every_mean_has_its_interval():
     for arm, name in zip(arms, NAMES, strict=True):
         band = filled[curves[name].colour]
         np.testing.assert_array_equal(band.x, EPISODES)
-        np.testing.assert_allclose(band.low, mean(arm) - half_width(arm), rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(band.high, mean(arm) + half_width(arm), rtol=1e-9)
+        _, low, high = bootstrap(arm.regret)
+        np.testing.assert_allclose([band.low, band.high], [low, high], rtol=1e-9, atol=1e-9)
 
 
 def test_printed_curves_are_dashed_beside_their_arms():
@@ -179,8 +180,8 @@ def test_the_table_has_a_row_per_arm():
     arms = [stored_arm("two", 1000.0, runs=2, **told), stored_arm("one", 3.25, runs=1, model="non_private")]
     header, *rows = STUDY.table(experiment(*arms))
     assert header[-3:] == ("δ", "ε (a user added or removed)", "ε (replaced)")
-    # 930 and 1010: t₀.₉₇₅ with 1 degree of freedom times s/√2 = 40
-    assert rows[0] == ("two", "970", "508", "0.01", "0.5", "pooled", "JDP", "0", "1,000", "2,000")
-    assert rows[1] == ("one", "3.02", "-", "1", "-", "per step", "none", "0", "∞", "∞")
+    # 930 and 1010: half of all pairs that are drawn are mixed, a quarter each are the lower and the higher twice
+    assert rows[0] == ("two", "970 (930 to 1,010)", "0.01", "0.5", "pooled", "JDP", "0", "1,000", "2,000")
+    assert rows[1] == ("one", "3.02", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
     assert first.endswith("ε (replaced)") and second.endswith("       2,000") and len(first) == len(second)

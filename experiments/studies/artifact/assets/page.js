@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const MARKS = { "holds": "✓", "holds in part": "◐", "does not hold": "✗", "off by 2": "✗", "cannot be told": "?", "definition": "·", "not tested": "–" };
 const number = (x) => x === null || x === undefined ? "–" : x >= 100 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(3)));
-const regret = (arm) => number(arm.regret) + (arm.half_width === null ? "" : " ± " + number(arm.half_width));
+const regret = (arm) => number(arm.regret) + (arm.low === null ? "" : ` (${number(arm.low)} to ${number(arm.high)})`);
 const privacy = (arm) => arm.model === "none" ? "none" : `${arm.model} ε = ${number(arm.add_remove)} (replaced: ${number(arm.replace_one)})` + (arm.delta ? `, δ = ${arm.delta}` : "");
 
 function make(tag, text, attributes = {}) {
@@ -24,7 +24,7 @@ function row(cells, tag, right) {
 }
 
 // A column whose cells are all numbers stands at the right.
-const numeric = (cell) => typeof cell === "string" && /^(|–|∞|[\d.,]+( ± [\d.,]+)?)$/.test(cell);
+const numeric = (cell) => typeof cell === "string" && /^(|–|∞|[\d.,]+( \([\d.,]+ to [\d.,]+\))?)$/.test(cell);
 function fill(table, header, rows) {
   const right = header.map((_, i) => rows.length > 0 && rows.every((cells) => numeric(cells[i])) && rows.some((cells) => cells[i]));
   table.replaceChildren(row(header, "th", right), ...rows.map((cells) => row(cells, "td", right)));
