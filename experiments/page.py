@@ -36,7 +36,6 @@ COLOURS = 64  # of a figure
 POINTS = 40  # of every curve
 SEEDS = 5  # of every arm, where the arms are few
 FEW_ARMS, MOST_ARMS = 40, 200
-DEVIATION = re.compile(r"^## (D\d+)\. (.+)\n\n((?:.+\n?)+)", re.MULTILINE)
 
 
 def page(paper: Path) -> str:
@@ -84,7 +83,6 @@ def page_data(paper: Path) -> dict[str, Any]:
     """All of it, from paper/ and conf/exp."""
     shipped = Shipped(paper / "results")
     names = shipped.experiments()
-    manifest = shipped.manifest()
     loaded = {name: shipped.load_experiment(name) for name in names}
     found = numbers(loaded.get, names)
     claims = read(paper / "claims.yaml", found, names)
@@ -93,17 +91,6 @@ def page_data(paper: Path) -> dict[str, Any]:
         "claims": [{**claim._asdict(), "main": claim.main} for claim in claims],
         "experiments": [experiment_data(name, loaded.get(name)) for name in in_order()],
         "table1": rows_of(paper / "tables" / "table1.csv"),
-        "deviations": [
-            {"id": id, "title": title, "text": " ".join(body.split())}
-            for id, title, body in DEVIATION.findall((paper / "DEVIATIONS.md").read_text("utf-8"))
-        ],
-        "provenance": [
-            {
-                "name": name,
-                **{key: manifest[name][key] for key in ("sha256", "runs", "episodes", "seconds", "origins")},
-            }
-            for name in names
-        ],
     }
 
 

@@ -124,13 +124,9 @@ def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
 
 def share(most: Floats, seconds: float) -> float:
     """The time of a run for all to take `seconds`, none more than its most."""
-    low, high = 0.0, float(most.max(initial=0.0))
-    if most.sum() <= seconds:
-        return high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(middle, most).sum() <= seconds else (low, middle)
-    return low
+    rising, left = np.sort(most), len(most) - np.arange(len(most))
+    levels = (seconds - np.cumsum(rising) + rising) / left  # if only those before a run take their most
+    return float(levels[rising >= levels][0]) if most.sum() > seconds else float(most.max(initial=0.0))
 
 
 def compare(task: Task) -> Answer:

@@ -130,14 +130,9 @@ def test_its_numbers_are_those_of_the_files(data):
         for arm in shipped.load_experiment(name).arms:
             assert arms[name, arm.key] == pytest.approx(arm.mean, rel=1e-5)
     assert any(f"{arms['riverswim', 'batches_jdp_eps1']:,.0f}" in sentence for sentence in data["summary"])
-    assert {entry["name"]: entry["sha256"] for entry in data["provenance"]} == {
-        name: entry["sha256"] for name, entry in shipped.manifest().items()
-    }
 
 
-def test_every_deviation_and_experiment_is_on_it(data):
-    headings = re.findall(r"^## (D\d+)\.", (ROOT / "paper" / "DEVIATIONS.md").read_text(), re.MULTILINE)
-    assert [deviation["id"] for deviation in data["deviations"]] == headings
+def test_every_experiment_is_on_it(data):
     names = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"))
     assert sorted(experiment["name"] for experiment in data["experiments"]) == names
 

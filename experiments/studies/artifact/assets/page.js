@@ -238,7 +238,7 @@ if (swept.length) {
   showSlider();
 } else $("slider").disabled = true;
 
-// --- Table 1, experiments, deviations, provenance
+// --- Table 1, experiments
 const COLUMNS = {
   name: "algorithm", model: "model", environment: "environment", bound: "bound", epsilon_add_remove: "ε (added or removed)",
   regret: "regret", low_95: "95% from", high_95: "to", rank_bound: "rank by bound", rank_measured: "rank by regret",
@@ -291,9 +291,3 @@ for (const experiment of data.experiments) {
   }
   $("cards").append(card);
 }
-for (const deviation of data.deviations) {
-  const box = make("details"); box.append(make("summary", deviation.id + ". " + deviation.title), make("p", deviation.text.replaceAll("**", "")));
-  $("choices").append(box);
-}
-fill($("origins"), ["Experiment", "Runs", "Episodes", "Seconds of computing", "Code", "SHA-256 of its file"], data.provenance.map((entry) =>
-  [entry.name, String(entry.runs), entry.episodes.toLocaleString("en"), String(entry.seconds), [...new Set(entry.origins.map((origin) => origin.code))].join(" "), make("code", entry.sha256.slice(0, 16))]));
