@@ -149,8 +149,11 @@ def main() -> None:
     made = parser(__doc__, "shipped or stored experiments", results="results", paper="paper")
     made.add_argument("--workers", type=int, default=2, help="processes that draw; 0: this one draws")
     arguments = made.parse_args()
+    # Processes that start from nothing: a fork of this one would have its threads' locks.
+    spawn = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(arguments.workers, spawn) if arguments.workers > 0 else None
     with ExitStack() as open_:
-        drawers = open_.enter_context(_drawers(arguments.workers)) if arguments.workers > 0 else None
+        drawers = open_.enter_context(executor) if executor else None
         publisher = Publisher(arguments.results, arguments.paper, drawers)
         names = in_order(arguments.names or publisher.all_names())
         failed = take({name: partial(publisher.publish, name) for name in names}) | take(publisher.drawings)
@@ -163,11 +166,6 @@ def main() -> None:
     print_errors(failed.values())
     unknown = set(arguments.names) - set(publisher.all_names())
     sys.exit(2 if unknown else min(len(failed), 1))
-
-
-def _drawers(workers: int) -> Executor:
-    """Processes that start from nothing: a fork of this one would have its threads' locks."""
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
 
 
 if __name__ == "__main__":

@@ -99,14 +99,9 @@ def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> t
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
     runs = [run for _, run in first.values()]
     also = [f" (and {len(arms) - 1} more)" if len(arms) > 1 else "" for arms, _ in first.values()]
-    ends = reaches(runs, seconds_for_episodes(minutes, workers, len(runs)))
+    ends = reaches(runs, max(60.0 * minutes * workers - WORKER * workers - RUN * len(runs), 0.0))
     found = zip(first.values(), also, ends, strict=True)
     return [Task(arms[0] + more, run, end) for (arms, run), more, end in found], unread
-
-
-def seconds_for_episodes(minutes: float, workers: int, runs: int) -> float:
-    """What is left of the cores' time for the episodes themselves."""
-    return max(60.0 * minutes * workers - WORKER * workers - RUN * runs, 0.0)
 
 
 def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:

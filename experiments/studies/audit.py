@@ -246,7 +246,7 @@ def _low_bits(honest: list[Row]) -> list[str]:
         found = [
             one
             for row in honest
-            if _is_exact(row) == exact
+            if (row.arm.config["privatizer"].get("noise") == "exact") == exact
             for one in row.findings
             if one.attack == "lowest bits"
         ]
@@ -260,10 +260,6 @@ def _low_bits(honest: list[Row]) -> list[str]:
             f"{worst}{advice}."
         )
     return lines
-
-
-def _is_exact(row: Row) -> bool:
-    return row.arm.config["privatizer"].get("noise") == "exact"
 
 
 def _delta(row: Row) -> str:

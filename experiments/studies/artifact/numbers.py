@@ -25,7 +25,7 @@ What is not there was not shipped; a name that a shipped experiment does not hav
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -98,11 +98,6 @@ def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
         yield f"riverswim.verdict.{rule.__name__}", "; ".join(told)
 
 
-def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for curve, label, _, _, found in printed_matches(experiment):
-        yield f"epsilon.match.{curve}.{_slug(label)}", _matched(found)
-
-
 def _matched(found: Match | None) -> str:
     if found is None:
         return "nowhere"
@@ -137,11 +132,6 @@ def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     yield "table1.environments", ", ".join(SHORT_ENVIRONMENTS[env] for env in table.environments)
 
 
-def _ablation(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for arm, one in zip(experiment.arms, ablation.variants(experiment), strict=True):
-        yield f"ablation.times.{arm.key}", f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})"
-
-
 def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     found = audit.rows(experiment)
     honest, broken = [row for row in found if not row.broken], [row for row in found if row.broken]
@@ -152,16 +142,6 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
         yield "audit.share", f"{max(shares):.0%}"
     for row in found:
         yield f"audit.{row.arm.key}", f"{row.audited:.2f}"
-
-
-def _explain(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for key, value in summary(experiment).items():
-        yield f"explain.{key}", value
-
-
-def _horizon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    for of, arms in horizon.worst(experiment).items():
-        yield f"horizon.exponent.{of}", _power(horizon.growth(arms))
 
 
 def _power(fit: Summary) -> str:
@@ -175,13 +155,20 @@ def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text).strip("_") or "all"
 
 
-MAKERS = {
-    "ablation": _ablation,
+MAKERS: dict[str, Callable[[StoredExperiment], Iterable[tuple[str, str]]]] = {
+    "ablation": lambda made: (
+        (f"ablation.times.{arm.key}", f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})")
+        for arm, one in zip(made.arms, ablation.variants(made), strict=True)
+    ),
     "audit": _audit,
-    "explain": _explain,
+    "explain": lambda made: ((f"explain.{key}", value) for key, value in summary(made).items()),
     "riverswim": _riverswim,
-    "horizon": _horizon,
-    "epsilon": _epsilon,
+    "horizon": lambda made: (
+        (f"horizon.exponent.{of}", _power(horizon.growth(arms))) for of, arms in horizon.worst(made).items()
+    ),
+    "epsilon": lambda made: (
+        (f"epsilon.match.{one.curve}.{_slug(one.label)}", _matched(one.match)) for one in printed_matches(made)
+    ),
     "privacy_for_free": _privacy_for_free,
     "table1": _table1,
 }

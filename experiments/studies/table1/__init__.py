@@ -45,7 +45,7 @@ def draw(experiment: StoredExperiment) -> Figure:
         _draw_environment(axes, table, env)
     for axes in panels[len(table.environments) :]:
         axes.set_axis_off()
-    panels[0].set_yticks(range(len(ROWS)), [_system(row) for row in ROWS])
+    panels[0].set_yticks(range(len(ROWS)), [row.name + " §" * row.reconstructed for row in ROWS])
     panels[0].set_ylim(len(ROWS) - 0.5, -0.5)
     return figure
 
@@ -73,10 +73,6 @@ def _draw_dot(axes: Axes, m: Measurement) -> None:
     axes.plot(m.regret, y, color=hue, marker=MARKS[m.model], linestyle="", zorder=4, **MARKER)
 
 
-def _system(row: Row) -> str:
-    return f"{row.name}{' §' * row.reconstructed}"
-
-
 def _legend(table: Table) -> list[Line2D]:
     names = {
         "JDP": f"JDP, ε = {table.epsilon:g}",
@@ -97,6 +93,7 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
     """The table for readers and for programs, with the part on factors if +exp=calibrate_table1 is stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
+    small_rows = table1_private.table(small) if small else []
     factors = factors_rows(table, chosen(calibrated)) if calibrated else []
     page = write_page(
         folder,
@@ -106,16 +103,11 @@ def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Pa
         epsilon=table.epsilon,
         environments=environments_text(table),
         bounds=markdown(bounds_header(table), bounds_rows(table)),
-        small=_small(table1_private.table(small)) if small else "(not shipped yet)",
+        small=markdown(small_rows[0], small_rows[1:]) if small_rows else "(not shipped yet)",
         orders=markdown(orders_header(table), orders_rows(table)),
         factors=markdown(["System", "Model", *names], factors),
     )
     return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
-
-
-def _small(rows: Rows) -> str:
-    header, *body = rows
-    return markdown(header, body)
 
 
 # --- cells ---------------------------------------------------------------------------------------------------
