@@ -1,7 +1,8 @@
 """Windows: pool over the steps, then test privately where that is wrong (JDP); nothing is assumed of the MDP.
 
-Users come in growing batches, each released once with fresh noise (batches.py), as symbols (counts.py). The
-horizon is cut into 1, 2, 4 and H windows w, which nest: four levels. A batch is released at one of them:
+Users come in batches that grow up to `most`/ε, each released once with fresh noise (batches.py), as symbols
+(counts.py). The horizon is cut into 1, 2, 4 and H windows w, which nest: four levels. A batch is released at
+one of them:
 
     the first `pooled` users    Y(s,a,s',b) of all steps together, Lap(2H/ε)
     all others, (ε, δ)          Y_h(s,a,s',b) of every step, N(0, 2H/μ²)

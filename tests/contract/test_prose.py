@@ -29,7 +29,9 @@ TYPED = {  # what no generated file has, and where it is from
     "Which mechanisms reach the reported regret at the reported ε?": dict.fromkeys(
         ("108", "226"), "rounded from the tables"
     ),
-    "What if nobody knows whether the steps are alike?": dict.fromkeys(("31", "60"), "of a script"),
+    "What if nobody knows whether the steps are alike?": dict.fromkeys(
+        ("31", "60", "30", "200", "1000", "3000", "92418", "57091", "4269", "24659", "6000"), "of a script"
+    ),
     "What does the paper's contribution buy?": dict.fromkeys(("0.05", "0.3", "29"), "of a script"),
     "Is the order of Table 1 that of the measurements?": {
         "1300": "the k at which the noise of Local passes that of the tree"
