@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, kstest, laplace
+from scipy.stats import kstest, laplace
 
 import dpucbvi as dp
 from dpucbvi import simulate
@@ -60,22 +60,6 @@ def test_draws_are_laplace_of_scale_1_and_not_of_another(seed):
     assert min(laplace_p_values(x, 1.0)) > ALARM
     for wrong in (2 / 3, 3 / 2):
         assert max(laplace_p_values(x, wrong)) < ALARM
-
-
-def sign_p_value(x):
-    """Chi-square of sign against the magnitude's decile: 10 cells with a fair coin each."""
-    decile = np.minimum((10 * -np.expm1(-np.abs(x))).astype(int), 9)
-    total = np.bincount(decile, minlength=10)
-    negative = np.bincount(decile[x < 0], minlength=10)
-    return chi2.sf(((negative - total / 2) ** 2 / (total / 4)).sum(), 10)
-
-
-def test_sign_is_a_fair_coin_independent_of_the_magnitude():
-    x = LaplaceStream(seed_stream(0, "privacy")).draw(N)
-    assert sign_p_value(x) > ALARM
-    assert sign_p_value(np.abs(x)) < ALARM  # no sign at all
-    from_top_bit = np.where(words(N) >> np.uint64(63), -1.0, 1.0) * np.abs(laplace_from_words(words(N)))
-    assert sign_p_value(from_top_bit) < ALARM  # fair, but the bit also decides whether U < 1/2
 
 
 def correlation_z(x, y):
