@@ -154,8 +154,8 @@ def calibrate(
 ) -> Calibrated:
     """Run the agent at every pair of factors and choose the middle of the best ones after K episodes.
 
-    It costs len(bonus) × len(confidence) × len(seed) runs, 105 if nothing is said, and 21 where there is no
-    noise and so no E. Report nothing on these seeds.
+    This takes len(bonus) × len(confidence) × len(seed) runs: by default 105, or 21 without noise, where there
+    is no E. Do not report results on these seeds.
 
     Parameters
     ----------

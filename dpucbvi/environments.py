@@ -509,9 +509,9 @@ def hard_tree(
     """A hard instance of the lower bound Ω(√(SAH²T)) (Domingues et al., ALT 2021, Section 3).
 
     s=0 waits (action 0, for the first H/3 steps) or enters an A-ary tree of the given depth. Leaves lead to a
-    good state, paying 1 at every step of the last part, or to a bad one, each with probability 1/2; but for one
-    leaf, one action and one moment the good one has probability 1/2 + gap. Only that triple is better than any
-    other, and there are (H/3)·A^(depth+1) to try.
+    good state, which pays 1 at every step of the last part, or to a bad one, each with probability 1/2. At one
+    leaf, for one action and at one moment, the good state has probability 1/2 + gap. Only that triple is better
+    than the others, and there are (H/3)·A^(depth+1) to try.
 
     Parameters
     ----------
@@ -522,7 +522,7 @@ def hard_tree(
     H : int
         Steps of an episode, at least 1.
     gap : float
-        By how much the one triple is better.
+        How much better the one triple is.
     rewards : str
         `deterministic`: r(s,a) is paid as it is. `bernoulli`: a coin with that mean is paid.
 

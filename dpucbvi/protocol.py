@@ -152,14 +152,14 @@ class Noise(NamedTuple):
     E : float
         The E_{ε,β} of Assumption 3.1, times `factor`.
     terms : int
-        A released counter has at most so many noises of this scale; with these two, algorithms on raw counts
-        work out the widths that their own papers print.
+        The most noises of this scale in a released counter. Algorithms on raw counts compute the widths of
+        their own papers from `scale` and `terms`.
     printed : float, optional
         Multiplies these widths; None: the algorithms take E times `raw` instead.
     factor : float
         What E was multiplied by.
     cell : float
-        Bounds the noise of every released N(s,a,s') at once, with probability 1 - β/3.
+        A bound on the noise of all released N(s,a,s') at once, with probability 1 - β/3.
     sd : float
         The largest standard deviation that the noise of a released N(s,a,s') has.
     proven : bool

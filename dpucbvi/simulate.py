@@ -128,7 +128,7 @@ def run(
         The algorithm, one of the package's or your own (`dp.planner`, or a generator function). It never holds
         a trajectory; a generator function with `reads_trajectories = True` is sent them, and certifies nothing.
     privatizer
-        What releases the counts; without one they are released as they are.
+        What releases the counts; by default the true counts are released.
     K
         The number of episodes; each is one user.
     seed
@@ -142,17 +142,17 @@ def run(
         The failure probability of the confidence bounds.
     postprocess
         How noisy counts become private counts: `none`, `closed_form`, `clip`, `cvxpy`, or a function of your
-        own. If it is not given: the closed form of the LP where the agent wants post-processed counts of a
-        private release, else none.
+        own. By default the closed form of the LP if the agent wants post-processed counts of a private release,
+        else `none`.
     zero
-        Noisy N(s,a,s') below so many standard deviations of their noise are set to 0 before; none in the paper.
+        Noisy N(s,a,s') below this many standard deviations of their noise are first set to 0; not in the paper.
     known_rewards
         Hand r(s,a) to the agent, which in the paper learns them.
     known_support
         Which transitions are possible, so that only they are counted: True for those of the MDP, or Booleans
         [s, a, s'] or [h, s, a, s']; in the paper all are counted.
     trace_points
-        Every episode is recorded if K is at most this, else about so many.
+        If K is larger than this, only about this many episodes are recorded.
     lp_checks
         How many LPs of a compiled run cvxpy solves again.
 

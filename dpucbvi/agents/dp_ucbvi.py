@@ -110,19 +110,19 @@ class DPUCBVI(Optimistic):
     bonus_scale : float
         Multiplies the bonus; 1 in the algorithm's paper.
     pooled : bool
-        Counts of all steps together, for an MDP whose P and r do not depend on h.
+        Pool the counts of all steps, for an MDP whose P and r do not depend on h.
     bonus_without : str, optional
-        A term of the bonus to leave out, to see what it is there for [D32].
+        A term of the bonus to leave out, to measure what it contributes [D32].
     bonus : callable
         Takes the place of line 7: a function bonus(N, P, V_next, gap_next, c) like `bonus.bernstein_bonus`,
         called where Ñ = N > 0; `c` has the constants of line 7.
     cap : str
-        What a Q is before anything is known, and never exceeds: `H` as in the paper, or `steps_left`, H-h+1 at
-        step h [D31].
+        The first value of every Q and its upper limit: `H` as in the paper, or `steps_left`, H-h+1 at step h
+        [D31].
     minimum : bool
         False takes the minimum of line 9 without the Q of the last episode [D32].
     anyway : bool
-        Pool the counts also where P or r depends on h, to see what that costs.
+        Pool the counts even if P or r depends on h, to measure the damage.
 
     Raises
     ------

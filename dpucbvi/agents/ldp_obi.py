@@ -124,9 +124,9 @@ class LDPOBI(Optimistic):
     bonus_scale : float
         Multiplies the bonus; 1 in the algorithm's paper.
     pooled : bool
-        Counts of all steps together, for an MDP whose P and r do not depend on h.
+        Pool the counts of all steps, for an MDP whose P and r do not depend on h.
     bonus_without : str, optional
-        A term of the bonus to leave out, to see what it is there for [D32].
+        A term of the bonus to leave out, to measure what it contributes [D32].
 
     Raises
     ------

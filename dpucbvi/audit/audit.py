@@ -108,7 +108,7 @@ def audit(
     The privatizer is *replayed* if all its noise comes from `dpucbvi.privacy.draws.seeded`, called with the
     seed that `start` or `release` is given: then every noise is on a tape, one user is replaced or removed, and
     the noise that leaves all releases as they were has moved by the privacy loss. Its releases are also
-    *attacked*, as they leave and not rounded, by who knows everybody but her. An audit can prove that a
+    *attacked*, unrounded, by somebody who knows everyone but her. An audit can prove that a
     certificate is wrong; that it finds nothing proves nothing.
 
     Parameters
@@ -135,7 +135,7 @@ def audit(
     Raises
     ------
     InputError
-        In one line, for a privatizer that certifies nothing, or that releases nothing to so few users.
+        In one line, for a privatizer that certifies nothing, or that releases nothing within K users.
 
     Examples
     --------

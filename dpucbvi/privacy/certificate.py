@@ -51,8 +51,8 @@ RELATIONS = {"add_remove": "if a user is added or removed", "replace_one": "if h
 class Certificate(NamedTuple):
     """The ε that the released counters have at this δ, by neighbour relation.
 
-    δ = 0 is pure differential privacy. Where the noise is Gaussian, the two μ say all that there is to say;
-    where it is discrete Gaussian, ε comes from the two ρ.
+    δ = 0 is pure differential privacy. The two μ describe Gaussian noise completely. For discrete Gaussian
+    noise ε follows from the two ρ.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Certificate(NamedTuple):
     rho_replace_one : float, optional
         The same measure, if she is replaced.
     declared : bool
-        By a file, and not worked out again from its settings.
+        True if a file states it and it was not worked out again from the settings.
 
     Examples
     --------

@@ -141,25 +141,23 @@ class Batches(NoisySums):
     families : str
         Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
     first : int
-        Users of the least batch.
+        The least number of users in a batch.
     growth : float
-        By which factor all users so far grow from batch to batch.
+        Each batch multiplies the number of users so far by at least this.
     per_epsilon : bool
-        `first` is meant at ε = 1, and the least batch has ⌈first/ε⌉ users: its noise is then the same share of
-        it at every ε.
+        The least batch has ⌈first/ε⌉ users, so that its noise is the same share of it at every ε.
     policy_cells : bool
         Noise goes only to the pairs (s, π_h(s)) of the policies shown; no user can visit others.
     drop_empty : bool
-        Leave a pair's batch out if its noisy total is small.
+        Leave out a pair's batch if its noisy total is small.
     clip : int, optional
-        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
-        then.
+        For pooled counts and Gaussian noise: how many visits of a pair count per user. No E is proven then.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

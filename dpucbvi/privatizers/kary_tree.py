@@ -29,13 +29,13 @@ class KaryTree(OverTime):
     every : int
         Users between two releases; 1 in the paper.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     k : int
         Children of a node; odd.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

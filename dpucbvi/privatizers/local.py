@@ -69,13 +69,13 @@ class Local(PrintedOrder):
     families : str
         Which counters are released (`counts.FAMILIES`): `paper`, `tuned`, `symbols`, ...
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     printed_constant : float, optional
-        Takes the printed order of E with this constant, in place of the proven E.
+        Use the printed order of E with this constant instead of the proven E.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

@@ -159,19 +159,19 @@ class LocalWindows(Arrays):
     pooled : int
         The first ⌈pooled/ε⌉ users are asked about all steps together.
     want : int
-        Answers that a window and pair should have before others are asked about.
+        Pairs with fewer answers in a window are asked about first.
     zero : float
-        The rule by which windows are split; the head of `privatizers/windows.py` has it.
+        The tests set cells below this many standard deviations to 0.
     power : float
-        See `zero`.
+        A window is tested once its count is this many standard deviations of the noise of a cell.
     z : float
-        See `zero`.
+        A window differs from the one around it if a cell is off by this many standard deviations.
     tolerance : float
-        See `zero`.
+        Differences of probabilities up to this do not count for `z`.
     theta : float
-        See `zero`.
+        A whole level is split if more than this share of its tests find a difference.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
 
     Raises
     ------

@@ -226,22 +226,21 @@ class OneQuestion(Arrays, ReleaseMode):
     epsilon : float
         The budget of a user, under the neighbours that `sensitivity` names.
     transitions : float
-        The share of questions about the next state; without a meaning for `symbols`, where every question is
-        about it.
+        The share of questions about the next state; `symbols` does not use it.
     want : int
-        Answers that a pair should have before others are asked about.
+        Pairs with fewer answers are asked about first.
     first : int
         New counts are released after e users, e <- e + max(first, ⌊(growth - 1) e⌋).
     growth : float
         See `first`.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     symbols : bool
         Ask for the next state and the rounded reward as one symbol.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

@@ -25,7 +25,7 @@ BLT, SQUARE_ROOT = "blt", "square_root"
 
 @dataclass(frozen=True)
 class Toeplitz(OverTime):
-    """Correlated Gaussian noise for (ε, δ): of the mechanisms on streams the one with least noise.
+    """Correlated Gaussian noise for (ε, δ), the least noise among the mechanisms on streams.
 
     Parameters
     ----------
@@ -40,16 +40,15 @@ class Toeplitz(OverTime):
     every : int
         Users between two releases; 1 in the paper.
     clip : int, optional
-        For pooled counts and Gaussian noise: only a user's first so many visits of a pair count. No E is proven
-        then.
+        For pooled counts and Gaussian noise: how many visits of a pair count per user. No E is proven then.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     factorisation : str
         `blt`, in flat memory, for simulated noise; `square_root`, with all releases in memory, for exact noise.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

@@ -337,7 +337,7 @@ def hand_on(levels: Levels, noisy: Noisy) -> int:
 
 @dataclass(frozen=True)
 class Windows(AddedNoise):
-    """Counts per step or pooled, as private tests find them; pure ε (`delta` = 0) or (ε, δ), for JDP.
+    """Counts pooled over the steps as far as private tests allow; pure ε (`delta` = 0) or (ε, δ), for JDP.
 
     Parameters
     ----------
@@ -350,28 +350,28 @@ class Windows(AddedNoise):
     first : int
         A batch has at least ⌈first/ε⌉ users.
     growth : float
-        By which factor all users so far grow from batch to batch.
+        By which factor each batch multiplies the number of users so far.
     most : int
         A batch has at most ⌈most/ε⌉ users, so that a bad policy of a late one costs no more than theirs.
     pooled : int
-        The batches of the first ⌈pooled/ε⌉ users are all released for all steps together.
+        The batches of the first ⌈pooled/ε⌉ users are released for all steps together.
     zero : float
-        The rule by which windows are split; the head of `privatizers/windows.py` has it.
+        The tests set cells below this many standard deviations to 0.
     power : float
-        See `zero`.
+        A window is tested once its count is this many standard deviations of the noise of a cell.
     z : float
-        See `zero`.
+        A window differs from the one around it if a cell is off by this many standard deviations.
     tolerance : float
-        See `zero`.
+        Differences of probabilities up to this do not count for `z`.
     theta : float
-        See `zero`.
+        A whole level is split if more than this share of its tests find a difference.
     confidence_scale : float
-        Multiplies E; 1 in the paper. It changes what the agent believes and nothing of the privacy.
+        Multiplies E; 1 in the paper. It changes the agent's bonus, not the privacy.
     noise : str
         `simulation`: seeded floating point, which protects nobody. `exact`: integers for publication, and for
         sessions with real users.
     words : type
-        Where exact noise has its random words from; the system, unless a test says otherwise.
+        The source of random words for exact noise: the operating system, except in tests.
 
     Raises
     ------

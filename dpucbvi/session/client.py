@@ -78,7 +78,7 @@ class Client:
     pooled : bool
         Whether counts are pooled over the steps.
     limit : float, optional
-        The ε of all that this device may ever say; that of one answer, if it is not given.
+        The total ε of all answers of this device; by default that of one answer.
 
     Examples
     --------

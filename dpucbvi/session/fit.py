@@ -94,7 +94,7 @@ def fit(
     H, S, A
         Steps of an episode, states, actions.
     K
-        For how many users the agent's bounds are; that there are more or fewer changes nothing else.
+        The number of users in the agent's bounds; the real number may differ.
     rewards
         The least and the largest reward; what lies outside is cut.
     per_person

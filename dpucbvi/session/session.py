@@ -73,7 +73,9 @@ class Publication(NamedTuple):
 
 
 class Session:
-    """Real users, one process, one folder; described at the head of this file.
+    """Learn from real users: issue tickets, record trajectories, release noisy sums and publish policies.
+
+    A session is one process and one folder. The guide's page "Real users" says what it guarantees.
 
     Parameters
     ----------
@@ -89,11 +91,11 @@ class Session:
     beta
         The failure probability of the agent's bounds.
     deadline
-        Seconds after its issue when a place that is not recorded is given up. Without one a batch waits.
+        Seconds after its issue at which a place without a record is given up. By default a batch waits.
     log
         The file of its releases, outside the folder; `<folder>.releases` if it is not given.
     per_person
-        How many places one person may take; whoever hands out tickets sees to it. The certificate is for her.
+        How many places one person may take; you must enforce it. The certificate is for a person.
     ledger, data
         A `dp.Ledger` to charge, and the name under which it has these people.
 

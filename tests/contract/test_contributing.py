@@ -91,13 +91,13 @@ class Copy:
 
 
 def test_every_snippet_is_executed_somewhere_below():
-    assert set(SECTIONS) == {"Through the door", *FILES, "Before you commit"}
+    assert set(SECTIONS) == {"Without changing the package", *FILES, "Before you commit"}
     assert {section: set(named_files(section)) for section in FILES} == FILES
-    assert len(snippets("Through the door")) == 1 and snippets("Before you commit") == []
+    assert len(snippets("Without changing the package")) == 1 and snippets("Before you commit") == []
     assert TEXT.count("\n```") == 2 * (len(re.findall(r"^```(?:python|yaml)$", TEXT, re.MULTILINE)) + 1)
 
 
-# --- through the door ----------------------------------------------------------------------------------------
+# --- without changing the package ----------------------------------------------------------------------------
 
 
 def executed(snippet: str) -> dict:
@@ -107,7 +107,7 @@ def executed(snippet: str) -> dict:
 
 
 def test_agents_and_a_bonus_of_ones_own():
-    (snippet,) = snippets("Through the door")
+    (snippet,) = snippets("Without changing the package")
     names = executed(snippet)
     assert [k for k, _ in names["seen"]] == 3 * list(range(1, 31))
     assert names["seen"][0][1] == 0 < names["seen"][29][1]
@@ -125,7 +125,7 @@ def test_a_privatizer_of_ones_own():
     *lines, last = named_files("A privatizer")["dpucbvi/privatizers/fresh.py"].splitlines()
     assert last == 'PRIVATIZERS.add("fresh", Fresh)'
     Fresh, river = executed("\n".join(lines))["Fresh"], dp.riverswim(S=3, H=4)
-    (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Through the door"])
+    (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Without changing the package"])
     assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == dp.Certificate("JDP", 100, 200)
     run = dp.run(river, dp.DPUCBVI(), Fresh(100), K=30, engine="fast")
     assert run.checks["own_parts"] == "the privatizer Fresh: compiled"

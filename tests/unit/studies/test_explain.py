@@ -90,13 +90,12 @@ def test_the_right_hypothesis_stays_and_the_wrong_one_goes(experiment):
 def test_the_report(experiment, tmp_path):
     (text,) = STUDY.report(experiment, tmp_path, {}.get)
     said = text.read_text()
-    assert "1 of 2 hypotheses are less than 20% off the printed curves" in said and "factor of 1.6\nor" in said
+    assert "1 of 2 hypotheses are less than 20% off the reported curves" in said and "factor of 1.6 or" in said
     nearest = "without all three, Lap(1/ε), counts per step"
     off = f"{best(findings(experiment)).distance:.0%}"
     assert f"The nearest is {nearest}: {off} off. It certifies ε = 960 where the legend says 1." in said
-    assert (
-        "1 of 2 end in the printed bands" in said and "spread as widely as these show it: none of them." in said
-    )
+    assert "1 of 2 end in the reported bands" in said
+    assert "Hypotheses that also spread as widely as the bands: none of them." in said
     row = next(line for line in said.splitlines() if line.startswith("| " + " | ".join(in_words("step_bare"))))
     cells = row.strip("| ").split(" | ")
     assert cells[2:5] == ["960", "0.01", "0.0001"] and (cells[8], cells[10]) == ("yes", "no")

@@ -221,7 +221,7 @@ def test_the_report_has_every_regret(report, panel, model):
 
 
 def test_the_report_has_every_crossing(report):
-    header, *rows = sections(report[0])["The ε at which the regret is the printed one, a user replaced"]
+    header, *rows = sections(report[0])["The ε at which the regret equals the reported one, a user replaced"]
     assert header == ["printed curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval"]
     assert rows == [
         [
@@ -239,7 +239,7 @@ def test_the_report_has_every_crossing(report):
 
 
 def test_the_levers_have_their_ratios(report):
-    _, *rows = sections(report[0])["What each lever buys: pooled batches, pure ε = 1, a user replaced"]
+    _, *rows = sections(report[0])["What each change buys: pooled batches, pure ε = 1, a user replaced"]
     ratios = dict(zip(LEVERS, ("× 1.00", "× 1.20", "× 0.97"), strict=True))
     assert rows == [
         [label, cell(regret), interval(f"lever {label}", 1), ratios[label]] for label, regret in LEVERS.items()

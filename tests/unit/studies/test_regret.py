@@ -180,7 +180,7 @@ def test_the_table_has_a_row_per_arm():
     arms = [stored_arm("two", 1000.0, runs=2, **told), stored_arm("one", 3.25, runs=1, model="non_private")]
     header, *rows = STUDY.table(experiment(*arms))
     assert header[-3:] == ("δ", "ε (a user added or removed)", "ε (replaced)")
-    # 930 and 1,010: half of all pairs drawn are mixed, a quarter each are the lower and the higher twice
+    # 930 and 1010: a quarter of all resamples is the lower one twice, a quarter the higher one
     assert rows[0] == ("two", "970 (930 to 1,010)", "0.01", "0.5", "pooled", "JDP", "0", "1,000", "2,000")
     assert rows[1] == ("one", "3.02", "1", "-", "per step", "none", "0", "∞", "∞")
     first, second, _ = aligned([header, *rows]).splitlines()
