@@ -88,7 +88,7 @@ VARIANTS = {
     "windows": WINDOWS,
     "windows, gaussian": WINDOWS._replace(
         private={**WINDOWS.private, "delta": 1e-6, "zero": 2.0, **dict.fromkeys(("power", "z"), 3.0)}
-        | {"tolerance": 0.05, "theta": 0.2}
+        | {"tolerance": 0.05, "theta": 0.2, "most": 7}
     ),
     "local_windows": WINDOWS._replace(
         pair=("dp_ucbvi", "local_windows", "closed_form"),
