@@ -257,6 +257,27 @@ def test_draws_are_discrete_gaussian_of_that_variance_and_not_of_another(sigma2)
         assert chi_square_p_value(drawn, gaussian_pmf, float(sigma2) * wrong**2, spread) < ALARM
 
 
+def answers_p_value(drawn, truth, d, epsilon):
+    """Chi-square that the answers have the odds of randomised response."""
+    odds = np.where(np.arange(d) == truth, math.exp(epsilon), 1.0)
+    expected = len(drawn) * odds / odds.sum()
+    observed = np.bincount(drawn, minlength=d)
+    return chi2.sf(((observed - expected) ** 2 / expected).sum(), d - 1)
+
+
+@pytest.mark.parametrize(
+    ("truth", "d", "epsilon"), [(0, 2, Fraction(1)), (2, 3, Fraction(1, 8)), (6, 7, Fraction(9, 4))]
+)
+def test_answers_have_the_odds_of_epsilon_and_of_no_other(truth, d, epsilon):
+    """At ε = 1/8, where 5% are little, ε ± 0.05 is refused."""
+    coins = CompiledCoins(epsilon, seeded(2))
+    drawn = np.array([coins.response(truth, d) for _ in range(100_000)])
+    assert answers_p_value(drawn, truth, d, float(epsilon)) > ALARM
+    off = max(0.05, 0.05 * float(epsilon))
+    for wrong in (float(epsilon) - off, float(epsilon) + off):
+        assert answers_p_value(drawn, truth, d, wrong) < ALARM
+
+
 # --- OpenDP as oracle -------------------------------------------------------------------------------------
 
 opendp.enable_features("contrib")
