@@ -56,12 +56,12 @@ class ExactAnswers(ReleaseMode):
 
     @property
     def share(self) -> float:
-        """Of questions about the next state; also exact."""
+        """The share of questions about the next state; exact if the noise is."""
         return exact_share(self.transitions) / SHARES if self.exact else self.transitions
 
     @property
     def kind(self) -> str:
-        """Of the certificate."""
+        """The word for the noise in the certificate."""
         return RELEASE if self.exact and not self.words.seeded else SIMULATION
 
 
@@ -143,7 +143,7 @@ class AddedNoise(Arrays, ReleaseMode):
 
     @property
     def exact_take(self) -> Take:
-        """The same function on integers."""
+        """`take` on integers."""
         return in_integers(self.take)
 
     def integers(self, inner: Any, shape: Shape, H: int, grid: int, seed: np.random.SeedSequence) -> InIntegers:
