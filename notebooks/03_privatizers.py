@@ -139,7 +139,8 @@ draw.batches_of_users(ends, k, error)
 # **Toeplitz.** If counts must be released all the time, noise can be *correlated*: the noise of a release
 # cancels a part of the noise before it. Write the running sums as a matrix $A = BC$, add noise to $C x$,
 # and release $B(Cx + z)$. The tree is one such pair. The best one with equal diagonals is
-# $B = C = \sqrt A$, whose entries are $\binom{2j}{j}/4^j$. Its noise is Gaussian, so its guarantee has a $\delta$.
+# $B = C = \sqrt A$, whose entries are $\binom{2j}{j}/4^j$. Its noise is Gaussian, so its
+# guarantee has a $\delta$.
 
 # %%
 T = 64
