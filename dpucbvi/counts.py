@@ -74,7 +74,7 @@ FAMILIES = {
 
 
 def shape_of(problem: Problem, G: int, families: str) -> Shape:
-    """Of the counters."""
+    """The shape of the counters."""
     return G, problem.S, problem.A, FAMILIES[families].cells(problem.next_states)
 
 
@@ -233,7 +233,7 @@ class Counting(NamedTuple):
 
 
 def counting(shape: Shape, H: int, families: str, clip: int | None = None, grid: int | None = None) -> Counting:
-    """With a `grid`, in integers: rewards in units of 1/grid, which is even."""
+    """How users are counted; with a `grid`, rewards are integers in units of 1/grid, which is even."""
     (G, S, A, D), chosen, n = shape, FAMILIES[families], counters(*shape)
     sigma: np.ndarray = np.zeros(n, np.float64 if grid is None else np.int64)
     centre: float = 0.0 if grid is None else 0

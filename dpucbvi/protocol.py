@@ -67,7 +67,7 @@ class Problem(NamedTuple):
         return self.S if self.D is None else self.D
 
     def shape(self, G: int) -> "Shape":
-        """Of the counters."""
+        """The shape of the counters."""
         return G, self.S, self.A, self.next_states
 
 
@@ -186,7 +186,7 @@ class Noise(NamedTuple):
     raw: float = 0.25
 
     def widened(self, D: int, tau: float) -> "Noise":
-        """With E for counts whose cells below τ·sd are set to 0, D in a row.
+        """The same noise with a wider E, for rows of D cells of which those below τ·sd are set to 0.
 
         A cell is then off by at most cell + τ·sd, a row by D times that, and E ≥ 4 × the latter is enough for
         Lemma 5.4 (confidence.bound_to_E).
@@ -250,8 +250,7 @@ class Release(Protocol):
 class Privatizer(Protocol):
     """Everything about a way of releasing counts, in one class.
 
-    One that has `sparse = True` counts as many next states of a pair as the problem says (support.py); others
-    count all S.
+    With `sparse = True` it counts as many next states of a pair as the problem says (support.py), else all S.
     """
 
     @property
@@ -269,7 +268,7 @@ class Privatizer(Protocol):
     def certificate(self, problem: Problem, G: int) -> "Certificate": ...
 
     def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
-        """The release at work. One that is made of arrays (privatizers/arrays.py) is compiled."""
+        """The release at work; it is compiled if it is made of arrays (privatizers/arrays.py)."""
         ...
 
 
@@ -306,7 +305,7 @@ Postprocess = Callable[[Floats, Floats, float], Postprocessed]  # N̂(s,a), N̂(
 
 
 class Setup(NamedTuple):
-    """All that a run is made of, but for its randomness; both engines start from it."""
+    """Everything a run is made of except its randomness; both engines start from it."""
 
     mdp: "TabularMDP"
     agent: Agent

@@ -14,11 +14,12 @@
 # %% [markdown]
 # # The privatizers
 #
-# What stands between the users and the algorithm: *Central* (Section 5.1, joint DP) and *Local* (Section 5.2,
-# local DP). A user is one episode. She adds to the counts of the pairs that she met, and a privatizer
-# releases these counts with noise. This notebook draws how the noise of Central is made, compares the errors
-# of both, shows what pooling the steps buys, explains the five ideas behind the mechanisms that do better
-# (batches, symbols, Toeplitz, one question, windows), and reads the certificates.
+# A privatizer stands between the users and the algorithm. The paper has two: *Central* (Section 5.1, joint
+# DP) and *Local* (Section 5.2, local DP). A user is one episode. She adds to the counts of the pairs that
+# she met, and a privatizer releases these counts with noise. This notebook draws how the noise of Central
+# is made, compares the errors of both, shows what pooling the steps buys, explains the five ideas behind
+# the mechanisms that do better (batches, symbols, Toeplitz, one question, windows), and reads the
+# certificates.
 
 # %%
 try:
@@ -33,11 +34,11 @@ import pictures.privatizers as draw
 # %% [markdown]
 # ## 1. A tree that grows
 #
-# A running sum of $T$ numbers could be released with fresh noise every time; then every user is in up to $T$
-# releases and the noise of each must be $T$ times as large. The Binary Mechanism does with
-# $\lceil \log_2 (T+1) \rceil$ times: it keeps noisy sums of blocks of $1, 2, 4, \ldots$ users, and the release
-# after user $t$ adds the blocks that make up $1, \ldots, t$, one for every 1 in the binary form of $t$. When a
-# block closes it takes the place of the smaller ones inside it, and gets a noise of its own.
+# A running sum of $T$ numbers could be released with fresh noise every time; then every user is in up to
+# $T$ releases and the noise of each must be $T$ times as large. The Binary Mechanism needs only
+# $\lceil \log_2 (T+1) \rceil$ times as much: it keeps noisy sums of blocks of $1, 2, 4, \ldots$ users, and the
+# release after user $t$ adds the blocks that make up $1, \ldots, t$, one for every 1 in the binary form of
+# $t$. When a block closes it takes the place of the smaller ones inside it, and gets a noise of its own.
 
 # %%
 USERS, L = 8, 4
@@ -78,8 +79,8 @@ assert noise["Local"].E > noise["Central"].E > K / 6  # at ε = 1 the allowed er
 draw.error_against_k(k, deviation, {name: of.E / 4 for name, of in noise.items()}, k / 6)
 
 # %% [markdown]
-# At $\epsilon = 1$ even Central's $E/4$ is above the count of a pair that every sixth episode meets, to the
-# very last episode. This is why nothing is learnt at the printed $\epsilon$. Local begins with less noise than
+# At $\epsilon = 1$ even Central's $E/4$ exceeds the count of a pair that every sixth episode meets, up to the
+# last episode. This is why nothing is learnt at the reported $\epsilon$. Local begins with less noise than
 # Central and ends with more.
 #
 # ## 3. Pooled counts
@@ -98,14 +99,14 @@ assert E["pooled"] < E["per step"]
 draw.pooled_counts(k, ratio)
 
 # %% [markdown]
-# Even pooled, such a pair has only about as many visits as $E$ after all 50,000 episodes. The algorithm needs
-# smaller factors, or a larger $\epsilon$, all the same; it needs much less of both.
+# Even pooled, such a pair has only about as many visits as $E$ after all 50,000 episodes. So the algorithm
+# still needs smaller factors or a larger $\epsilon$, but far less of either.
 
 # %% [markdown]
 # ## 4. Five ideas behind the other mechanisms
 #
-# The regrets that the paper reports are reached at its $\epsilon$ with mechanisms of other papers. Five ideas
-# make the difference. From here on a user is *replaced*, as Definitions 2.2 and 2.3 have it: $H$ counts leave
+# Mechanisms of other papers reach the regrets that the paper reports, at its $\epsilon$. Five ideas make the
+# difference. From here on a user is *replaced*, as Definitions 2.2 and 2.3 have it: $H$ counts leave
 # and $H$ arrive, so that the counts of one family change by $2H$.
 #
 # **Batches.** Why release after every user? Close a batch from time to time, release its counts once with
@@ -135,10 +136,11 @@ draw.batches_of_users(ends, k, error)
 # of $(s,a)$ says is one symbol $(s', \text{reward bit})$. Count symbols: one family has the whole budget, and
 # the noise is a third. The other two families are sums of symbols.
 #
-# **Toeplitz.** If counts must come out all the time, noise can be *correlated*: the noise of a release cancels
-# a part of the noise before it. Write the running sums as a matrix $A = BC$, add noise to $C x$, and release
-# $B(Cx + z)$. The tree is one such pair. The best one with equal diagonals is $B = C = \sqrt A$, whose entries
-# are $\binom{2j}{j}/4^j$. Its noise is Gaussian, so its guarantee has a $\delta$.
+# **Toeplitz.** If counts must be released all the time, noise can be *correlated*: the noise of a release
+# cancels a part of the noise before it. Write the running sums as a matrix $A = BC$, add noise to $C x$,
+# and release $B(Cx + z)$. The tree is one such pair. The best one with equal diagonals is
+# $B = C = \sqrt A$, whose entries are $\binom{2j}{j}/4^j$. Its noise is Gaussian, so its
+# guarantee has a $\delta$.
 
 # %%
 T = 64

@@ -83,8 +83,8 @@ assert np.isclose(p / q, np.exp(budget)) and np.isclose(p + (answers - 1) * q, 1
 #
 # ## 3. Let the package play
 #
-# `dp.audit` replaces and removes users in a small problem. Where all noise is on a tape it needs no rounds
-# at all: it asks how far the noise must move so that nothing that is released changes. That distance *is*
+# `dp.audit` replaces and removes users in a small problem. Where it can record all noise it needs no rounds
+# at all: it asks how far the noise must move so that no release changes. That distance *is*
 # the privacy loss. `trials=0` asks for this replay alone.
 
 # %%
@@ -135,8 +135,8 @@ for name, audit in found.items():
 draw.found_and_certified(rows)
 
 # %% [markdown]
-# An audit can prove that a certificate is wrong. That it finds nothing proves nothing: the mistake may lie
-# where it did not look. The proofs are in [PRIVACY.md](../paper/PRIVACY.md); the larger audits, with a
+# An audit can prove that a certificate is wrong. An audit that finds nothing proves nothing: the mistake may
+# lie where it did not look. The proofs are in [PRIVACY.md](../paper/PRIVACY.md); the larger audits, with a
 # million rounds, in [audit.md](../paper/results/audit.md).
 #
 # ## Exercises, with solutions

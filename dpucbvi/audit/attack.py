@@ -178,7 +178,7 @@ class Attack:
         return [sizes, [scores.low_bits(one[:, : self._moved], other[:, : self._moved])]]
 
     def of(self, setup: Setup) -> "Attack":
-        """The same attack on another privatizer, which pretends to be this one."""
+        """This attack on another privatizer, which pretends to be the attacked one."""
         self._trials = self._started(setup)
         return self
 

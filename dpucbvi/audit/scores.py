@@ -83,7 +83,7 @@ def inputs(seen: Floats) -> Floats:
 
 
 def learn(one: Floats, other: Floats) -> Learned:
-    """From trials of either user."""
+    """Fisher's linear discriminant, learnt from trials of the first and of the second user."""
     x, y = inputs(one), inputs(other)
     difference = x.mean(axis=0) - y.mean(axis=0)
     covariance = np.atleast_2d((np.cov(x, rowvar=False) + np.cov(y, rowvar=False)) / 2.0)
@@ -113,7 +113,7 @@ def code(seen: Floats) -> Floats:
 
 
 def count(one: Floats, other: Floats) -> Frequencies:
-    """From trials of either user."""
+    """Frequencies of outcomes, counted in trials of the first and of the second user."""
     codes = [code(seen) for seen in (one, other)]
     outcomes = np.unique(np.concatenate(codes))
     seen = [np.bincount(np.searchsorted(outcomes, c), minlength=len(outcomes)) for c in codes]
@@ -146,7 +146,7 @@ def kinds(seen: Floats) -> Ints:
 
 
 def low_bits(one: Floats, other: Floats) -> LowBits:
-    """From trials of either user."""
+    """Frequencies of the lowest bits, counted in trials of the first and of the second user."""
     tables = []
     for seen in (one, other):
         found = kinds(seen)

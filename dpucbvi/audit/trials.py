@@ -48,7 +48,7 @@ def on_tape(state: Any) -> Tape:
 
 
 def _with_arrays(name: str, part: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """The same tuple with these arrays, by the names that arrays_of gives them."""
+    """The tuple with these arrays in place of its own, by the names that arrays_of gives them."""
     if not hasattr(part, "_asdict"):
         return arrays.get(name, part)
     return part._make(_with_arrays(f"{name}.{key}", value, arrays) for key, value in part._asdict().items())

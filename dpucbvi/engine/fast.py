@@ -320,7 +320,7 @@ def _world(mdp: TabularMDP) -> World:
 
 
 def _no_record(episodes: Ints) -> Record:
-    """With a last entry that no episode equals."""
+    """An empty record whose last entry no episode equals."""
     n = len(episodes)
     return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
 
@@ -350,7 +350,7 @@ def _uniforms(seed: int, drawn: int) -> np.random.Generator:
 
 
 def episodes(run: FastRun, seed: int, loop: Loop | None = None) -> Iterator[Episode]:
-    """The same run episode by episode, each with the counts it was planned on, for who wants to watch."""
+    """The run episode by episode, each with the counts it was planned on, for `watch`."""
     setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
     chunks = run_chunks(run, seed, 1, loop)
     while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:

@@ -115,7 +115,7 @@ class Checked(InPython):
 
 
 def copied(value: Any, copies: dict[int, np.ndarray]) -> Any:
-    """The same tuples with copies of their arrays; an array that is there twice is so again."""
+    """The tuples with copies of their arrays; an array that occurs twice is copied once."""
     if isinstance(value, np.ndarray):
         return copies.setdefault(id(value), value.copy())
     if not isinstance(value, tuple):

@@ -45,8 +45,8 @@ class NoisySums(AddedNoise):
     """Noise for ε, or for (ε, δ), under the given sensitivity.
 
     `families`: which counters are released (counts.FAMILIES). `confidence_scale` multiplies E and is 1 in the
-    paper. `clip`, for pooled counts and Gaussian noise: only a user's first so many visits of a pair count, so
-    that her visits cannot all fall into one cell; the counts are then no longer those of Assumption 3.1, and no
+    paper. `clip`, for pooled counts and Gaussian noise: how many visits of a pair count per user, so that
+    her visits cannot all fall into one cell; the counts are then no longer those of Assumption 3.1, and no
     E is proven. `every`: users between two releases.
     """
 
@@ -81,7 +81,7 @@ class NoisySums(AddedNoise):
         return ONCE
 
     def terms(self, T: int) -> float:
-        """The largest Σ_j B_tj² of T releases: so many noises, if all weights are 1."""
+        """The largest Σ_j B_tj² of T releases: the number of noises in a release, if all weights are 1."""
         return float(T)
 
     def events(self, problem: Problem) -> int:
@@ -120,7 +120,7 @@ class NoisySums(AddedNoise):
         return Noise(scales.M, E, math.ceil(n), factor=factor, cell=cell, sd=sd, proven=self.clip is None)
 
     def bounds(self, problem: Problem, G: int, scales: Scales) -> Bounds:
-        """On all releases of all counters at once."""
+        """Bounds on the noise of all releases of all counters at once."""
         n = self.terms(self.releases(problem))
         failure = problem.beta / SHARE / (counters(*self.shape(problem, G)) * self.events(problem))
         one, cells = self.law.sum_bound(n, failure), self.shape(problem, G)[3]

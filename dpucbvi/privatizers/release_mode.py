@@ -118,7 +118,7 @@ class AddedNoise(Arrays, ReleaseMode):
 
     @property
     def exact_take(self) -> Take:
-        """The same function on integers."""
+        """`take` on integers."""
         return in_integers(self.take)
 
     def integers(self, inner: Any, shape: Shape, H: int, grid: int, seed: np.random.SeedSequence) -> InIntegers:

@@ -132,7 +132,7 @@ class WindowCounts(NamedTuple):
     gaussian: bool  # the noise of all levels but 0
 
     def seek(self, users: int) -> None:
-        """Set the indices as they are after so many users: no file is trusted with them."""
+        """Set the indices to those after this many users; no file is trusted with them."""
         self.closed[0] = np.searchsorted(self.ends, users, side="right")
         self.present[0] = first_unsplit(self.levels.tree, split_windows(self.levels))
 
@@ -430,12 +430,12 @@ class Windows(AddedNoise):
 
     @property
     def laws(self) -> tuple[Law, Law]:
-        """Of the noise of the two kinds."""
+        """The laws of the noise of coarse and of fine batches."""
         pure = Laplace(self.epsilon, self.exact)
         return pure, pure if self.delta == 0.0 else Gaussian(self.epsilon, self.delta, self.exact)
 
     def scale(self, problem: Problem, kind: int) -> float:
-        """Of the noise of a cell."""
+        """The scale of the noise of a cell."""
         if self.exact:
             return self.exact_noise(problem, kind).scales.M
         return self.laws[kind].scales(self._reach(problem, kind), ONCE).M
@@ -467,7 +467,7 @@ class Windows(AddedNoise):
         parts = list(zip(self.laws, scales, terms, strict=True))
 
         def bound(cells: int) -> float:
-            """On sums of so many cells, of both kinds together."""
+            """A bound on the noise of a sum of this many cells, over both kinds of batches."""
             return sum(law.row_bound(b, cells, n, failure) if n else 0.0 for law, b, n in parts)
 
         E = self.confidence_scale * bound_to_E(problem.S, True, bound(2), bound(D), bound(problem.S))

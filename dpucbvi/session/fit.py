@@ -197,7 +197,7 @@ def read_csv(path: Path) -> dict[str, list[tuple[list[int], list[int], list[floa
 
 
 def _trajectories(rows: list[list[str]]) -> list[tuple[list[int], list[int], list[float]]]:
-    """Of one user; a row that cannot be read makes its trajectory one that cannot."""
+    """The trajectories of one user; a row that cannot be read makes its trajectory unreadable."""
     found: list[tuple[list[int], list[int], list[float]]] = []
     for row in rows:
         if row[:1] == ["0"] or not found:

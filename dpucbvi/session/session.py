@@ -435,7 +435,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        """By which clients of the local model know it."""
+        """The name by which clients of the local model know the session."""
         return str(self._about["session"])
 
     @property
