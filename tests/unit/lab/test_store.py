@@ -137,6 +137,7 @@ IN_ITS_PLACE = {
     "another run": lambda path: path.with_name(f"{run_id(named(seed=5))}.npz").replace(path),
     "a run of no settings": lambda path: trace(assemble(SETTINGS)).save(path),
     "another E": lambda path: forged(path, E=0.5),
+    "another noise": lambda path: forged(path, noise_scale=0.5),
     "the certificate of other settings": lambda path: forged(
         path,
         certificate=dp.Certificate("JDP", 0.001, 0.002),
