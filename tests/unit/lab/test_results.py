@@ -1,7 +1,6 @@
 """Results as tables: what is stored is what is loaded, and comparisons are those of stats.py."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpucbvi as dp
@@ -66,6 +65,8 @@ def test_the_table_has_all_that_tells_arms_apart(stored):
 
 
 def test_the_csv_is_the_table_with_fewer_episodes(stored):
+    import pandas as pd
+
     path = write_csv(Store(stored).load_experiment("grid"), stored)
     table, whole = pd.read_csv(path), dp.load(stored / "grid").to_frame()
     assert path == stored / "grid.csv" and list(table) == list(whole)

@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpucbvi as dp
@@ -111,6 +110,8 @@ def test_the_manifest_is_of_the_files_that_ship():
 
 def test_every_run_that_ships_is_a_row_of_the_open_data():
     """With its id, every setting, what it certifies and its final regret; audits have a file of their own."""
+    import pandas as pd
+
     results = Path(__file__).resolve().parents[3] / "paper" / "results"
     table = pd.read_csv(results / "runs.csv.gz", low_memory=False)
     manifest = Shipped(results).manifest()

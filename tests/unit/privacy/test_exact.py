@@ -13,7 +13,6 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import opendp.prelude as opendp
 import pytest
 from exact_laws import (
     CompiledCoins,
@@ -281,20 +280,21 @@ def test_answers_have_the_odds_of_epsilon_and_of_no_other(truth, d, epsilon):
 
 # --- OpenDP as oracle -------------------------------------------------------------------------------------
 
-opendp.enable_features("contrib")
-ONE_COUNT = opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64")
-
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.5, 60.0, 960.0, 959.9])
 @pytest.mark.parametrize("change", [1, 2, 3, 20])
 def test_opendp_certifies_the_same_privacy(scale, change):
     """Its maps round up, perhaps by more than one float; ours is the fraction itself, at or just below."""
+    import opendp.prelude as opendp
+
+    opendp.enable_features("contrib")
+    one_count = opendp.atom_domain(T="i64"), opendp.absolute_distance(T="i64")
     on_grid = Fraction(scale).limit_denominator(2**10)
     exactly = Fraction(scale) == on_grid
     epsilon, rho = change / on_grid, Fraction(change**2) / (2 * on_grid**2)  # Δ₁/t, Δ₂²/(2σ²)
     theirs = (
-        opendp.m.make_laplace(*ONE_COUNT, scale).map(change),
-        opendp.m.make_gaussian(*ONE_COUNT, scale).map(change),
+        opendp.m.make_laplace(*one_count, scale).map(change),
+        opendp.m.make_gaussian(*one_count, scale).map(change),
     )
     for ours, other in zip((epsilon, rho), theirs, strict=True):
         assert other == pytest.approx(float(ours), rel=1e-15)
