@@ -63,7 +63,8 @@ def bootstrap(values: Floats, of: Callable[[Floats], Floats] = np.asarray, seed:
     if n < 2:
         return Interval(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
     picks = np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))
-    times = np.stack([np.bincount(pick, minlength=n) for pick in picks]).astype(np.float64)
+    cells = (picks + n * np.arange(RESAMPLES)[:, None]).ravel()
+    times = np.bincount(cells, minlength=n * RESAMPLES).reshape(RESAMPLES, n).astype(np.float64)
     resampled = np.sort(of(np.einsum("rn,nc->rc", times, values) / n), axis=0)
     gap, slack = resampled - mean, 1e-12 * np.abs(resampled).max(axis=0)  # rounding breaks no tie
     z = ndtri(np.mean((gap < -slack) + 0.5 * (np.abs(gap) <= slack), axis=0))
