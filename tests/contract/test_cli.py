@@ -88,7 +88,7 @@ def test_a_small_run_then_the_same_again(cli, tmp_path):
     code, out, err = cli(*arguments, f"runtime.results={results}")
     assert (code, err) == (0, "")
     assert out.startswith("single: 4 runs computed, 0 loaded, ")
-    assert re.search(r"^two +[\d.,]+ +[\d.,]+ +1 +1 +per step +JDP +0 +2 +4$", out, re.MULTILINE)
+    assert re.search(r"^two +[\d.,]+ \([\d.,]+ to [\d.,]+\) +1 +1 +per step +JDP +0 +2 +4$", out, re.MULTILINE)
     assert out.count("nothing was learnt") == 1
     assert f"figure  {results}/figures/single.png and {results}/figures/single.pdf" in out
     assert (results / "figures" / "single.png").read_bytes().startswith(b"\x89PNG")

@@ -63,7 +63,7 @@ def test_the_report_has_every_algorithm_with_its_exponents(report):
         for (panel, name), of in regrets.items()
     ]
     words = report[0].read_text()
-    assert "of 3 runs after" in words and "ε = 2000 if a user is" in words
+    assert "of 3 runs after" in words and "ε = 2000 for a user added or removed" in words
 
 
 def test_exponents_are_fitted_to_every_run_and_have_an_interval():

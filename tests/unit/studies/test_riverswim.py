@@ -170,7 +170,7 @@ def test_every_cell_of_the_report(experiment, report):
     judged = judge(columns(experiment), ["fitted, shape only"])
     assert verdicts[1:] == [[sentence, *(of[sentence] for of in judged.values())] for sentence in SENTENCES]
     assert verdicts[3][3] == "fitted"  # that a larger ε has the smaller regret was put in
-    assert "correction is over all\n23 contrasts" in path.read_text()  # 10 each, and 3 of shape
+    assert "Holm's correction over all\n23 contrasts" in path.read_text()  # 10 each, and 3 of shape
 
 
 def test_a_panel_that_lacks_a_curve_is_not_judged(experiment):
