@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dpucbvi.mechanisms import TOO_MANY, add
+from dpucbvi.mechanisms import TOO_MANY, add_to
 from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.protocol import Floats, Ints
 
@@ -89,7 +89,6 @@ class BinaryTree(NamedTuple):
 
     t: Ints  # t[0]: releases so far
     cumulative: np.ndarray  # [i, counter]
-    new: np.ndarray  # scratch
 
     def seek(self, releases: int) -> None:
         """Set the index as it is after so many releases: no file is trusted with it."""
@@ -98,7 +97,7 @@ class BinaryTree(NamedTuple):
 
 def start(size: int, L: int, dtype: type = np.float64) -> BinaryTree:
     """The tree before its first release."""
-    return BinaryTree(np.zeros(1, np.int64), np.zeros((L, size), dtype), np.zeros(size, dtype))
+    return BinaryTree(np.zeros(1, np.int64), np.zeros((L, size), dtype))
 
 
 def next_noise(tree: BinaryTree, source: Any) -> tuple[np.ndarray, float]:
@@ -107,18 +106,11 @@ def next_noise(tree: BinaryTree, source: Any) -> tuple[np.ndarray, float]:
     t = tree.t[0]
     if t >> tree.cumulative.shape[0]:
         raise OverflowError(TOO_MANY)
-    fill(source, tree.new)
-    return close_block(tree.cumulative, t, tree.new), float(set_bits(t))
-
-
-def close_block(cumulative: np.ndarray, t: int, noise: np.ndarray) -> np.ndarray:
-    """The noise of the release at t, whose lowest block gets `noise`."""
-    closed, rest = cumulative[lowest_bit(t)], t & (t - 1)
-    if rest == 0:
-        closed[:] = noise
-    else:
-        add(cumulative[lowest_bit(rest)], noise, closed)
-    return closed
+    closed, rest = tree.cumulative[lowest_bit(t)], t & (t - 1)
+    fill(source, closed)
+    if rest:
+        add_to(closed, tree.cumulative[lowest_bit(rest)])
+    return closed, float(set_bits(t))
 
 
 def lowest_bit(t: int) -> int:
