@@ -82,10 +82,14 @@ def means(P: Floats, after: Ints, g: int, V: Floats, mean: Floats) -> None:
         if after.ndim == 3:  # known when compiled: the other branch is left out
             for row in range(rows):
                 mean[row] += P[d, row] * V[after[g, d, row]]
-        else:
-            V_s = V[d]  # a scalar, so that the compiler need not ask whether V and mean overlap
+        elif d % 2 == 1:  # two at a time, so that `mean` is read and written half as often
+            V_c, V_d = V[d - 1], V[d]  # scalars: the compiler need not ask whether V and mean overlap
             for row in range(rows):
-                mean[row] += P[d, row] * V_s
+                mean[row] = mean[row] + P[d - 1, row] * V_c + P[d, row] * V_d
+        elif d == D - 1:
+            V_d = V[d]
+            for row in range(rows):
+                mean[row] += P[d, row] * V_d
 
 
 def variances(P: Floats, after: Ints, g: int, V: Floats, mean: Floats, variance: Floats) -> None:
@@ -98,10 +102,15 @@ def variances(P: Floats, after: Ints, g: int, V: Floats, mean: Floats, variance:
             for row in range(rows):
                 V_s = V[after[g, d, row]]
                 variance[row] += P[d, row] * ((V_s - mean[row]) * (V_s - mean[row]))
-        else:
-            V_s = V[d]
+        elif d % 2 == 1:
+            V_c, V_d = V[d - 1], V[d]
             for row in range(rows):
-                variance[row] += P[d, row] * ((V_s - mean[row]) * (V_s - mean[row]))
+                far_c, far_d = V_c - mean[row], V_d - mean[row]
+                variance[row] = variance[row] + P[d - 1, row] * (far_c * far_c) + P[d, row] * (far_d * far_d)
+        elif d == D - 1:
+            V_d = V[d]
+            for row in range(rows):
+                variance[row] += P[d, row] * ((V_d - mean[row]) * (V_d - mean[row]))
 
 
 def next_gaps(next_gap: Callable[..., float], c: Any, N: Floats, gap: Floats) -> None:
@@ -161,9 +170,9 @@ def backward_bernstein(
     N, N_sas, R, after = counts
     Q, V, pi = values
     (H, pairs), G = Q.shape, len(N)
-    P, gap = np.zeros((len(N_sas), pairs)), np.zeros(V.shape[1])  # [D2] no gap at the last step
-    work, fixed = np.zeros((4, pairs)), np.zeros((2, pairs))
-    r, gap_mean, mean, variance = work[0], work[1], work[2], work[3]
+    work = np.zeros((7 + len(N_sas), pairs))  # in one piece: the memory for it is asked for once
+    r, gap_mean, mean, variance, fixed, P = work[0], work[1], work[2], work[3], work[4:6], work[7:]
+    gap = work[6, : V.shape[1]]  # [D2] none at the last step
     for h in range(H - 1, -1, -1):  # [Alg.1 L5]
         g = h % G
         if new_counts(h, H, G):

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpucbvi.protocol import Floats
 
-BLOCK = 256  # rows that are solved together
+BLOCK = 512  # rows that are solved together
 
 
 class Rows(NamedTuple):
