@@ -60,7 +60,7 @@ def next_words(state: Words, out: Words) -> None:
     """Fill `out` with the generator's next words (SFC64: Doty-Humphrey, PractRand) and advance its state."""
     a, b, c, counter = state[0], state[1], state[2], state[3]
     for i in range(out.size):
-        word = opaque(a + b + counter)  # else LLVM multiplies out the sums of eight words, which takes longer
+        word: Any = opaque(a + b + counter)  # else LLVM multiplies out sums of eight words: slower
         counter += np.uint64(1)
         a = b ^ (b >> np.uint64(11))
         b = c + (c << np.uint64(3))
