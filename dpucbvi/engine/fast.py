@@ -1,7 +1,6 @@
 """The fast engine: the compiled loop in chunks, with progress, checkpoints and a check of its LPs by cvxpy.
 
-Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk. (But
-for toeplitz with exact noise, which has all its releases in memory; mechanisms/square_root.py.)
+Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk.
 """
 
 import hashlib

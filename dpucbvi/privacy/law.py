@@ -25,11 +25,10 @@ are fractions, t_f and σ_f² rounded up to what the samplers take, the sums rou
 to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of real Gaussian noise, whose δ is
 known exactly (accounting.gaussian_delta). No μ is certified.
 
-Estimates that weigh noisy sums by reals (square_root.py) are made of the noisy integers, and so are
-post-processing too. Where users answer at random (one_question.py) there is no noise to add: their
-answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
-rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
-and the estimates rest on what they were rounded to.
+Where users answer at random (one_question.py) there is no noise to add: their answers come from exact coins
+(exact.response), tallies are integers, and estimates are made of these. Here ε is rounded down to a fraction
+that the coins take, the share of the two kinds of question to a multiple of 2^-30, and the estimates rest on
+what they were rounded to.
 
 The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs more, g is the largest even
 divisor of 1000 with which it fits. It depends on no data.
@@ -113,15 +112,13 @@ def reach(families: str, sensitivity: str, problem: Problem, G: int, clip: int |
 
 
 class Spent(NamedTuple):
-    """What a mechanism spends on an item: L and C; for exact noise C² as an integer, in units of 1/unit²."""
+    """What a mechanism spends on an item: L and C."""
 
     L: int
     C: float
-    square: int = 0
-    unit: int = 1
 
 
-ONCE = Spent(1, 1.0, 1)  # an item lies in one noisy sum
+ONCE = Spent(1, 1.0)  # an item lies in one noisy sum
 
 
 @dataclass(frozen=True)
@@ -173,7 +170,7 @@ class Gaussian:
         )
 
     def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
-        return exact_gaussian(self.epsilon, self.delta, user, spent.square, spent.unit)
+        return exact_gaussian(self.epsilon, self.delta, user, spent.L)
 
     def sum_bound(self, n: float, failure: float) -> float:
         """On the sum of noises of scale 1 whose weights have squares that sum to n."""
@@ -217,16 +214,15 @@ class ExactNoise(NamedTuple):
     most: int  # H for Laplace, V of sensitivity.py for Gaussian
     L: int
     delta: float
-    scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
+    scale: ByFamily  # t_f or σ_f², that of R in units of 1/g
     grid: int
-    unit: int = 1
     together: Fraction = Fraction(1)  # sensitivity.reached_together
 
     @property
     def scales(self) -> Scales:
         """b_f or σ_f as floats, that of R in units of 1: for E and for standard deviations."""
         N, M, R = (round_up(x) if self.delta == 0.0 else math.sqrt(x) for x in self.scale)
-        return Scales(N / self.unit, M / self.unit, R / (self.unit * self.grid))
+        return Scales(N, M, R / self.grid)
 
     def cost(self, replaced: bool) -> Fraction:
         """ε = Σ_f L Δ_f/t_f, or ρ = Σ_f L Δ_f²/(2σ_f²)."""
@@ -265,13 +261,13 @@ def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: in
     return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
 
 
-def exact_gaussian(epsilon: float, delta: float, user: Reach, L: int, unit: int = 1) -> ExactNoise:
-    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
+def exact_gaussian(epsilon: float, delta: float, user: Reach, L: int) -> ExactNoise:
+    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up."""
     rho = Fraction(zcdp_of_epsilon(epsilon, delta)) / user.together
     made = _exact(
         user.families, user.sensitivity, user.V, L, delta, lambda d2, share: L * d2 / (2 * share * rho)
     )
-    return made._replace(unit=unit, together=user.together)
+    return made._replace(together=user.together)
 
 
 def _exact(

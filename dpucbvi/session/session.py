@@ -62,8 +62,7 @@ class Publication(NamedTuple):
     """The last release: its integers as they left, and the noisy counts that they amount to.
 
     Integers are in the order of counts.as_counts, rewards in units of 1/`grid`; those of the local model are
-    tallies of answers, those of Toeplitz its weighted sums, those of Windows the symbols of the last batch by
-    window.
+    tallies of answers, those of Windows the symbols of the last batch by window.
     """
 
     number: int
