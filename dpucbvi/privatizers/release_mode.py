@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dpucbvi.counts import counters, shape_of
-from dpucbvi.errors import InputError
-from dpucbvi.privacy.certificate import SIMULATION, check_one_of
+from dpucbvi.errors import InputError, check_name
+from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
@@ -35,7 +35,7 @@ class ReleaseMode:
         return self.noise == "exact"
 
     def check_mode(self) -> None:
-        check_one_of("noise", self.noise, self.modes)
+        check_name("noise", self.noise, self.modes)
         if not self.exact and self.words is not SystemWords:
             raise InputError("words: has no effect on simulated noise; it is for noise=exact")
 
