@@ -210,12 +210,9 @@ class Session:
         An agent that is not made of plain settings (`dp.planner`, a bonus of your own) is handed over again.
         """
         session = cls._load(Path(folder).absolute(), agent)
-        try:
+        with session._or_closed():
             session._compare_with_log()
             session._settle()
-        except BaseException:
-            session.close()
-            raise
         return session
 
     @classmethod
@@ -227,11 +224,8 @@ class Session:
         a release of the log is in no later one, and the certificate stays what it is.
         """
         session = cls._load(Path(folder).absolute(), agent)
-        try:
+        with session._or_closed():
             session._recover()
-        except BaseException:
-            session.close()
-            raise
         return session
 
     @classmethod
