@@ -347,8 +347,7 @@ def _holds(run: Trace) -> dict[str, bool]:
     rising = len(k) > 0 and k[0] >= 1 and bool((np.diff(k) > 0).all())
     sizes = {"H": H, "S": S, "A": A, "K": int(k[-1]) if rising else 0}
     visited = run.N_sa.shape == run.Q.shape and bool((run.N_sa.sum(axis=(1, 2)) == sizes["K"]).all())
-    numbers = [run.noise_scale, run.E, about.get("least_K") or 0]
-    numbers += [about.get(key, 0) for key in ("seed", "uniform_regret")]
+    numbers = [run.noise_scale, run.E, *(about.get(key, 0) for key in ("seed", "uniform_regret"))]
     whole = "agent" not in about or {"agent", "privatizer", "mdp", *sizes} <= set(about)
     names = [about[key]["name"] for key in ("agent", "privatizer") if key in about]
     return {

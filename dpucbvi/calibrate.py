@@ -108,8 +108,6 @@ class Calibrated(NamedTuple):
     privatizer: Any
     found: Calibration
     runs: int
-    settings: dict[str, Any]  # of the runs
-    on: str  # which runs: environment, K, seeds
 
     def __str__(self) -> str:
         bonus, *confidence = self.found.choice
@@ -131,12 +129,6 @@ class Calibrated(NamedTuple):
         factors = ["bonus_factor", "confidence_factor"][: len(self.found.choice)]
         rows = [(*point, value) for point, value in self.found.objective.items()]
         return DataFrame(rows, columns=[*factors, "objective"])
-
-
-def chosen_on(environment: str, H: int, K: int, seeds: Sequence[int]) -> str:
-    """Which runs the factors were chosen on, in words."""
-    told = f"seeds {min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"seed {seeds[0]}"
-    return f"{environment}, H = {H}, K = {K}, {told}"
 
 
 def calibrate(
@@ -219,10 +211,9 @@ def calibrate(
         regret = run(mdp, *_with(agent, privatizer, factors), K=K, seed=seeds, **settings).regret
         points[factors] = objective(regret[:, -1])
     found = Calibration(type(agent).__name__, type(agent).__name__, points)
-    on = chosen_on(mdp.name, mdp.H, K, seeds)
     if ledger is not None:
-        ledger.note(f"factors {found.choice} of {found.agent}, chosen on {data or on}")
-    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds), settings, on)
+        ledger.note(f"factors {found.choice} of {found.agent}, chosen on {data or mdp.name}")
+    return Calibrated(*_with(agent, privatizer, found.choice), found, len(seeds))
 
 
 def _with(agent: Any, privatizer: Any, factors: Factors) -> tuple[Any, Any]:

@@ -6,13 +6,12 @@ The numbers are the privatizer's own (privacy/certificate.py). A privatizer of t
 (paper/PRIVACY.md); anybody else's declares them, and nothing here believes it more than that.
 """
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from dpucbvi import privatizers
-from dpucbvi.errors import InputError, whole
+from dpucbvi.errors import InputError, check_name, whole
 from dpucbvi.privacy.certificate import (
     HOW,
     READ,
@@ -21,7 +20,6 @@ from dpucbvi.privacy.certificate import (
     SIMULATION,
     Certificate,
     at_most,
-    check_one_of,
 )
 from dpucbvi.protocol import Problem
 from dpucbvi.simulate import certificate_of, check_privatizer
@@ -106,9 +104,6 @@ class Guarantee:
             plain[relation] = {key: value if math.isfinite(value) else None for key, value in numbers.items()}
         return {**plain, "assumptions": list(self.assumptions)}
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
     def __str__(self) -> str:
         if math.isinf(self.replace_one.epsilon):
             return "no privacy is certified"
@@ -148,7 +143,7 @@ def certify(
     Returns
     -------
     Guarantee
-        To print, and as `to_dict()` or `to_json()`.
+        To print, and as plain data by `to_dict()`.
 
     Raises
     ------
@@ -188,7 +183,7 @@ def guarantee(
     further: tuple[str, ...] = (),
 ) -> Guarantee:
     """A certificate in full; `further` are assumptions that the caller adds."""
-    check_one_of("privatizer.model", certificate.model, tuple(MODELS))
+    check_name("privatizer.model", certificate.model, MODELS)
     of_her = certificate.group(whole("per_person", per_person, 1))
     replaced, apart = (
         Measures(of_her.epsilon(relation), of_her.mu(relation), of_her.rho(relation))

@@ -8,7 +8,7 @@ a loss of high - low. `reward_range` of the MDP keeps (low, high).
 """
 
 import re
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def from_gymnasium(id: str, H: int, rewards: str = "deterministic") -> TabularMD
 
     See Also
     --------
-    to_gymnasium : The way back.
+    to_gymnasium : From an MDP to an environment of gymnasium.
 
     Examples
     --------
@@ -145,8 +145,7 @@ def to_gymnasium(mdp: TabularMDP, with_step: bool | None = None) -> Any:
     Returns
     -------
     gymnasium.Env
-        The environment. If its observation tells all that P and r depend on, it also has the table `P[s][a]`
-        and `initial_state_distrib` of gymnasium's toy-text environments, which `from_gymnasium` reads.
+        The environment.
 
     Raises
     ------
@@ -155,7 +154,7 @@ def to_gymnasium(mdp: TabularMDP, with_step: bool | None = None) -> Any:
 
     See Also
     --------
-    from_gymnasium : The way back, from a table of gymnasium to an MDP.
+    from_gymnasium : From a table of gymnasium to an MDP.
 
     Examples
     --------
@@ -190,8 +189,6 @@ def _environment() -> type:
             self.h, self.s = mdp.H, 0  # over, until it is reset
             name = re.sub(r"[^\w.-]+", "-", mdp.name) or "mdp"
             self.spec = EnvSpec(f"dpucbvi/{name}-v0", partial(to_gymnasium, mdp, with_step))
-            self.initial_state_distrib = np.zeros(self.observation_space.n)
-            self.initial_state_distrib[: mdp.S] = mdp.initial
 
         def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[int, dict[str, Any]]:
             super().reset(seed=seed)
@@ -213,30 +210,7 @@ def _environment() -> type:
         def _observation(self) -> int:
             return self.h * self.mdp.S + self.s if self.with_step else self.s
 
-        @cached_property
-        def P(self) -> dict[int, Any]:
-            if not (self.with_step or self.mdp.stationary):
-                raise AttributeError("P: it depends on the step, which is not observed")
-            return _table(self.mdp, self.mdp.H if self.with_step else 0)
-
     return TabularEnv
-
-
-def _table(mdp: TabularMDP, H: int) -> dict[int, Any]:
-    """P[s][a] = [(probability, s', mean reward, ends)]; s is h·S + s for the steps below H, or s if H = 0."""
-    S, table = mdp.S, {}
-    for h in range(max(H, 1)):
-        for s in range(S):
-            after = (h + 1) * S if H else 0
-            table[h * S + s] = {
-                a: [
-                    (float(mdp.P[h, s, a, i]), int(after + i), float(mdp.r[h, s, a]), h + 1 == H)
-                    for i in np.flatnonzero(mdp.P[h, s, a])
-                ]
-                for a in range(mdp.A)
-            }
-    over = {H * S + s: {a: [(1.0, H * S + s, 0.0, True)] for a in range(mdp.A)} for s in range(S)}
-    return {**table, **over} if H else table
 
 
 ENVIRONMENTS.add("gymnasium", from_gymnasium)

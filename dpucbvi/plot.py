@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpucbvi.errors import InputError, extra
+from dpucbvi.errors import InputError, check_name, extra
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import Certificate, rounded_up
 from dpucbvi.trace import Runs, Trace, none_learnt
@@ -59,8 +59,7 @@ def plot(
     True
     """
     for key, value in (("x", x), ("y", y)):
-        if value not in ("log", "linear"):
-            raise InputError(f"{key}: {value!r} is not accepted; it must be one of log, linear")
+        check_name(key, value, ("log", "linear"))
     named = {"": runs} if isinstance(runs, Runs) else runs
     if not (isinstance(named, Mapping) and named and all(isinstance(of, Runs) for of in named.values())):
         raise InputError(

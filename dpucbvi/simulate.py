@@ -38,7 +38,6 @@ from dpucbvi.protocol import (
     Algorithm,
     Counts,
     Episode,
-    Noise,
     Plan,
     Postprocess,
     Privatizer,
@@ -253,18 +252,8 @@ def _worked_out(
     postprocess: str | Postprocess,
     zero: float,
 ) -> Setup:
-    """The numbers of parts that fit together."""
-    G = 1 if agent.pooled else problem.H
-    noise, constants = _constants(agent, privatizer, problem, G, zero)
-    parts, certificate = (mdp, agent, privatizer), certificate_of(agent, privatizer, problem, G)
-    return Setup(*parts, problem, G, postprocess, zero, False, noise, constants, certificate, 2, 0)
-
-
-def _constants(
-    agent: Agent, privatizer: Privatizer, problem: Problem, G: int, zero: float
-) -> tuple[Noise, Any]:
-    """How large the noise is, and what the agent makes of it; InputError if it is too large for numbers."""
-    families = FAMILIES[privatizer.families]
+    """The numbers of parts that fit together; InputError if the noise is too large for numbers."""
+    G, families = 1 if agent.pooled else problem.H, FAMILIES[privatizer.families]
     noise = privatizer.noise_of(problem, G).widened(families.cells(problem.next_states), zero)
     if families.summed:
         noise = noise._replace(raw=RAW_SUMMED)
@@ -275,11 +264,13 @@ def _constants(
         check_number(f"privatizer: its {key}", value, lambda number: number >= 0.0, "a number >= 0")
     noise = noise._replace(scale=float(noise.scale), E=float(noise.E))
     try:
-        return noise, agent.constants(problem, noise)
+        constants = agent.constants(problem, noise)
     except OverflowError:  # of E², from ε = 1e-150 on
         raise InputError(
             "epsilon: the bonus of so much noise is not finite; a larger epsilon is needed"
         ) from None
+    parts, certificate = (mdp, agent, privatizer), certificate_of(agent, privatizer, problem, G)
+    return Setup(*parts, problem, G, postprocess, zero, False, noise, constants, certificate, 2, 0)
 
 
 def run_setup(

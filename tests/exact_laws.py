@@ -7,11 +7,14 @@ import numpy as np
 from scipy.stats import chi2
 
 from dpucbvi.counts import CENTRE, as_counts, statistics
-from dpucbvi.engine.exact import gaussian_draws, laplace_draws, one_response
+from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.exact import gaussian_draws, laplace_draws
 from dpucbvi.privacy import exact
 from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import laplace_from_words
 from dpucbvi.privacy.words import Words
+
+one_response = compiled(exact.response)
 
 
 class GaussianStream:

@@ -10,7 +10,6 @@ import numpy as np
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.blt import parameters
-from dpucbvi.mechanisms.square_root import stairs
 from dpucbvi.privatizers import Batches, Central, KaryTree, Local, Toeplitz
 from dpucbvi.protocol import Floats, Privatizer
 
@@ -62,18 +61,6 @@ def toeplitz(T: int) -> Floats:
     return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
 
 
-def square_root(T: int) -> Floats:
-    """B = √A: binom(2j, j)/4^j along its diagonals."""
-    b = [math.comb(2 * j, j) / 4**j for j in range(T)]
-    return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
-
-
-def on_stairs(T: int) -> Floats:
-    """B = A C⁻¹, C the square root with entries rounded to a multiple of 1/unit."""
-    unit = stairs(T).unit
-    return sums(T) @ np.linalg.inv(np.floor(square_root(T) * unit + 0.5) / unit)
-
-
 def noises(privatizer: Privatizer, T: int) -> Floats:
     """B of a privatizer; InputError for one that adds no noise to running sums."""
     match privatizer:
@@ -81,8 +68,6 @@ def noises(privatizer: Privatizer, T: int) -> Floats:
             return binary_tree(T)
         case KaryTree():
             return kary_tree(T, privatizer.k)
-        case Toeplitz(factorisation="square_root"):
-            return on_stairs(T)
         case Toeplitz():
             return toeplitz(T)
         case Local() | Batches():  # a new noise for every user, or batch

@@ -14,7 +14,7 @@ constants were reconstructed from papers that reuse this construction [D10]. `sc
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
@@ -61,31 +61,18 @@ def private_ucb_vi_constants(
     )
 
 
-class RawCountConstants(Protocol):
-    """What the bonus b = `root`/√D + `width`/D needs, here and in Private-UCB-PO."""
-
-    @property
-    def root(self) -> float: ...
-    @property
-    def width(self) -> float: ...
-    @property
-    def E1(self) -> float: ...
-    @property
-    def scale(self) -> float: ...
-
-
-def shifted(N: float, c: RawCountConstants) -> float:
-    """D = max(N̂ + E1, 1)."""
+def shifted(N: float, c: Any) -> float:
+    """D = max(N̂ + E1, 1); `c` has `root`, `width`, E1 and `scale`, here as in Private-UCB-PO."""
     return max(N + c.E1, 1.0)
 
 
-def bonus(D: float, c: RawCountConstants) -> float:
+def bonus(D: float, c: Any) -> float:
     """b times the scale."""
     return c.scale * (c.root / math.sqrt(D) + c.width / D)
 
 
 def raw_estimates(
-    c: RawCountConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
+    c: Any, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
 ) -> None:
     """P̃, r̃ and the bonus of every pair of step g; `b` has D first."""
     r, b = known[0], known[1]
@@ -96,9 +83,7 @@ def raw_estimates(
         r[row], b[row] = R[row] / b[row], bonus(b[row], c)
 
 
-def raw_count_step(
-    c: RawCountConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats
-) -> None:
+def raw_count_step(c: Any, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
     """Q, cut to [0, H-h+1], of every pair of one step."""
     r, b, most = known[0], known[1], float(H - h)
     for row in range(Q.size):

@@ -110,12 +110,6 @@ def count_terms(N: float, gap: float, c: UcbviBernsteinConstants) -> tuple[float
     return c.correction / max(N - c.less, 1.0), math.sqrt(c.next_value * gap / N)
 
 
-def bonus_2(N: float, variance: float, gap: float, c: UcbviBernsteinConstants) -> float:
-    """The three terms of bonus 2, times the scale."""
-    correction, next_value = count_terms(N, gap, c)
-    return c.scale * (variance_term(N, variance, c) + correction + next_value)
-
-
 def estimates_1(
     c: HoeffdingConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
 ) -> None:

@@ -76,20 +76,15 @@ def attack(setup: Setup, trials: int, rng: np.random.Generator) -> Bounded:
         first = [np.arange(n * width) for n in range(1, min(AT_ONCE, later) + 1)]
         some = np.unique(np.linspace(0, later - 1, LOOKED_AT).astype(np.int64))
         spread = (some[:, None] * width + np.arange(width)).ravel()
-        return [[*(_Of(count, at, one, other) for at in first), _Of(learn, spread, one, other)]]
+        return [[*(on_some(count, at, one, other) for at in first), on_some(learn, spread, one, other)]]
 
     return bounds_of(draw, scores, trials, setup.certificate.delta, False)[0]
 
 
-class _Of:
+def on_some(make: Callable[[Floats, Floats], Score], columns: Ints, one: Floats, other: Floats) -> Score:
     """A score of some of the policies."""
-
-    def __init__(self, make: Callable[[Floats, Floats], Score], columns: Ints, one: Floats, other: Floats):
-        self._columns, self._score = columns, make(one[:, columns], other[:, columns])
-        self.name = f"{self._score.name} of policies"
-
-    def __call__(self, seen: Floats) -> Floats:
-        return self._score(seen[:, self._columns])
+    score = make(one[:, columns], other[:, columns])
+    return Score(f"{score.name} of policies", lambda seen: score(seen[:, columns]))
 
 
 def policies(

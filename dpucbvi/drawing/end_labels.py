@@ -42,13 +42,10 @@ def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
     return placed
 
 
-def draw_end_labels(
-    axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL, tied: bool = True
-) -> None:
+def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A_LABEL) -> None:
     """Write the labels right of the axes, `points` apart, each with its marker and a grey line to its curve.
 
-    Where the ends of the curves are a crowd that such lines would only cross, the labels are not tied to them:
-    colour and marker say whose they are. They are the last to be drawn in a panel: once they are written, the
+    They are the last to be drawn in a panel: once they are written, the
     layout settles, and they are moved apart by what the axes' height then is.
     """
     written = [_write(axes, label) for label in labels]
@@ -65,9 +62,8 @@ def draw_end_labels(
     for label, texts, end, y in zip(labels, written, ends, places, strict=True):
         for text in texts:
             text.xy = (NAMES_AT, y)
-        if tied:
-            leader = [end[0] + 0.005, NAMES_AT - 0.02, NAMES_AT - 0.01 * bool(label.marker)], [end[1], y, y]
-            axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
+        leader = [end[0] + 0.005, NAMES_AT - 0.02, NAMES_AT - 0.01 * bool(label.marker)], [end[1], y, y]
+        axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
         if label.marker:
             hollow = {"markerfacecolor": "white", "markeredgecolor": label.colour} if label.hollow else {}
             look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER, **hollow}

@@ -31,7 +31,6 @@ from dpucbvi.protocol import Ints
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 HALF, LOW, SIZE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(2**32)
 FOUR, SIXTEEN, KEPT = np.uint64(4), np.uint64(PARTS), np.uint64(28)
-EXPAND = np.frombuffer(b"expand 32-byte k", "<u4")
 # DIGITS[i, j] is digit i of e^{-j/16}; the first one of j = MOST + 1 is 0, which no word is below.
 DIGITS = np.array([[digit(j, i) for j in range(MOST + 1)] + [0] for i in range(16)], dtype=np.uint64)
 # By the first 12 bits of a word, how many j ≥ 1 have a first digit above every such word.
@@ -83,7 +82,7 @@ def first_place(words: Words) -> int:
 @by_hand(words.refill)
 @jit
 def refill(words: Words) -> None:
-    """Put a new block behind the words that are left; from the system comes ChaCha20's key to it."""
+    """Put a new block behind the words that are left."""
     half, at = words.block.size // 2, first_place(words)
     at = at if at >= half else words.block.size
     for i in range(at, words.block.size):
@@ -91,51 +90,18 @@ def refill(words: Words) -> None:
     if words.generator.size > 0:
         next_words(words.generator, words.new)
     else:
-        key, done = np.empty(8, np.uint32), 0
-        while done < 32:
-            done += max(read(words.reader, key.ctypes.data + done, 32 - done), 0)
-        chacha20(key, words.block[half:])
+        done = 0
+        while done < words.new.nbytes:
+            done += max(read(words.reader, words.new.ctypes.data + done, words.new.nbytes - done), 0)
     words.at[0], words.at[1] = at - half, words.forks[0]
 
 
 @jit
-def chacha20(key: HalfWords, out: HalfWords) -> None:
-    """The first words of ChaCha20 with this key and nonce 0 (RFC 8439), 64 of its blocks side by side."""
-    x, start = np.empty((16, 64), np.uint32), np.zeros((16, 64), np.uint32)
-    for i in range(4):
-        start[i], start[4 + i], start[8 + i] = EXPAND[i], key[i], key[4 + i]
-    for first in range(0, out.size, x.size):
-        start[12] = np.arange(first // 16, first // 16 + 64)
-        x[:] = start
-        for _ in range(10):
-            for i in range(4):
-                quarter_round(x[i], x[4 + i], x[8 + i], x[12 + i])
-            for i in range(4):
-                quarter_round(x[i], x[4 + (i + 1) % 4], x[8 + (i + 2) % 4], x[12 + (i + 3) % 4])
-        for i in range(16):
-            for block in range(64):
-                out[first + 64 * i + block] = x[i, block] + start[i, block]
-
-
-@inlined
-def quarter_round(a: HalfWords, b: HalfWords, c: HalfWords, d: HalfWords) -> None:
-    for i in range(64):
-        A, B, C, D = a[i], b[i], c[i], d[i]
-        A = np.uint32(A + B)
-        D = rotated(D ^ A, 16)
-        C = np.uint32(C + D)
-        B = rotated(B ^ C, 12)
-        A = np.uint32(A + B)
-        D = rotated(D ^ A, 8)
-        C = np.uint32(C + D)
-        B = rotated(B ^ C, 7)
-        a[i], b[i], c[i], d[i] = A, B, C, D
-
-
-@inlined
-def rotated(x: Any, bits: int) -> Any:
-    x = np.uint32(x)
-    return np.uint32((x << bits) | (x >> (32 - bits)))
+def more(words: Words, at: int) -> int:
+    """Have the words from `at` on, and others behind them; returns where they then begin."""
+    words.at[0] = at
+    refill(words)
+    return words.at[0]
 
 
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
@@ -310,20 +276,6 @@ def within_part(b: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     return ZERO, at
 
 
-# --- answers ------------------------------------------------------------------------------------------
-
-
-@inlined
-def proposal(truth: Any, d: Any, n: Any, m: Any, words: HalfWords, at: int) -> tuple[Any, int]:
-    """One of the answers 0..d-1, all as likely; d if it is false and not kept. Kept is e^{-n/m} of these."""
-    answer, at = uniform_below(d, words, at)
-    if answer != truth:
-        kept, at = bernoulli_exp(ZERO, SIXTEEN * n, m, ZERO, words, at)
-        if not kept:
-            answer = d
-    return answer, at
-
-
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
@@ -352,9 +304,7 @@ def fill(scale: Any, words: Words, out: Ints) -> None:
     while i < out.size:
         value, after = draw(scale, words.block, at)
         if after > words.block.size:
-            words.at[0] = at
-            refill(words)
-            at = words.at[0]
+            at = more(words, at)
         else:
             out[i] = value
             at = after
@@ -374,29 +324,23 @@ def one_below(n: int, words: Words) -> Any:
     at = first_place(words)
     value, after = uniform_below(np.uint64(n), words.block, at)
     while after > words.block.size:
-        words.at[0] = at
-        refill(words)
-        at = words.at[0]
+        at = more(words, at)
         value, after = uniform_below(np.uint64(n), words.block, at)
     words.at[0] = after
     return np.int64(value)
 
 
-@by_hand(exact.response)
+@by_hand(exact.bernoulli_exp)
 @jit
-def one_response(truth: int, d: int, n: int, m: int, words: Words) -> Any:
-    """One of the answers 0..d-1: proposals, until one is kept."""
+def one_bernoulli_exp(n: int, m: int, words: Words) -> bool:
+    """True with probability e^{-n/m}, n and m at most 2^30 as those of an answer."""
     at = first_place(words)
-    while True:
-        value, after = proposal(np.uint64(truth), np.uint64(d), np.uint64(n), np.uint64(m), words.block, at)
-        if after > words.block.size:
-            words.at[0] = at
-            refill(words)
-            after = words.at[0]
-        elif value < np.uint64(d):
-            words.at[0] = after
-            return np.int64(value)
-        at = after
+    kept, after = bernoulli_exp(ZERO, SIXTEEN * np.uint64(n), np.uint64(m), ZERO, words.block, at)
+    while after > words.block.size:
+        at = more(words, at)
+        kept, after = bernoulli_exp(ZERO, SIXTEEN * np.uint64(n), np.uint64(m), ZERO, words.block, at)
+    words.at[0] = after
+    return kept
 
 
 def fill_families(words: Words, scale: Any, sizes: Ints, gaussian: bool, out: Ints, _k: int) -> int:

@@ -1,7 +1,6 @@
 """The fast engine: the compiled loop in chunks, with progress, checkpoints and a check of its LPs by cvxpy.
 
-Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk. (But
-for toeplitz with exact noise, which has all its releases in memory; mechanisms/square_root.py.)
+Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk.
 """
 
 import hashlib
@@ -51,7 +50,7 @@ from dpucbvi.engine.state import (
 )
 from dpucbvi.errors import InputError
 from dpucbvi.files import read_regular, replacing, write_private
-from dpucbvi.mdp import TabularMDP, Trajectory, uniforms_per_episode
+from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers.arrays import check_policy, has_take, take_of
@@ -72,7 +71,7 @@ class FastRun(NamedTuple):
 
     setup: Setup
     world: World
-    state: Any  # of the release
+    state: Any  # of the release; one of one's own, if that is not made of arrays
     private: Private
     memory: Memory
     record: Record
@@ -81,14 +80,8 @@ class FastRun(NamedTuple):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What a checkpoint holds, by name: all that changes during the run, but for indices."""
-        parts: dict[str, Any] = {
-            "state": self.state,
-            "private": self.private,
-            "memory": self.memory,
-            "record": self.record,
-            "sample": self.sample,
-        }
-        every = [pair for name, part in parts.items() for pair in arrays_of(name, part)]
+        parts = ("state", "private", "memory", "record", "sample")
+        every = [pair for name in parts for pair in arrays_of(name, getattr(self, name))]
         return {**{name: array for name, array in every if is_saved(name, array)}, "seconds": self.seconds}
 
 
@@ -150,7 +143,7 @@ def start(setup: Setup, seed: int) -> FastRun:
     values = first_values(ceiling, S, A, policy_is_random(setup))
     return FastRun(
         setup,
-        _world(mdp),
+        World(*mdp.positive, mdp.r, mdp.initial, optimal_values(mdp)[0][0], mdp.rewards == "bernoulli"),
         first_state(setup, seed),
         private,
         Memory(
@@ -244,7 +237,7 @@ def plan_part(run: FastRun) -> Part:
 def release_part(run: FastRun) -> Part:
     privatizer: Any = run.setup.privatizer
     if not has_take(privatizer):
-        return python_release(run.setup, run.state.release, run.memory, run.private)
+        return python_release(run.setup, run.state, run.memory, run.private)
     arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after)
     take = take_of(privatizer)
     release = release_of(take)
@@ -254,17 +247,11 @@ def release_part(run: FastRun) -> Part:
     return Part(boxed_callback(release, boxed).address, boxed)
 
 
-class OwnState(NamedTuple):
-    """The state of a release of one's own: the release itself."""
-
-    release: Any
-
-
 def first_state(setup: Setup, seed: int) -> Any:
     """The state of the release before the first user."""
     privatizer, start = setup.privatizer, (setup.problem, setup.G, privacy_stream(setup, seed))
     if not has_take(privatizer):
-        return OwnState(privatizer.release(*start))
+        return privatizer.release(*start)
     check_policy(privatizer, policy_is_random(setup))
     drawn = (compiled_draws,) if is_exact(privatizer) and isinstance(privatizer, AddedNoise) else ()
     return privatizer.start(*start, *drawn)  # type: ignore[attr-defined]
@@ -312,11 +299,6 @@ def _after(setup: Setup) -> Ints:
         return np.zeros(0, dtype=np.int64)
     G, S, A, D = setup.support.next.shape
     return np.ascontiguousarray(np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1))
-
-
-def _world(mdp: TabularMDP) -> World:
-    V_star = optimal_values(mdp)[0][0]
-    return World(*mdp.positive, mdp.r, mdp.initial, V_star, mdp.rewards == "bernoulli")
 
 
 def _no_record(episodes: Ints) -> Record:

@@ -7,16 +7,14 @@ of C says how much of the budget it costs, a row of B how large the noise of a r
     Laplace     ε = Σ_f L Δ_f/b_f,    L = the largest ℓ1 norm of a column of C
     Gaussian    μ² = Σ_f C² Δ_f²/σ_f²,  C = the largest ℓ2 norm of a column
 
-    binary       the Binary Mechanism of the paper       kary         a tree with k children and negative digits
-                                                         blt          √A approximated, in a few buffers
-    square_root  √A in integers, for exact noise
+    binary   the Binary Mechanism of the paper
+    kary     a tree with k children and negative digits
+    blt      √A approximated, in a few buffers
 
 A state is a tuple of arrays. `next_noise(state, source)` works out from integers which noises are new, draws
 into these (draws.fill), and returns the next row of B z with its Σ_j B_tj². It is a plain function: the
 reference engine calls it, the fast engine compiles it. The noise is floats from a seed, or integers from an
-exact source if the state was started with such a `dtype`. Where weights are real, a mechanism with exact noise
-has `next_estimate(state, source, sums)` instead, which takes the true running sums: integers are made noisy,
-and the estimates are made of these.
+exact source if the state was started with such a `dtype`; weights that are real, as those of blt, have floats.
 """
 
 from collections.abc import Callable
@@ -24,11 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from dpucbvi.protocol import Floats, Ints
-
 TOO_MANY = "there is noise for so many releases, not for more"
 Next = Callable[[Any, Any], tuple[np.ndarray, float]]
-NextEstimate = Callable[[Any, Any, Ints], tuple[Floats, float]]
 
 
 # --- loops that compile to the fastest code -------------------------------------------------------------------
@@ -44,12 +39,6 @@ def add_to(total: np.ndarray, part: np.ndarray) -> None:
     """total += part; not `add`, whose loop is slow where two of its arrays are one."""
     for c in range(total.size):
         total[c] += part[c]
-
-
-def add_multiple(total: np.ndarray, factor: int, part: np.ndarray) -> None:
-    """total += factor × part."""
-    for c in range(total.size):
-        total[c] += factor * part[c]
 
 
 def subtract_from(total: np.ndarray, part: np.ndarray) -> None:

@@ -57,13 +57,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.elementary import expm1, log1p
-from dpucbvi.errors import InputError, whole
+from dpucbvi.errors import whole
 from dpucbvi.mechanisms import TOO_MANY
 from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.protocol import Floats, Ints
 
 MARGIN = 1e-10  # by which a sensitivity is rounded up, relative; its own rounding is below 1e-12
-TOO_CLOSE = "{}: two of the numbers x are too close to each other to tell C"
 
 
 class Blt(NamedTuple):
@@ -71,6 +70,11 @@ class Blt(NamedTuple):
 
     x: tuple[float, ...]
     w: tuple[float, ...]
+
+    @property
+    def gaps(self) -> list[float]:
+        """1 - x_i, without rounding from x_i = 1/2 on; smallest first."""
+        return [1.0 - x for x in self.x]
 
 
 # x and w by the longest stream they are meant for, b_0 = Σ w = 1.
@@ -141,7 +145,6 @@ def parameters(T: int) -> Blt:
 
 def sensitivity(blt: Blt, T: int) -> float:
     """‖C‖ = (Σ_{j<T} c_j²)^½, rounded up: how far an item of ℓ2 norm 1 moves C x in ℓ2."""
-    whole("T", T, 1)
     v, r = inverse(blt)
     # Σ_{1≤j<T} of (y_l y_m)^j, by the gap of the product
     square = 1.0 / math.fsum(blt.w) ** 2 + math.fsum(
@@ -155,9 +158,7 @@ def sensitivity(blt: Blt, T: int) -> float:
 
 def error(blt: Blt, t: int) -> float:
     """‖B_t‖ = (Σ_{j<t} b_j²)^½: the standard deviation of release t for σ = 1."""
-    whole("t", t, 0)
-    g = _gaps(blt)
-    d = len(g)
+    g, d = blt.gaps, len(blt.x)
     return math.sqrt(
         math.fsum(blt.w[i] * blt.w[k] * _geometric(_gap(g[i], g[k]), t) for i in range(d) for k in range(d))
     )
@@ -165,7 +166,7 @@ def error(blt: Blt, t: int) -> float:
 
 def inverse(blt: Blt) -> tuple[list[float], list[float]]:
     """The gaps v_l = 1 - y_l and the weights r_l of c_j = Σ_l r_l (1 - v_l)^j, j ≥ 1."""
-    g, w = _gaps(blt), blt.w
+    g, w = blt.gaps, blt.w
     v, r = [0.0], [1.0 / math.fsum(w_i / g_i for w_i, g_i in zip(w, g, strict=True))]
     for low, high in pairwise(g):
         # In the gaps, s = Σ w_i/(g_i - v): from -∞ to +∞ between two neighbours
@@ -175,27 +176,10 @@ def inverse(blt: Blt) -> tuple[list[float], list[float]]:
             else:
                 high = middle
         zero = high if low in g else low
-        if zero in g:
-            raise ArithmeticError(TOO_CLOSE.format(blt))
         slope = math.fsum(w_i / (g_i - zero) ** 2 for w_i, g_i in zip(w, g, strict=True))  # -s'
         v.append(zero)
         r.append(1.0 / ((1.0 - zero) * zero * slope))
-    # c_1 = 1/b_0 - b_1/b_0² ties all of them together: numbers too close to each other are found out here
-    b_0, b_1 = math.fsum(w), math.fsum(w_i * x_i for w_i, x_i in zip(w, blt.x, strict=True))
-    c_1 = math.fsum(r_l * (1.0 - v_l) for r_l, v_l in zip(r, v, strict=True))
-    if abs(c_1 * b_0 - (1.0 - b_1 / b_0)) > MARGIN / 10.0:
-        raise ArithmeticError(TOO_CLOSE.format(blt))
     return v, r
-
-
-def _gaps(blt: Blt) -> list[float]:
-    """1 - x_i, without rounding from x_i = 1/2 on; smallest first."""
-    if not (len(blt.x) == len(blt.w) > 0 and all(0.0 < w < math.inf for w in blt.w)):
-        raise InputError(f"blt: {blt} is not accepted; it must have as many w > 0 as x")
-    falling = (1.0, *blt.x, 0.0)
-    if not all(a > b for a, b in pairwise(falling)):
-        raise InputError(f"blt: {blt} is not accepted; its x must fall and lie in (0, 1)")
-    return [1.0 - x for x in blt.x]
 
 
 def _gap(g: float, h: float) -> float:
@@ -233,7 +217,7 @@ class Buffers(NamedTuple):
 
 def start(size: int, blt: Blt, T: int) -> Buffers:
     """The buffers before the first of T releases."""
-    d = len(_gaps(blt))
+    d = len(blt.x)
     y, new, total = np.zeros((d, size)), np.zeros(size), np.zeros(size)
     x, w = np.array(blt.x), np.array(blt.w)
     return Buffers(np.zeros(1, np.int64), y, np.ones(d), np.zeros(1), x, w, new, total, T)

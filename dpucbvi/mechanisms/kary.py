@@ -69,8 +69,6 @@ from dpucbvi.protocol import Ints
 
 def kary_levels(T: int, k: int) -> int:
     """The smallest L with T ≤ (k^L - 1)/2: the levels of a tree for T releases."""
-    whole("T", T, 0)
-    check_base(k)
     L = 0
     while T > (k**L - 1) // 2:
         L += 1
@@ -91,8 +89,7 @@ def digits(t: int, k: int, L: int) -> list[int]:
 
 def most_terms(k: int, L: int) -> int:
     """hL: the largest number of noises in one release, that of t = (k^L - 1)/2."""
-    check_base(k)
-    return (k - 1) // 2 * whole("L", L, 0)
+    return (k - 1) // 2 * L
 
 
 def check_base(k: int) -> None:
@@ -116,8 +113,7 @@ class KaryTree(NamedTuple):
 
 def start(size: int, k: int, L: int, dtype: type = np.float64) -> KaryTree:
     """The tree before its first release."""
-    check_base(k)
-    S: np.ndarray = np.zeros((whole("L", L, 0), (k - 1) // 2 + 1, size), dtype)
+    S: np.ndarray = np.zeros((L, (k - 1) // 2 + 1, size), dtype)
     return KaryTree(np.zeros(L, np.int64), S, np.zeros(size, dtype), np.zeros(size, dtype))
 
 

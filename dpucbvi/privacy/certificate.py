@@ -22,12 +22,12 @@ proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on e
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpucbvi.counts import FAMILIES, Families
-from dpucbvi.errors import InputError, check_name, check_number, refused
+from dpucbvi.counts import FAMILIES
+from dpucbvi.errors import InputError, check_name, check_number
 from dpucbvi.privacy.accounting import (
     epsilon_of_zcdp,
     gaussian_epsilon,
@@ -36,7 +36,7 @@ from dpucbvi.privacy.accounting import (
     zcdp_of_gdp,
     zcdp_of_pure,
 )
-from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, ByFamily, l1, l2_squared
+from dpucbvi.privacy.sensitivity import SENSITIVITY_FACTOR, l1, l2_squared
 
 MARGIN = 1e-12
 LEAST = 1e-100  # ε, and δ unless it is 0: what is made of them stays a number
@@ -194,27 +194,6 @@ class Scales(NamedTuple):
 NOTHING = Scales(0.0, 0.0, 0.0)
 
 
-def laplace_scales(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> Scales:
-    """b_f = L Δ_f / (share_f ε), worked out exactly and rounded up."""
-    chosen = FAMILIES[families]
-    change = l1(chosen, H, SENSITIVITY_FACTOR[sensitivity] == 2)
-    return _scales(
-        chosen, change, lambda delta, share: round_up(L * delta / (share * Fraction(float(epsilon))))
-    )
-
-
-def gaussian_scales(mu: float, families: str, sensitivity: str, V: int, C: float) -> Scales:
-    """σ_f = C Δ_f / (μ √share_f), rounded up by a margin that covers the roundings of its formula."""
-    chosen = FAMILIES[families]
-    change = l2_squared(chosen, V, SENSITIVITY_FACTOR[sensitivity] == 2)
-    return _scales(chosen, change, lambda d2, share: C * math.sqrt(d2 / share) / mu * (1.0 + MARGIN))
-
-
-def _scales(families: Families, change: ByFamily, scale: Callable[[Fraction, Fraction], float]) -> Scales:
-    shares = (families.N, families.M, families.R)
-    return Scales(*(scale(d, share) if share else 0.0 for d, share in zip(change, shares, strict=True)))
-
-
 def laplace_certificate(model: str, families: str, H: int, L: int, scales: Scales) -> Certificate:
     """ε = Σ_f L Δ_f / b_f under both relations, worked out exactly and rounded up."""
 
@@ -276,8 +255,8 @@ def nothing_released(model: str) -> Certificate:
 def check_budget(epsilon: float, sensitivity: str, families: str, confidence_scale: float) -> None:
     """Raise InputError for what no privatizer accepts."""
     check_number("epsilon", epsilon, lambda epsilon: epsilon >= LEAST, f"a number >= {LEAST:g}")
-    check_one_of("sensitivity", sensitivity, tuple(SENSITIVITY_FACTOR))
-    check_one_of("families", families, tuple(FAMILIES))
+    check_name("sensitivity", sensitivity, SENSITIVITY_FACTOR)
+    check_name("families", families, FAMILIES)
     check_number("confidence_scale", confidence_scale, lambda scale: scale >= 0.0, "a number >= 0")
 
 
@@ -289,10 +268,3 @@ def check_delta(delta: float, pure: bool = False) -> None:
 
 def positive(value: float) -> bool:
     return value > 0.0
-
-
-def check_one_of(key: str, value: str, accepted: tuple[str, ...]) -> None:
-    if not (isinstance(value, str) and value.isprintable()):
-        raise refused(key, value, f"one of {', '.join(accepted)}")
-    if value not in accepted:
-        raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")

@@ -25,11 +25,10 @@ are fractions, t_f and σ_f² rounded up to what the samplers take, the sums rou
 to ε is not the shortest there is: for (1, 1e-6) σ is 7% larger than that of real Gaussian noise, whose δ is
 known exactly (accounting.gaussian_delta). No μ is certified.
 
-Estimates that weigh noisy sums by reals (square_root.py) are made of the noisy integers, and so are
-post-processing too. Where users answer at random (one_question.py) there is no noise to add: their
-answers come from exact coins (exact.response), tallies are integers, and estimates are made of these. Here ε is
-rounded down to a fraction that the coins take, the share of the two kinds of question to a multiple of 2^-30,
-and the estimates rest on what they were rounded to.
+Where users answer at random (one_question.py) there is no noise to add: their answers come from exact coins
+(exact.response), tallies are integers, and estimates are made of these. Here ε is rounded down to a fraction
+that the coins take, the share of the two kinds of question to a multiple of 2^-30, and the estimates rest on
+what they were rounded to.
 
 The grid is 1/1000. The samplers take t and σ² up to 2^30 only; where R needs more, g is the largest even
 divisor of 1000 with which it fits. It depends on no data.
@@ -76,9 +75,7 @@ from dpucbvi.privacy.certificate import (
     Certificate,
     Scales,
     gaussian_certificate,
-    gaussian_scales,
     laplace_certificate,
-    laplace_scales,
 )
 from dpucbvi.privacy.exact import LARGEST, discrete_gaussian, discrete_laplace, parts
 from dpucbvi.privacy.laplace import Words as Words64
@@ -113,15 +110,13 @@ def reach(families: str, sensitivity: str, problem: Problem, G: int, clip: int |
 
 
 class Spent(NamedTuple):
-    """What a mechanism spends on an item: L and C; for exact noise C² as an integer, in units of 1/unit²."""
+    """What a mechanism spends on an item: L and C."""
 
     L: int
     C: float
-    square: int = 0
-    unit: int = 1
 
 
-ONCE = Spent(1, 1.0, 1)  # an item lies in one noisy sum
+ONCE = Spent(1, 1.0)  # an item lies in one noisy sum
 
 
 @dataclass(frozen=True)
@@ -135,13 +130,18 @@ class Laplace:
     variance: ClassVar[float] = 2.0  # of noise of scale 1
 
     def scales(self, user: Reach, spent: Spent) -> Scales:
-        return laplace_scales(self.epsilon, user.families, user.sensitivity, user.H, spent.L)
+        """b_f = L Δ_f/(share_f ε), worked out exactly and rounded up."""
+        budget = Fraction(float(self.epsilon))
+        change = l1(FAMILIES[user.families], user.H, SENSITIVITY_FACTOR[user.sensitivity] == 2)
+        return Scales(*_by_share(user, change, lambda d, share: round_up(spent.L * d / (share * budget))))
 
     def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
         return laplace_certificate(model, user.families, user.H, spent.L, scales)
 
     def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
-        return exact_laplace(self.epsilon, user.families, user.sensitivity, user.H, spent.L)
+        """t_f = L Δ_f/(share_f ε), rounded up."""
+        budget = Fraction(float(self.epsilon))
+        return _exact(user, user.H, spent.L, 0.0, lambda d, share: spent.L * d / (share * budget))
 
     def sum_bound(self, n: float, failure: float) -> float:
         """On the sum of n noises of scale 1, exceeded with probability `failure` at most."""
@@ -164,8 +164,12 @@ class Gaussian:
     variance: ClassVar[float] = 1.0
 
     def scales(self, user: Reach, spent: Spent) -> Scales:
+        """σ_f = C Δ_f/(μ √share_f), rounded up by a margin that covers the roundings of its formula."""
         mu, C = gaussian_mu(self.epsilon, self.delta), spent.C * math.sqrt(user.together)
-        return gaussian_scales(mu, user.families, user.sensitivity, user.V, C)
+        change = l2_squared(FAMILIES[user.families], user.V, SENSITIVITY_FACTOR[user.sensitivity] == 2)
+        return Scales(
+            *_by_share(user, change, lambda d2, share: C * math.sqrt(d2 / share) / mu * (1.0 + MARGIN))
+        )
 
     def certificate(self, model: str, user: Reach, spent: Spent, scales: Scales) -> Certificate:
         return gaussian_certificate(
@@ -173,7 +177,10 @@ class Gaussian:
         )
 
     def exact_noise(self, user: Reach, spent: Spent) -> "ExactNoise":
-        return exact_gaussian(self.epsilon, self.delta, user, spent.square, spent.unit)
+        """σ_f² = L Δ_f²/(2 share_f ρ), rounded up."""
+        rho = Fraction(zcdp_of_epsilon(self.epsilon, self.delta)) / user.together
+        made = _exact(user, user.V, spent.L, self.delta, lambda d2, share: spent.L * d2 / (2 * share * rho))
+        return made._replace(together=user.together)
 
     def sum_bound(self, n: float, failure: float) -> float:
         """On the sum of noises of scale 1 whose weights have squares that sum to n."""
@@ -217,16 +224,15 @@ class ExactNoise(NamedTuple):
     most: int  # H for Laplace, V of sensitivity.py for Gaussian
     L: int
     delta: float
-    scale: ByFamily  # t_f or σ_f², in units of 1/unit, that of R in units of 1/(unit·g)
+    scale: ByFamily  # t_f or σ_f², that of R in units of 1/g
     grid: int
-    unit: int = 1
     together: Fraction = Fraction(1)  # sensitivity.reached_together
 
     @property
     def scales(self) -> Scales:
         """b_f or σ_f as floats, that of R in units of 1: for E and for standard deviations."""
         N, M, R = (round_up(x) if self.delta == 0.0 else math.sqrt(x) for x in self.scale)
-        return Scales(N / self.unit, M / self.unit, R / (self.unit * self.grid))
+        return Scales(N, M, R / self.grid)
 
     def cost(self, replaced: bool) -> Fraction:
         """ε = Σ_f L Δ_f/t_f, or ρ = Σ_f L Δ_f²/(2σ_f²)."""
@@ -259,38 +265,23 @@ class ExactNoise(NamedTuple):
         return kind(Words._make(source), scale, np.array([n for *_, n in released]), self.delta > 0.0)
 
 
-def exact_laplace(epsilon: float, families: str, sensitivity: str, H: int, L: int) -> ExactNoise:
-    """t_f = L Δ_f/(share_f ε), rounded up."""
-    budget = Fraction(float(epsilon))
-    return _exact(families, sensitivity, H, L, 0.0, lambda d, share: L * d / (share * budget))
-
-
-def exact_gaussian(epsilon: float, delta: float, user: Reach, L: int, unit: int = 1) -> ExactNoise:
-    """σ_f² = L Δ_f²/(2 share_f ρ), rounded up; where sums are weighted, L is Σ weights², in units of 1/unit."""
-    rho = Fraction(zcdp_of_epsilon(epsilon, delta)) / user.together
-    made = _exact(
-        user.families, user.sensitivity, user.V, L, delta, lambda d2, share: L * d2 / (2 * share * rho)
-    )
-    return made._replace(unit=unit, together=user.together)
-
-
 def _exact(
-    families: str,
-    sensitivity: str,
-    most: int,
-    L: int,
-    delta: float,
-    scale: Callable[[Fraction, Fraction], Fraction],
+    user: Reach, most: int, L: int, delta: float, scale: Callable[[Fraction, Fraction], Fraction]
 ) -> ExactNoise:
-    chosen = FAMILIES[families]
-    shares = (chosen.N, chosen.M, chosen.R)
     for grid in GRIDS:
-        change = _change(families, most, delta, SENSITIVITY_FACTOR[sensitivity] == 2, grid)
-        wanted = [scale(d, share) if d else Fraction(0) for d, share in zip(change, shares, strict=True)]
+        change = _change(user.families, most, delta, SENSITIVITY_FACTOR[user.sensitivity] == 2, grid)
+        wanted = _by_share(user, change, scale)
         if max(wanted) <= LARGEST:
-            rounded = (round_up_to(x, LARGEST) if x else x for x in wanted)
-            return ExactNoise(families, most, L, delta, ByFamily(*rounded), grid)
+            rounded = (round_up_to(x, LARGEST) if x else Fraction(0) for x in wanted)
+            return ExactNoise(user.families, most, L, delta, ByFamily(*rounded), grid)
     raise InputError("epsilon: exact noise has no scale as large as this; a larger epsilon is needed")
+
+
+def _by_share(user: Reach, change: ByFamily, scale: Callable[[Fraction, Fraction], Any]) -> list[Any]:
+    """The scale of every family, of how far a user moves it and its share; 0 if it is not released."""
+    families = FAMILIES[user.families]
+    shares = families.N, families.M, families.R
+    return [scale(d, share) if share else 0.0 for d, share in zip(change, shares, strict=True)]
 
 
 def _change(families: str, most: int, delta: float, replaced: bool, grid: int) -> ByFamily:

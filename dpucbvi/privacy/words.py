@@ -6,13 +6,12 @@ same order, even if they take turns on one source. A word has 32 bits because ne
 needs fewer.
 
     SeededWords   numpy's SFC64 from a named stream: repeats, so its noise hides nothing from who knows the seed
-    SystemWords   the operating system's cryptographic generator: nothing to publish, nothing to repeat. In
-                  compiled code a block of words is ChaCha20's, with 256 bits of the system's as its key
+    SystemWords   the operating system's cryptographic generator: nothing to publish, nothing to repeat
 
 What was read ahead before a fork is the parent's: the child reads words of its own.
 
 Formal guarantees: none of its own. What exact.py proves holds for uniform independent words; SystemWords gives
-them as far as the operating system's generator and ChaCha20 are secure, SeededWords for simulations only.
+them as far as the operating system's generator is secure, SeededWords for simulations only.
 """
 
 import ctypes
@@ -28,7 +27,7 @@ from dpucbvi.protocol import Ints
 
 HalfWords = NDArray[np.uint32]
 
-BLOCK = 8192  # words read at a time; a multiple of 1024 for ChaCha20
+BLOCK = 8192  # words read at a time
 FORKS: Ints = np.zeros(1, np.int64)  # how often this process and those above it were forked
 
 

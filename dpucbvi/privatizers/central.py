@@ -83,7 +83,7 @@ class Central(PrintedOrder, OverTime):
         An item lies in L nodes, so that its column has ℓ1 norm L and ℓ2 norm √L.
         """
         L = levels(T + 1)
-        return Spent(L, math.sqrt(L), L)
+        return Spent(L, math.sqrt(L))
 
     def terms(self, T: int) -> float:
         return float(levels(T + 1))

@@ -66,7 +66,7 @@ class KaryTree(OverTime):
     def spent(self, T: int) -> Spent:
         """An item lies in one block of every level."""
         L = kary.kary_levels(T, self.k)
-        return Spent(L, math.sqrt(L), L)
+        return Spent(L, math.sqrt(L))
 
     def terms(self, T: int) -> float:
         return float(kary.most_terms(self.k, kary.kary_levels(T, self.k)))

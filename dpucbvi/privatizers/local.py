@@ -137,37 +137,24 @@ class LocalRandomizer:
         return sigma + snapped(self.scale * self._stream.draw(len(sigma)))
 
 
-class LocalServer:
-    """The server's side: sums what the users send [Sec.5.2 (2), (3)]."""
-
-    def __init__(self, size: int):
-        self.sum = np.zeros(size)
-        self.users = 0
-
-    def receive(self, sigma_tilde: Floats) -> Floats:
-        self.sum += sigma_tilde
-        self.users += 1
-        return self.sum.copy()
-
-
 class BothSides:
-    """A user's statistics go to her randomizer, and only what it returns to the server."""
+    """A user's statistics go to her randomizer; the server sums what it returns [Sec.5.2 (2), (3)]."""
 
     def __init__(self, shape: Shape, randomizer: LocalRandomizer, families: str, unit_sd: float):
         self._shape, self._families, self._unit_sd = shape, FAMILIES[families], unit_sd
         self._sent = self._families.released(*shape)
-        self._user, self._server = randomizer, LocalServer(self._sent.stop - self._sent.start)
+        self._user, self._users, self.sum = randomizer, 0, np.zeros(counters(*shape))
 
     def release(self, user: User) -> Floats:
         G, S, A, D = self._shape
         sigma = statistics(user, G, S, A, self._families, D=D)
-        released = np.zeros(len(sigma))
-        released[self._sent] = self._server.receive(self._user.perturb(sigma[self._sent]))
-        return released
+        self.sum[self._sent] += self._user.perturb(sigma[self._sent])
+        self._users += 1
+        return self.sum.copy()
 
     @property
     def sd(self) -> Floats:
-        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._server.users))
+        return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._users))
 
 
 def order_local(problem: Problem, epsilon: float, constant: float) -> float:

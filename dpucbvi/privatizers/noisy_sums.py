@@ -21,7 +21,7 @@ import numpy as np
 from dpucbvi.confidence import SHARE, Bounds, bound_to_E
 from dpucbvi.counts import FAMILIES, Counting, Families, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.mechanisms import Next, NextEstimate
+from dpucbvi.mechanisms import Next
 from dpucbvi.privacy.certificate import NOTHING, Certificate, Scales, check_budget, nothing_released, positive
 from dpucbvi.privacy.draws import Draws, seeded
 from dpucbvi.privacy.law import (
@@ -202,22 +202,6 @@ def running_sums(next_noise: Next) -> Take:
             return False
         noise, variance = next_noise(state.mechanism, state.source)
         add_noise(state.sum, noise, state.counting.first, noisy.counts)
-        noisy.sd[:] = state.unit_sd * math.sqrt(variance)
-        return True
-
-    return take
-
-
-def estimated_sums(next_estimate: NextEstimate) -> Take:
-    """The release of running sums as the estimates that a mechanism makes of noisy integers."""
-
-    def take(state: RunningSums, t: int, user: User, noisy: Noisy) -> bool:
-        add_user(state.counting, state.sum, user)
-        if t % state.every:
-            return False
-        first, end = state.counting.first, state.counting.end
-        estimates, variance = next_estimate(state.mechanism, state.source, state.sum[first:end])
-        noisy.counts[first:end] = estimates
         noisy.sd[:] = state.unit_sd * math.sqrt(variance)
         return True
 

@@ -3,20 +3,18 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dpucbvi.counts import counters, shape_of
-from dpucbvi.errors import InputError
-from dpucbvi.privacy.certificate import SIMULATION, check_one_of
+from dpucbvi.errors import InputError, check_name
+from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
 from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
 from dpucbvi.protocol import Ints, Noisy, Problem, Release, Shape, User, cut_to_unit
-
-MODES = (SIMULATION, "exact")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +28,14 @@ class ReleaseMode:
     noise: str = SIMULATION
     words: type[WordSource] = field(default=SystemWords, repr=False)  # not a setting: never by config
 
+    modes: ClassVar[tuple[str, ...]] = (SIMULATION, "exact")
+
     @property
     def exact(self) -> bool:
         return self.noise == "exact"
 
     def check_mode(self) -> None:
-        check_one_of("noise", self.noise, MODES)
+        check_name("noise", self.noise, self.modes)
         if not self.exact and self.words is not SystemWords:
             raise InputError("words: has no effect on simulated noise; it is for noise=exact")
 

@@ -28,7 +28,6 @@ from dpucbvi.counts import (
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
-from dpucbvi.mechanisms.square_root import StairSums, estimate
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import windows
@@ -37,12 +36,11 @@ from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import SHARES, OneQuestion, may_ask, question, released
 from dpucbvi.privatizers.release_mode import to_grid
-from dpucbvi.privatizers.toeplitz import Toeplitz
 from dpucbvi.privatizers.windows import Windows
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
 # What each takes part with, and the version of what it stores: another one cannot go on with it.
-VERSIONS: dict[type, int] = {Batches: 1, Windows: 1, Central: 1, KaryTree: 1, Toeplitz: 1, OneQuestion: 1}
+VERSIONS: dict[type, int] = {Batches: 1, Windows: 1, Central: 1, KaryTree: 1, OneQuestion: 1}
 MAY_STAY_OPEN = (Batches, Windows, OneQuestion)  # sessions without a K
 NOISES = {BinaryTree: ("t", "cumulative"), KaryNoise: ("digits", "S")}  # what changes during a stream
 
@@ -118,23 +116,11 @@ class NoisySums:
         released = self._release.release(User(nobody, nobody, np.zeros(0), no_policy, nobody))
         assert released is not None, "a batch has ended"
         self.counts = self.base + released
-        return self._stairs.y.copy() if self._stairs else self._published.copy()
-
-    @property
-    def _stairs(self) -> Any:
-        """The running sums of Toeplitz, which publishes other integers than its estimates."""
-        mechanism = getattr(self.state, "mechanism", None)
-        return mechanism if isinstance(mechanism, StairSums) else None
+        return self._published.copy()
 
     def replay(self, integers: Ints) -> Floats:
         """The counts that the next published integers amount to, without the truth behind them."""
-        if not self._stairs:
-            counts = integers.astype(np.float64)
-        else:
-            self._stairs.t[0] += 1
-            self._stairs.y[:] = integers
-            counts = np.zeros(self.size)
-            counts[self.state.counting.first : self.state.counting.end] = estimate(self._stairs)
+        counts = integers.astype(np.float64)
         rows = self._setup.G * self._setup.problem.S * self._setup.problem.A
         counts[-rows:] /= self.grid
         return counts if self._filling else self.base + counts
@@ -157,7 +143,7 @@ class NoisySums:
             found = {"total": state.total, "variance": state.variance}
         else:
             noise = state.mechanism
-            found = {"sum": state.sum, **{name: getattr(noise, name) for name in NOISES.get(type(noise), ())}}
+            found = {"sum": state.sum, **{name: getattr(noise, name) for name in NOISES[type(noise)]}}
         found |= {"counts": self.counts, "base": self.base}
         return {name: array.reshape(-1, array.shape[-1]) for name, array in found.items()}
 
@@ -169,9 +155,6 @@ class NoisySums:
             which = range(len(array)) if old is None else np.flatnonzero((array != old).any(axis=1))
             rows += [Row(name, int(i), array[i]) for i in which]
             self._shadow[name] = array.copy()
-        if self._stairs:
-            t = int(self._stairs.t[0])
-            rows += [Row(name, t, getattr(self._stairs, name)[t]) for name in ("s", "s_hat")]
         return rows
 
     def load(self, stored: dict[tuple[str, int], bytes], first: int, batch: int) -> None:
@@ -182,12 +165,6 @@ class NoisySums:
             for i in range(len(array)):
                 if (name, i) in stored:
                     array[i] = np.frombuffer(stored[name, i], array.dtype)
-        if self._stairs:
-            self._stairs.t[0] = batch - first
-            for t in range(1, batch - first + 1):
-                for name in ("s", "s_hat"):
-                    kept = getattr(self._stairs, name)
-                    kept[t] = np.frombuffer(stored[name, t], kept.dtype)
 
 
 class NoisyWindows(NoisySums):

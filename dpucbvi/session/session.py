@@ -62,8 +62,7 @@ class Publication(NamedTuple):
     """The last release: its integers as they left, and the noisy counts that they amount to.
 
     Integers are in the order of counts.as_counts, rewards in units of 1/`grid`; those of the local model are
-    tallies of answers, those of Toeplitz its weighted sums, those of Windows the symbols of the last batch by
-    window.
+    tallies of answers, those of Windows the symbols of the last batch by window.
     """
 
     number: int
@@ -211,12 +210,9 @@ class Session:
         An agent that is not made of plain settings (`dp.planner`, a bonus of your own) is handed over again.
         """
         session = cls._load(Path(folder).absolute(), agent)
-        try:
+        with session._or_closed():
             session._compare_with_log()
             session._settle()
-        except BaseException:
-            session.close()
-            raise
         return session
 
     @classmethod
@@ -228,11 +224,8 @@ class Session:
         a release of the log is in no later one, and the certificate stays what it is.
         """
         session = cls._load(Path(folder).absolute(), agent)
-        try:
+        with session._or_closed():
             session._recover()
-        except BaseException:
-            session.close()
-            raise
         return session
 
     @classmethod

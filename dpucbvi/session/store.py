@@ -17,6 +17,7 @@ import os
 import secrets
 import sqlite3
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -163,7 +164,7 @@ class Log:
         if not self.path.is_file():
             raise InputError(f"log: {self.path} is not there, and without it no session may go on")
         with self.path.open("rb+") as file:
-            file.truncate(_line_start(file, file.seek(0, os.SEEK_END)))
+            file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
 
     def lines(self) -> Iterator[Line]:
         """Every release, one at a time; InputError for a file that is not this session's, or was changed."""
@@ -172,17 +173,15 @@ class Log:
             yield from map(self._parsed, file)
 
     def last(self) -> Line | None:
-        """The last release, read from the end: a log may be larger than memory."""
+        """The last release; one line is in memory at a time, for a log may be larger than that."""
         with self.path.open("rb") as file:
-            begin = self._check_header(file)
-            at = _line_start(file, file.seek(0, os.SEEK_END) - 1)
-            file.seek(at)
-            return None if at < begin else self._parsed(file.readline())
+            self._check_header(file)
+            lines = deque(file, maxlen=1)
+        return self._parsed(lines[0]) if lines else None
 
-    def _check_header(self, file: BinaryIO) -> int:
+    def _check_header(self, file: BinaryIO) -> None:
         if file.readline() != self._header.encode():
             raise InputError(f"log: {self.path} is not the log of this session")
-        return file.tell()
 
     def _parsed(self, text: bytes) -> Line:
         try:
@@ -194,16 +193,3 @@ class Log:
         if line.checksum != checksum:
             raise InputError(f"log: release {number} of {self.path} is not as it was written")
         return line
-
-
-def _line_start(file: BinaryIO, end: int) -> int:
-    """Where the last line before `end` begins, read backwards."""
-    at = end
-    while at > 0:
-        step = min(at, 65_536)
-        file.seek(at - step)
-        found = file.read(step).rfind(b"\n")
-        if found >= 0:
-            return at - step + found + 1
-        at -= step
-    return 0

@@ -23,7 +23,7 @@ from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.sources import PACKAGE
 from experiments.lab.experiment import described
 from experiments.lab.process import few
-from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, nearest, takes
+from experiments.lab.settings import MISSING, RUN_KEYS, arguments, closest, nearest
 
 CONF = PACKAGE.parent / "conf"
 ABOUT_RUNS = ("arms", "grid", "runs", "seed", *RUN_KEYS)
@@ -72,7 +72,7 @@ def privatizers(noise: str = "") -> list[str]:
     """The names of all privatizers of the door that certify something, or of those with exact noise."""
     offered = [name for name in PRIVATIZERS if hasattr(dpucbvi, PRIVATIZERS[name].__name__)]
     private = [name for name in offered if name != "non_private"]
-    return [name for name in private if not noise or takes("privatizer", name, "noise")]
+    return [name for name in private if not noise or noise in getattr(PRIVATIZERS[name], "modes", ())]
 
 
 OmegaConf.register_new_resolver("privatizers", privatizers, replace=True)  # ${privatizers:} in conf/exp

@@ -34,7 +34,6 @@ from dpucbvi.errors import InputError
 from dpucbvi.files import PRIVATE, clear_leftovers
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import SIMULATION, Certificate
-from dpucbvi.privatizers.toeplitz import BLT
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
 from dpucbvi.sources import PACKAGE, code
@@ -53,7 +52,7 @@ ID_LENGTH = 16
 YOUNGER: dict[str, dict[str, Any]] = {
     "agent": {"cap": "H", "minimum": True, "anyway": False},
     "privatizer": {
-        **{"families": "paper", "every": 1, "noise": SIMULATION, "factorisation": BLT},
+        **{"families": "paper", "every": 1, "noise": SIMULATION},
         **{"per_epsilon": False, "symbols": False},
     },
     "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},

@@ -202,7 +202,7 @@ def test_sensitivity_names():
     with pytest.raises(KeyError):
         SENSITIVITY_FACTOR["add_remove"]
     for privatizer in (dp.Central, dp.Local):
-        with pytest.raises(dp.InputError, match=r"^sensitivity: add_remove is not accepted; it must be one of"):
+        with pytest.raises(dp.InputError, match=r"^sensitivity: 'add_remove' is not one of"):
             privatizer(1.0, sensitivity="add_remove")
 
 

@@ -153,7 +153,7 @@ NO_POLICY = {
 }
 BAD_PARTS = {
     "epsilon: -1 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=-1),
-    "sensitivity: replace-one is not accepted; it must be one of paper, replace_one": (
+    "sensitivity: 'replace-one' is not one of paper, replace_one": (
         lambda: dp.Central(epsilon=1, sensitivity="replace-one")
     ),
     "confidence_scale: -1 is not accepted; it must be a number >= 0": (

@@ -7,13 +7,21 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.agents.plans import next_gaps
-from dpucbvi.agents.ucbvi import REFINED, bonus_2, hoeffding_constants, next_gap, ucbvi_bernstein_constants
+from dpucbvi.agents.ucbvi import (
+    REFINED,
+    count_terms,
+    hoeffding_constants,
+    next_gap,
+    ucbvi_bernstein_constants,
+    variance_term,
+)
 from dpucbvi.simulate import episodes, set_up
 
 
 def bonus(N, P, V, gap, constants):
     """Bonus 2 of one pair, from P̂ and the V and min{...} of the next step."""
-    return bonus_2(N, P @ (V - P @ V) ** 2, P @ gap, constants)
+    terms = variance_term(N, P @ (V - P @ V) ** 2, constants), *count_terms(N, P @ gap, constants)
+    return constants.scale * sum(terms)
 
 
 def gaps_after(counts, constants):

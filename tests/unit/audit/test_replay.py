@@ -46,7 +46,7 @@ def test_the_loss_is_the_certified_one_for_every_privatizer_of_the_registry(name
 
 @pytest.mark.parametrize("name", privatizers("exact"))
 def test_exact_noise_is_replayed_too(name):
-    losses, audit = found(made(name, **SETTINGS, noise="exact", factorisation="square_root"))
+    losses, audit = found(made(name, **SETTINGS, noise="exact"))
     assert audit.certificate.noise == "release" and not audit.caught
     for one in losses.values():
         assert 0.9 * one.declared < one.found <= one.declared * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""MDPs as environments of gymnasium: its own checker, exact values, and the way back through from_gymnasium."""
+"""MDPs as environments of gymnasium: its own checker, and exact values."""
 
 import warnings
 
@@ -53,14 +53,6 @@ def test_the_mean_return_of_a_policy_is_its_exact_value(mdp, with_step):
     sums = returns(mdp, pi, with_step, seed=5)
     assert p_value(sums, exact) > FALSE_ALARM
     assert p_value(sums, mdp.initial @ dp.optimal_values(mdp)[0][0]) < FALSE_ALARM
-
-
-def test_with_the_step_the_way_back_has_the_same_values():
-    """Also of an MDP that depends on h: the states are pairs (h, s), and r is divided by its largest entry."""
-    back = dp.from_gymnasium(dp.to_gymnasium(RANDOM), H=RANDOM.H)
-    assert back.stationary and back.S == (RANDOM.H + 1) * RANDOM.S
-    V = dp.optimal_values(back)[0] * RANDOM.r.max()
-    np.testing.assert_allclose(V[0, : RANDOM.S], dp.optimal_values(RANDOM)[0][0])
 
 
 def test_bad_use_is_one_line():

@@ -99,6 +99,13 @@ def test_norms_of_streams_too_long_to_sum(T):
 def test_the_table():
     for length, blt in TABLE.items():
         assert math.fsum(blt.w) == pytest.approx(1.0, abs=1e-15)
+        falling = (1.0, *blt.x, 0.0)
+        assert all(a > b for a, b in pairwise(falling)) and all(w > 0.0 for w in blt.w)
+        assert len(blt.x) == len(blt.w)
+        v, r = inverse(blt)  # c_1 = 1/b_0 - b_1/b_0² ties all of them: it tells x too close to each other
+        c_1 = math.fsum(r_l * (1.0 - v_l) for r_l, v_l in zip(r, v, strict=True))
+        b_1 = math.fsum(w * x for w, x in zip(blt.w, blt.x, strict=True))
+        assert abs(c_1 - (1.0 - b_1)) < MARGIN / 10.0 and not set(v) & set(blt.gaps)
         assert parameters(length) is blt and parameters(length // 10 + 1) is blt
     for bad in (0, -1, 10**9 + 1, 2.5):
         with pytest.raises(InputError):

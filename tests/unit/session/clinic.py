@@ -19,7 +19,6 @@ PRIVATIZERS = {
     "gaussian windows": dp.Windows(5.0, delta=1e-6, first=100, pooled=200, noise="exact"),
     "central": dp.Central(5.0, every=3, noise="exact"),
     "kary": dp.KaryTree(5.0, every=3, noise="exact"),
-    "toeplitz": dp.Toeplitz(5.0, every=3, factorisation="square_root", noise="exact"),
     "one question": dp.OneQuestion(3.0, first=20, noise="exact"),
 }
 

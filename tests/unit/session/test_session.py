@@ -29,7 +29,6 @@ SEEDED = {
     "gaussian windows": dp.Windows(500.0, delta=1e-6, first=5000, pooled=10_000, **EAGER, **LOUD),
     "central": dp.Central(500.0, **LOUD),
     "kary": dp.KaryTree(500.0, every=3, **LOUD),
-    "toeplitz": dp.Toeplitz(500.0, every=2, factorisation="square_root", **LOUD),
     "one question": dp.OneQuestion(30.0, first=10, **LOUD),
 }
 
