@@ -395,9 +395,9 @@ class Windows(AddedNoise):
     pooled: int = 1500
     zero: float = 3.0
     power: float = 5.0
-    z: float = 4.0
+    z: float = 5.0
     tolerance: float = 0.15
-    theta: float = 0.1
+    theta: float = 0.025
     confidence_scale: float = 1.0
 
     take = staticmethod(take)
