@@ -42,7 +42,7 @@ import numpy as np
 
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.protocol import Floats, Setup
+from dpucbvi.protocol import Floats, Ints, Setup
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
@@ -134,44 +134,36 @@ def compare(task: Task) -> Answer:
 
 def _compare(task: Task) -> Answer:
     settings, seed, stored = settings_of(task.run.config), task.run.config["seed"], task.run.trace
-    K = task.run.config["K"]
+    answer = Answer(task.arms, 0, task.run.config["K"], 0, NOT_COMPARED)
     if task.episodes == 0:
-        return Answer(task.arms, 0, K, 0, NOT_COMPARED)
+        return answer
     setup = assemble(settings)
     if task.run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
         wrong = "env: the MDP is not the one that was run (another SHA-256)"
-        return Answer(task.arms, 0, K, 0, DIFFERENT, wrong)
+        return answer._replace(grade=DIFFERENT, wrong=wrong)
+    near = stored.episodes[stored.episodes <= task.episodes]
     if settings.audits:
         fresh = audit_run(setup, seed, settings.attack)
-        found = leaves(stored.checks)
-        return Answer(task.arms, K, K, len(found), *grade_of_checks(found, leaves(fresh.checks)))
-    if settings.engine.name == "reference":
-        fresh = run_setup(setup, seed, "reference")
+        ours, theirs = leaves(stored.checks), leaves(fresh.checks)
+    elif settings.engine.name == "reference":
+        ours, theirs = along(stored, near), along(run_setup(setup, seed, "reference"), near)
     else:
         fresh = _start_of(setup._replace(lp_checks=0), seed, task.episodes)
-    points = int((stored.episodes <= task.episodes).sum())
-    grade, wrong = grade_of(stored, fresh, task.episodes)
-    if grade != DIFFERENT and points < min(POINTS + 1, len(stored.episodes)):
+        ours, theirs = along(stored, near), along(fresh, near)
+    grade, wrong = grade_of(ours, theirs)
+    if grade != DIFFERENT and len(near) < min(POINTS + 1, len(stored.episodes)):
         grade = NOT_COMPARED
-    return Answer(task.arms, task.episodes, K, points * len(NUMBERS), grade, wrong)
+    return answer._replace(episodes=task.episodes, numbers=len(ours), grade=grade, wrong=wrong)
 
 
-def grade_of(stored: Trace, fresh: Trace, episodes: int) -> tuple[str, str]:
-    """How alike two traces are up to this episode, and the first number that differs."""
-    near = stored.episodes <= episodes
-    at = np.searchsorted(fresh.episodes, stored.episodes[near])
-    grade = EQUAL
-    for key in PER_EPISODE:
-        ours, theirs = getattr(stored, key)[near], getattr(fresh, key)[at]
-        if np.array_equal(ours, theirs):
-            continue
-        close = np.isclose(ours, theirs, rtol=ROUNDING, atol=0.0) if key == "regret" else ours == theirs
-        if not close.all():
-            i = int(np.argmin(close))
-            where = f"{key} after episode {stored.episodes[i]:,}"
-            return DIFFERENT, f"{where}: {ours[i]} ships, {theirs[i]} computed"
-        grade = ROUNDED
-    return grade, ""
+def along(trace: Trace, episodes: Ints) -> dict[str, int | float]:
+    """The numbers of a trace after these episodes, each with its place."""
+    at = np.searchsorted(trace.episodes, episodes)
+    return {
+        f"{key} after episode {episode:,}": number
+        for key in NUMBERS
+        for episode, number in zip(trace.episodes[at].tolist(), getattr(trace, key)[at].tolist(), strict=True)
+    }
 
 
 def leaves(tree: Any, at: str = "") -> dict[str, Any]:
@@ -182,8 +174,8 @@ def leaves(tree: Any, at: str = "") -> dict[str, Any]:
     return {key: leaf for name, part in inside for key, leaf in leaves(part, f"{at} {name}".strip()).items()}
 
 
-def grade_of_checks(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:
-    """How alike the numbers of two audits are."""
+def grade_of(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:
+    """How alike these numbers are, and the first that differs."""
     apart = [key for key in stored if stored[key] != fresh.get(key)]
     for key in apart:
         ours, theirs = stored[key], fresh.get(key)

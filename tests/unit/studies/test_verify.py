@@ -103,11 +103,11 @@ def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys
 
 def test_the_numbers_of_audits_are_graded_too():
     stored = {"hits": 3, "bound": 0.1}
-    assert verify.grade_of_checks(stored, {**stored}) == ("equal", "")
-    assert verify.grade_of_checks(stored, {**stored, "bound": 0.1 + 1e-16})[0] == "equal to rounding"
-    assert verify.grade_of_checks(stored, {**stored, "bound": 0.1001})[0] == "different"
-    assert verify.grade_of_checks(stored, {**stored, "hits": 4})[0] == "different"
-    assert verify.grade_of_checks(stored, {"hits": 3})[0] == "different"
+    assert verify.grade_of(stored, {**stored}) == ("equal", "")
+    assert verify.grade_of(stored, {**stored, "bound": 0.1 + 1e-16})[0] == "equal to rounding"
+    assert verify.grade_of(stored, {**stored, "bound": 0.1001})[0] == "different"
+    assert verify.grade_of(stored, {**stored, "hits": 4})[0] == "different"
+    assert verify.grade_of(stored, {"hits": 3})[0] == "different"
     assert verify.leaves({"found": [{"bound": 0.5, "hits": 3}]}) == {"found 0 bound": 0.5, "found 0 hits": 3}
 
 
