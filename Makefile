@@ -36,7 +36,7 @@ figures: $(VENV) ## redraw the figures and rewrite the tables from the stored ru
 smoke: $(VENV) ## recompute one run of DP-UCBVI and compare it with the stored one: under 2 minutes
 	$(BIN)/python experiments/verify.py literal/jdp_eps1
 
-verify: $(VENV) ## recompute one seed of every arm, as far as 10 minutes go, and compare it with the stored runs
+verify: $(VENV) ## recompute one seed of every arm and compare it with the stored run: 10 minutes
 	$(BIN)/python experiments/verify.py
 
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
