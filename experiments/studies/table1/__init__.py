@@ -189,7 +189,7 @@ def _half(table: Table, row: Row, model: str) -> list[str]:
     if bound is None:
         return [NA] * (1 + len(table.environments))
     cells = [regret_cell(table.find(row, model, env)) for env in table.environments]
-    return [bound.text().replace("*", "\\*"), *cells]
+    return [bound.text.replace("*", "\\*"), *cells]
 
 
 def _lower_half(table: Table, row: Row, model: str) -> list[str]:
@@ -197,7 +197,7 @@ def _lower_half(table: Table, row: Row, model: str) -> list[str]:
     bound = row.bound(model)
     assert bound is not None
     sizes = [table.sizes(env)._replace(epsilon=table.epsilon) for env in table.environments]
-    return [bound.text(), *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
+    return [bound.text, *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
 
 
 def _ranks(m: Measurement) -> str:
@@ -220,7 +220,7 @@ def in_order(experiment: StoredExperiment) -> Rows:
         assert bound is not None
         ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
         agrees = "yes" if all(m.in_order for m in found) else "no"
-        made.append((row.name, model, bound.text(), ranks, agrees if row.printed else "-"))
+        made.append((row.name, model, bound.text, ranks, agrees if row.printed else "-"))
     return made
 
 
@@ -231,7 +231,7 @@ def _record(m: Measurement) -> dict[str, object]:
     ranks = {"rank_bound": m.rank_bound, "rank_measured": m.rank_measured}
     return {
         **{"agent": m.row.agent, "name": m.row.name, "model": m.model, "bonus": m.row.bonus},
-        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text(), "environment": m.env},
+        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text, "environment": m.env},
         **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
         **{key: f"{value:.1f}" for key, value in numbers.items()},
         **ranks,
