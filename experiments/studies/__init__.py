@@ -51,7 +51,6 @@ class Study(NamedTuple):
     table: Callable[[StoredExperiment], Rows] = finals
     report: Callable[[StoredExperiment, Path, Stored], list[Path]] | None = None  # writes files into a folder,
     folder: str = "results"  # which is this one of paper/
-    needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
     points: int = 120  # of every run's trace, in the file that ships (lab/shipped.py)
     ships_state: bool = False  # it draws N_sa and Q of the last episode, and they ship too
     caption: Callable[[StoredExperiment], str] = written_caption  # what stands beside the figure, not in it

@@ -239,4 +239,4 @@ def _record(m: Measurement) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, in_order, write, folder="tables", needs=("calibrate_table1", "table1_private"))
+STUDY = Study(draw, in_order, write, folder="tables")
