@@ -95,7 +95,7 @@ class Publisher:
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
             appendix: with_parts(appendix.read_text("utf-8"), generated),
-            arguments: with_parts(arguments.read_text("utf-8"), privacy.parts(self.find("audit"))),
+            arguments: with_parts(arguments.read_text("utf-8"), {"bounds": privacy.bounds()}),
         }
         for path, text in texts.items():
             path.write_text(text, "utf-8")
