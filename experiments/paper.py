@@ -61,11 +61,8 @@ class Publisher:
         raise InputError(f"{name}: neither shipped nor stored in {self.store.folder}")
 
     def write(self, experiment: StoredExperiment) -> list[Path]:
-        made, written = study(experiment.study), list[Path]()
-        if made.report is not None:
-            folder = self.paper / made.folder
-            folder.mkdir(parents=True, exist_ok=True)
-            written += made.report(experiment, folder, self.find)
+        made = study(experiment.study)
+        written = made.report(experiment, self.paper / made.folder, self.find)
         if keeps_figure(experiment.name, experiment.study):
             self.captions[experiment.name] = caption(experiment)
             written += keep_figure(experiment, self.paper / "figures")

@@ -1,8 +1,8 @@
 """The audit: of every privatizer what it declares, and what a replay and attacks have found of it."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import markdown, write_csv, write_page
+from experiments.studies.shared.tables import markdown
 
 TITLES = {
     "small": "The smallest problems: H = 1, S = 2, A = 1",
@@ -204,11 +204,11 @@ def _leaks(made: list[Row]) -> str:
     return f"{sum(one.found > one.declared for one in found)} of {len(found)}"
 
 
-def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[Path]:
-    """audit.md for readers, audit.csv for programs."""
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
+    """The findings by panel, and how small a defect of the noise is caught."""
     made = rows(experiment)
     tables = {
-        title: [line for row in made if row.arm.panel == panel for line in _lines(row, row.name)]
+        title: [HEADER, *(line for row in made if row.arm.panel == panel for line in _lines(row, row.name))]
         for panel, title in TITLES.items()
     }
     defects = [
@@ -217,25 +217,24 @@ def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[
         if row.checks.get("defect_attack") is not None
         or (row.checks.get("defect_replay") is not None and not row.broken)
     ]
-    page = write_page(
-        folder,
-        "audit",
-        experiment,
-        tables="\n\n".join(f"## {title}\n\n{markdown(HEADER, inside)}" for title, inside in tables.items()),
-        defects=markdown(DEFECTS, defects),
+    return {
+        "tables": "\n\n".join(f"## {title}\n\n{markdown(inside)}" for title, inside in tables.items()),
+        "defects": markdown([DEFECTS, *defects]),
         **summary(made),
-    )
-    return [page, write_csv(folder / "audit.csv", (line for row in made for line in _records(row)))]
+    }
 
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{abs(100.0 * share):.2g}%"
 
 
-def _records(row: Row) -> list[dict[str, object]]:
-    checks = row.checks
-    about = {"arm": row.arm.key, "panel": row.arm.panel, "name": row.name, "broken": checks["broken"] or ""}
-    return [{**about, "delta": checks["delta"], "claimed": row.claimed, **asdict(one)} for one in row.findings]
+def records(experiment: StoredExperiment) -> Iterator[dict[str, object]]:
+    """A line for every finding."""
+    for row in rows(experiment):
+        broken = row.checks["broken"] or ""
+        about = {"arm": row.arm.key, "panel": row.arm.panel, "name": row.name, "broken": broken}
+        about |= {"delta": row.checks["delta"], "claimed": row.claimed}
+        yield from ({**about, **asdict(one)} for one in row.findings)
 
 
-STUDY = Study(draw, table, report)
+STUDY = Study(draw, table, parts, records)

@@ -51,4 +51,4 @@ def bounds() -> str:
         noise = privatizer.noise_of(FIGURE, FIGURE.H)
         share = f"{noise.E / papers:.2g}" if noise.proven else ""
         lines.append((name, order, f"{noise.E:,.0f}", share, "proved" if noise.proven else "does not hold"))
-    return markdown(HEADER, lines)
+    return markdown([HEADER, *lines])

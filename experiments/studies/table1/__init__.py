@@ -5,7 +5,6 @@ paper/tables/table1.{md,csv} have the table.
 """
 
 from math import log10
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import in_thousands, markdown, write_csv, write_page
+from experiments.studies.shared.tables import in_thousands, markdown
 from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
 from experiments.studies.table1.measurements import (
     MODELS,
@@ -89,25 +88,25 @@ def _legend(table: Table) -> list[Line2D]:
     ]
 
 
-def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
-    """The table for readers and for programs, with the part on factors if +exp=calibrate_table1 is stored."""
+def parts(experiment: StoredExperiment, stored: Stored) -> dict[str, object]:
+    """The table for readers, with the parts on factors and on small ε if their experiments are stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
-    small_rows = table1_private.table(small) if small else []
     factors = factors_rows(table, chosen(calibrated)) if calibrated else []
-    page = write_page(
-        folder,
-        "table1",
-        experiment,
-        runs=table.runs,
-        epsilon=table.epsilon,
-        environments=environments_text(table),
-        bounds=markdown(bounds_header(table), bounds_rows(table)),
-        small=markdown(small_rows[0], small_rows[1:]) if small_rows else "(not shipped yet)",
-        orders=markdown(orders_header(table), orders_rows(table)),
-        factors=markdown(["System", "Model", *names], factors),
-    )
-    return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+    return {
+        "runs": table.runs,
+        "epsilon": table.epsilon,
+        "environments": environments_text(table),
+        "bounds": markdown([bounds_header(table), *bounds_rows(table)]),
+        "small": markdown(table1_private.table(small)) if small else "(not shipped yet)",
+        "orders": markdown([orders_header(table), *orders_rows(table)]),
+        "factors": markdown([["System", "Model", *names], *factors]),
+    }
+
+
+def records(experiment: StoredExperiment) -> list[dict[str, object]]:
+    """The table for programs."""
+    return [_record(m) for m in tabulate(experiment).measurements]
 
 
 # --- cells ---------------------------------------------------------------------------------------------------
@@ -239,4 +238,4 @@ def _record(m: Measurement) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, in_order, write, folder="tables")
+STUDY = Study(draw, in_order, parts, records, folder="tables")
