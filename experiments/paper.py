@@ -20,15 +20,9 @@ from experiments.lab.compose import experiments
 from experiments.lab.process import parser, print_errors, take
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
-from experiments.studies import caption, draw, keeps_figure, study
+from experiments.studies import caption, draw, draw_files, drawn, keeps_figure, study
 from experiments.studies.artifact.conf import check_index
-from experiments.studies.artifact.figures import (
-    SUMMARY,
-    keep_figure,
-    keep_summary,
-    summary_caption,
-    write_captions,
-)
+from experiments.studies.artifact.figures import SUMMARY, draw_summary, summary_caption, write_captions
 
 
 class Publisher:
@@ -65,7 +59,7 @@ class Publisher:
         written = made.report(experiment, self.paper / made.folder, self.find)
         if keeps_figure(experiment.name, experiment.study):
             self.captions[experiment.name] = caption(experiment)
-            written += keep_figure(experiment, self.paper / "figures")
+            written += draw_files(partial(drawn, experiment), self.paper / "figures", experiment.name)
         return written
 
     def write_summary(self) -> list[Path]:
@@ -74,7 +68,7 @@ class Publisher:
         if river is None or mechanisms is None:
             return []
         self.captions[SUMMARY] = summary_caption(river)
-        return keep_summary(river, mechanisms, self.paper / "figures")
+        return draw_files(partial(draw_summary, river, mechanisms), self.paper / "figures", SUMMARY)
 
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
