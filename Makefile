@@ -42,7 +42,7 @@ verify: $(VENV) ## recompute one seed of every arm and compare it with the store
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
 	$(BIN)/python experiments/ship.py; shipped=$$?; $(BIN)/python experiments/paper.py && exit $$shipped
 
-page: $(VENV) ## the results as one HTML file, results/page/index.html
+page: $(VENV) ## every curve to zoom and compare, one HTML file, results/page/index.html
 	$(BIN)/python experiments/page.py
 
 docs: .venv/.docs ## the site, results/site/index.html, without a warning or a broken link: about a minute
