@@ -68,7 +68,7 @@ def write(paper: Path, folder: Path) -> None:
 
 
 def macros(command: str, texts: dict[str, str], other: str = "") -> str:
-    r"""A LaTeX command that gives the text of a name, as \result{name}; `other` for names that are not there."""
+    r"""A LaTeX command that gives the text of a name, as \result{name}; `other` for any other name."""
     lines = [
         f"\\expandafter\\def\\csname {command}@{name}\\endcsname{{{in_latex(v)}}}" for name, v in texts.items()
     ]
