@@ -36,13 +36,13 @@ figures: $(VENV) ## redraw the figures and rewrite the tables from the stored ru
 smoke: $(VENV) ## recompute one run of DP-UCBVI and compare it with the stored one: under 2 minutes
 	$(BIN)/python experiments/verify.py literal/jdp_eps1
 
-verify: $(VENV) ## recompute one seed of every arm, as far as 10 minutes go, and compare it with the stored runs
+verify: $(VENV) ## recompute one seed of every arm and compare it with the stored run: 10 minutes
 	$(BIN)/python experiments/verify.py
 
 ship: $(VENV) ## put results/ into paper/results, then redraw and rewrite all of paper/
 	$(BIN)/python experiments/ship.py; shipped=$$?; $(BIN)/python experiments/paper.py && exit $$shipped
 
-page: $(VENV) ## the results as one HTML file, results/page/index.html
+page: $(VENV) ## every curve to zoom and compare, one HTML file, results/page/index.html
 	$(BIN)/python experiments/page.py
 
 docs: .venv/.docs ## the site, results/site/index.html, without a warning or a broken link: about a minute

@@ -13,41 +13,25 @@ if __name__ == "__main__":
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
 import json
-import multiprocessing
-from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import ExitStack
 from functools import cache, partial
-from graphlib import TopologicalSorter
 
 from dpucbvi.errors import InputError
 from experiments.lab.compose import experiments
 from experiments.lab.process import parser, print_errors, take
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
-from experiments.studies import Study, caption, draw, keeps_figure, names, study
+from experiments.studies import caption, draw, draw_files, drawn, keeps_figure, study
 from experiments.studies.artifact.conf import check_index
-from experiments.studies.artifact.figures import (
-    SUMMARY,
-    keep_figure,
-    keep_summary,
-    summary_caption,
-    write_captions,
-)
+from experiments.studies.artifact.figures import SUMMARY, draw_summary, summary_caption, write_captions
 
 
 class Publisher:
-    """Shipped results in, paper/ out; every experiment is loaded once and drawn once.
+    """Shipped results in, paper/ out; every experiment is loaded once and drawn once."""
 
-    `drawers` draw the kept figures while this process goes on; `drawings` waits for them. Without drawers it
-    draws them itself.
-    """
-
-    def __init__(self, results: Path, paper: Path, drawers: Executor | None = None) -> None:
+    def __init__(self, results: Path, paper: Path) -> None:
         self.store, self.shipped = Store(results), Shipped(paper / "results")
         self.paper, self.figures = paper, results / "figures"
         self.load = cache(self.shipped.load_experiment)
-        self.drawers, self.drawings = drawers, dict[str, Callable[[], list[Path]]]()
         self.captions: dict[str, str] = {}
 
     def all_names(self) -> list[str]:
@@ -55,7 +39,7 @@ class Publisher:
         return list(dict.fromkeys([*experiments(), *self.shipped.experiments(), *self.store.experiments()]))
 
     def publish(self, name: str) -> list[Path]:
-        """Write what is kept of one experiment, and order its figures; the files, in the order of writing."""
+        """Write what is kept of one experiment; the files, in the order of writing."""
         if name in self.shipped.experiments():
             check_index(name, self.load(name))
             return self.write(self.load(name))
@@ -72,11 +56,10 @@ class Publisher:
 
     def write(self, experiment: StoredExperiment) -> list[Path]:
         made = study(experiment.study)
-        written = self.report(experiment, made)
+        written = made.report(experiment, self.paper / made.folder, self.find)
         if keeps_figure(experiment.name, experiment.study):
             self.captions[experiment.name] = caption(experiment)
-            job = partial(keep_figure, experiment, self.paper / "figures")
-            self.drawings[experiment.name] = job if self.drawers is None else self.drawers.submit(job).result
+            written += draw_files(partial(drawn, experiment), self.paper / "figures", experiment.name)
         return written
 
     def write_summary(self) -> list[Path]:
@@ -85,7 +68,7 @@ class Publisher:
         if river is None or mechanisms is None:
             return []
         self.captions[SUMMARY] = summary_caption(river)
-        return keep_summary(river, mechanisms, self.paper / "figures")
+        return draw_files(partial(draw_summary, river, mechanisms), self.paper / "figures", SUMMARY)
 
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
@@ -103,7 +86,7 @@ class Publisher:
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
             appendix: with_parts(appendix.read_text("utf-8"), generated),
-            arguments: with_parts(arguments.read_text("utf-8"), privacy.parts(self.find("audit"))),
+            arguments: with_parts(arguments.read_text("utf-8"), {"bounds": privacy.bounds()}),
         }
         for path, text in texts.items():
             path.write_text(text, "utf-8")
@@ -119,46 +102,17 @@ class Publisher:
 
         return write_data(map(self.load, self.shipped.experiments()), self.paper / "results")
 
-    def report(self, experiment: StoredExperiment, made: Study) -> list[Path]:
-        if made.report is None:
-            return []
-        folder = self.paper / made.folder
-        folder.mkdir(parents=True, exist_ok=True)
-        return made.report(experiment, folder, self.find)
-
     def find(self, name: str) -> StoredExperiment | None:
         return self.load(name) if name in self.shipped.experiments() else None
 
 
-def in_order(chosen: Iterable[str]) -> list[str]:
-    """The same names, each after those that its study needs."""
-    chosen = list(chosen)
-    needs = {name: _needs(name) if name in names() else () for name in chosen}
-    graph = {name: [other for other in needs[name] if other in chosen] for name in chosen}
-    return list(TopologicalSorter(graph).static_order())
-
-
-def _needs(name: str) -> tuple[str, ...]:
-    try:
-        return study(name).needs
-    except Exception:  # told when the step is taken that draws it
-        return ()
-
-
 def main() -> None:
-    made = parser(__doc__, "shipped or stored experiments", results="results", paper="paper")
-    made.add_argument("--workers", type=int, default=2, help="processes that draw; 0: this one draws")
-    arguments = made.parse_args()
-    # Processes that start from nothing: a fork of this one would have its threads' locks.
-    spawn = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(arguments.workers, spawn) if arguments.workers > 0 else None
-    with ExitStack() as open_:
-        drawers = open_.enter_context(executor) if executor else None
-        publisher = Publisher(arguments.results, arguments.paper, drawers)
-        names = in_order(arguments.names or publisher.all_names())
-        failed = take({name: partial(publisher.publish, name) for name in names}) | take(publisher.drawings)
-        if {"riverswim", "mechanisms"} & set(names):
-            failed |= take({"summary": publisher.write_summary})
+    arguments = parser(__doc__, "shipped or stored experiments", results="results", paper="paper").parse_args()
+    publisher = Publisher(arguments.results, arguments.paper)
+    names = arguments.names or publisher.all_names()
+    failed = take({name: partial(publisher.publish, name) for name in names})
+    if {"riverswim", "mechanisms"} & set(names):
+        failed |= take({"summary": publisher.write_summary})
     if publisher.captions:
         failed |= take({"captions": publisher.write_captions})
     if not arguments.names:  # last: the appendix has links to the files that are there

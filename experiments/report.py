@@ -58,33 +58,22 @@ def write(paper: Path, folder: Path) -> None:
     if missing:
         raise InputError(f"report.tex: no such number: {', '.join(missing)}")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "numbers.tex").write_text(macros({**found, **counted}), "utf-8")
+    numbers = macros("result", {**found, **counted}, r"\textbf{(not shipped yet)}")
+    (folder / "numbers.tex").write_text(numbers, "utf-8")
     (folder / "claims.tex").write_text(claims_table(claims), "utf-8")
     (folder / "sentences.tex").write_text(sentences_table(found), "utf-8")
-    (folder / "captions.tex").write_text(caption_macros(read_captions(paper / "figures")), "utf-8")
+    (folder / "captions.tex").write_text(macros("figurecaption", read_captions(paper / "figures")), "utf-8")
     (folder / "report.tex").write_text(source, "utf-8")
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 
 
-def macros(numbers: Numbers) -> str:
-    r"""\result{name} gives a number; one whose experiment has not shipped is told as such."""
+def macros(command: str, texts: dict[str, str], other: str = "") -> str:
+    r"""A LaTeX command that gives the text of a name, as \result{name}; `other` for any other name."""
     lines = [
-        f"\\expandafter\\def\\csname result@{name}\\endcsname{{{in_latex(v)}}}" for name, v in numbers.items()
+        f"\\expandafter\\def\\csname {command}@{name}\\endcsname{{{in_latex(v)}}}" for name, v in texts.items()
     ]
-    command = (
-        r"\newcommand{\result}[1]{\ifcsname result@#1\endcsname\csname result@#1\endcsname"
-        r"\else\textbf{(not shipped yet)}\fi}"
-    )
-    return "\n".join([WRITTEN + command, *lines]) + "\n"
-
-
-def caption_macros(captions: dict[str, str]) -> str:
-    r"""\figurecaption{name} gives the words beside a figure; nothing for one that has not been drawn."""
-    lines = [
-        f"\\expandafter\\def\\csname caption@{name}\\endcsname{{{in_latex(v)}}}" for name, v in captions.items()
-    ]
-    command = r"\newcommand{\figurecaption}[1]{\ifcsname caption@#1\endcsname\csname caption@#1\endcsname\fi}"
-    return "\n".join([WRITTEN + command, *lines]) + "\n"
+    found = rf"\ifcsname {command}@#1\endcsname\csname {command}@#1\endcsname\else{other}\fi"
+    return "\n".join([rf"{WRITTEN}\newcommand{{\{command}}}[1]{{{found}}}", *lines]) + "\n"
 
 
 def claims_table(claims: list[Claim]) -> str:

@@ -1,8 +1,7 @@
 """Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
-All runs are computed first, in one queue, the longest first; then every experiment is drawn. What is stored
-already is loaded, an interrupted run goes on where it stopped: start it again at any time. A step that fails
-does not cost the others, nor an experiment whose file is wrong; it is named at the end.
+What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time. A
+step that fails does not cost the others, nor an experiment whose file is wrong; it is named at the end.
 """
 
 import sys
@@ -24,10 +23,10 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.compose import composed, config_of, experiments, named
+from experiments.lab.compose import composed, experiments, named
 from experiments.lab.experiment import experiment_from
-from experiments.lab.process import ROOT, guarded, parser, print_errors
-from experiments.lab.runner import run_all, run_ids
+from experiments.lab.process import ROOT, parser, print_errors
+from experiments.lab.runner import run_ids
 from experiments.lab.store import Store
 from experiments.studies import names
 from experiments.studies.artifact.conf import FIRST, stated
@@ -76,19 +75,6 @@ def plan(todo: list[Step]) -> str:
     return "\n".join([*lines, f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"])
 
 
-def compute(settings: list[str]) -> None:
-    """Compute the runs of all experiments in one queue; a file that is wrong does not cost the others."""
-    with guarded():
-        made = []
-        for name in experiments():
-            try:
-                config = config_of([f"+exp={name}", *settings])
-                made.append(experiment_from(config, ROOT, names(), printed_curves()))
-            except Exception as error:
-                print_errors([named(name, error)])
-        print(f"{run_all(made) if made else 0} runs computed")
-
-
 def clock() -> Floats:
     """Seconds so far: on the wall, and of processors in steps that ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -123,20 +109,16 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--results", default="results", help="relative to the repository")
     made.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
-    made.add_argument("--compute", action="store_true", help="compute the runs only")
     made.add_argument("runtime", nargs="*", help="settings of who computes: runtime=dask runtime.address=...")
     arguments = made.parse_args()
-    if arguments.compute:
-        return compute([f"runtime.results={arguments.results}", *arguments.runtime])
     todo, wrong = steps(ROOT / arguments.results)
     print(plan(todo), flush=True)
     print_errors(f"cannot be run: {reason}" for reason in wrong)
     if arguments.dry_run:
         sys.exit(min(len(wrong), 1))
-    results = f"--results={arguments.results}"
-    runs = [("run.py", f"+exp={step.name}", f"runtime.results={arguments.results}") for step in todo]
-    queue = ("reproduce.py", "--compute", results, *arguments.runtime)
-    commands = [queue, *runs, ("ship.py", results), ("paper.py",)]
+    settings = (f"runtime.results={arguments.results}", *arguments.runtime)
+    commands = [("run.py", f"+exp={step.name}", *settings) for step in todo]
+    commands += [("ship.py", f"--results={arguments.results}"), ("paper.py",)]
     failed = []
     for command in commands:
         name, before = " ".join(command[:2]), clock()

@@ -1,13 +1,8 @@
-"""Compute one seed of every stored arm afresh and compare it with the stored run.
+"""Compute one seed of every stored arm afresh and compare it with the stored run: all in 10 minutes on 2 cores.
 
-    python experiments/verify.py [name or name/arm ...] [--minutes 10] [--workers 2]
+    python experiments/verify.py [name or name/arm ...] [--workers 2]
 
-All runs together take about the minutes given, so a long run is computed to a part of its episodes. It is
-compared at the stored episodes up to there; the table says which was the last of them. How far that is follows
-from the seconds stored with a run: the same episodes are compared everywhere. An audit and a run of the
-reference engine have no parts: the shortest are computed, none that took more than an eighth of the time and
-all together at most half of it. The LPs that check a compiled run are not solved again, because no number of
-the trace depends on them.
+The LPs that check a compiled run are not solved again, because no number of the trace depends on them.
 
     equal               every number has the same bits
     equal to rounding   policy changes and infeasible LPs are the same, and the regret is to 1e-10 of itself
@@ -24,7 +19,6 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import argparse
 import math
 import signal
 import textwrap
@@ -38,11 +32,8 @@ from typing import Any, NamedTuple
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends without a traceback
 
-import numpy as np
-
 from dpucbvi.archive import PER_EPISODE
-from dpucbvi.errors import InputError, check_number, whole
-from dpucbvi.protocol import Floats, Setup
+from dpucbvi.errors import InputError, whole
 from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
@@ -53,37 +44,27 @@ from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
 from experiments.lab.workers import processes
 
-EQUAL, ROUNDED, DIFFERENT, NOT_COMPARED = "equal", "equal to rounding", "different", "not compared"
+EQUAL, ROUNDED, DIFFERENT = "equal", "equal to rounding", "different"
 ROUNDING = 1e-10  # of a number: what another order of its sums may change
 WIDTH = 100  # of the table
-NUMBERS = tuple(key for key in PER_EPISODE if key != "episodes")
-POINTS = 2  # stored episodes after the first: a run of which fewer are compared counts as not compared
-# Seconds of one core.
-WORKER = 10.0  # a worker takes to import the package and to load what is compiled
-RUN = 0.02  # a run takes besides its episodes: it is assembled, started, handed over
-WHOLE = 1 / 8  # of all the time may go to a run that has no parts
-WHOLES = 1 / 2  # to all of them
 
 
 class Task(NamedTuple):
-    """An arm's first run, and the last stored episode that it is compared at; 0: it is not computed."""
+    """An arm's first run."""
 
     arms: str
     run: StoredRun
-    episodes: int
 
 
 class Answer(NamedTuple):
     arms: str
-    episodes: int  # the last one compared
-    K: int
     numbers: int  # how many were compared
     grade: str
     wrong: str = ""  # what differs, or why it cannot be computed
 
 
-def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> tuple[list[Task], list[Answer]]:
-    """The first run of every arm, each once, and an answer for every experiment that cannot be read."""
+def tasks(shipped: Shipped, names: list[str]) -> tuple[list[Task], list[Answer]]:
+    """The first run of every arm, each once, the longest first; and answers for what cannot be read."""
     first: dict[str, tuple[list[str], StoredRun]] = {}
     unread = []
     for name in names:
@@ -93,85 +74,46 @@ def tasks(shipped: Shipped, names: list[str], minutes: float, workers: int) -> t
             if not arms:
                 raise InputError(f"no arm {key!r} is stored")
         except Exception as error:  # one that is wrong must not cost the others
-            unread.append(Answer(name, 0, 0, 0, DIFFERENT, named(name, error)))
+            unread.append(Answer(name, 0, DIFFERENT, named(name, error)))
             continue
         for arm in arms:
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
-    runs = [run for _, run in first.values()]
-    also = [f" (and {len(arms) - 1} more)" if len(arms) > 1 else "" for arms, _ in first.values()]
-    ends = reaches(runs, max(60.0 * minutes * workers - WORKER * workers - RUN * len(runs), 0.0))
-    found = zip(first.values(), also, ends, strict=True)
-    return [Task(arms[0] + more, run, end) for (arms, run), more, end in found], unread
-
-
-def reaches(runs: Sequence[StoredRun], seconds: float) -> list[int]:
-    """The last stored episode that each run is computed to; all take about so many seconds of one core."""
-    took = np.array([max(run.provenance["seconds"], 1e-9) for run in runs])
-    parts = np.array([run.config["engine"]["name"] == "fast" for run in runs], dtype=bool)
-    whole = np.where(parts | (took > WHOLE * seconds), 0.0, took)
-    shortest = np.argsort(whole, kind="stable")
-    whole[shortest[np.cumsum(whole[shortest]) > WHOLES * seconds]] = 0.0
-    given = np.where(parts, np.minimum(took, share(took[parts], seconds - whole.sum())), whole)
-    ends = [run.config["K"] * part for run, part in zip(runs, given / took, strict=True)]
-    stored = [run.trace.episodes for run in runs]
-    return [int(max(at[at <= end + 0.5], default=0)) for at, end in zip(stored, ends, strict=True)]
-
-
-def share(most: Floats, seconds: float) -> float:
-    """The time of a run for all to take `seconds`, none more than its most."""
-    rising, left = np.sort(most), len(most) - np.arange(len(most))
-    levels = (seconds - np.cumsum(rising) + rising) / left  # if only those before a run take their most
-    return float(levels[rising >= levels][0]) if most.sum() > seconds else float(most.max(initial=0.0))
+    found = [
+        Task(arms[0] + f" (and {len(arms) - 1} more)" * (len(arms) > 1), run) for arms, run in first.values()
+    ]
+    return sorted(found, key=lambda task: -task.run.provenance["seconds"]), unread
 
 
 def compare(task: Task) -> Answer:
-    """Run it again as far as the task says."""
+    """Run it again."""
     try:
-        return _compare(task)
+        stored, fresh = numbers_of(task.run.trace), numbers_of(computed(task.run))
     except Exception as error:  # one that cannot be run must not cost the others
-        return Answer(task.arms, 0, task.run.config["K"], 0, DIFFERENT, any_line(error))
+        return Answer(task.arms, 0, DIFFERENT, any_line(error))
+    return Answer(task.arms, len(stored), *grade_of(stored, fresh))
 
 
-def _compare(task: Task) -> Answer:
-    settings, seed, stored = settings_of(task.run.config), task.run.config["seed"], task.run.trace
-    K = task.run.config["K"]
-    if task.episodes == 0:
-        return Answer(task.arms, 0, K, 0, NOT_COMPARED)
+def computed(run: StoredRun) -> Trace:
+    """The run, computed afresh."""
+    settings, seed = settings_of(run.config), run.config["seed"]
     setup = assemble(settings)
-    if task.run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
-        wrong = "env: the MDP is not the one that was run (another SHA-256)"
-        return Answer(task.arms, 0, K, 0, DIFFERENT, wrong)
+    if run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
+        raise InputError("env: the MDP is not the one that was run (another SHA-256)")
     if settings.audits:
-        fresh = audit_run(setup, seed, settings.attack)
-        found = leaves(stored.checks)
-        return Answer(task.arms, K, K, len(found), *grade_of_checks(found, leaves(fresh.checks)))
-    if settings.engine.name == "reference":
-        fresh = run_setup(setup, seed, "reference")
-    else:
-        fresh = _start_of(setup._replace(lp_checks=0), seed, task.episodes)
-    points = int((stored.episodes <= task.episodes).sum())
-    grade, wrong = grade_of(stored, fresh, task.episodes)
-    if grade != DIFFERENT and points < min(POINTS + 1, len(stored.episodes)):
-        grade = NOT_COMPARED
-    return Answer(task.arms, task.episodes, K, points * len(NUMBERS), grade, wrong)
+        return audit_run(setup, seed, settings.attack)
+    return run_setup(setup._replace(lp_checks=0), seed, settings.engine.name)
 
 
-def grade_of(stored: Trace, fresh: Trace, episodes: int) -> tuple[str, str]:
-    """How alike two traces are up to this episode, and the first number that differs."""
-    near = stored.episodes <= episodes
-    at = np.searchsorted(fresh.episodes, stored.episodes[near])
-    grade = EQUAL
-    for key in PER_EPISODE:
-        ours, theirs = getattr(stored, key)[near], getattr(fresh, key)[at]
-        if np.array_equal(ours, theirs):
-            continue
-        close = np.isclose(ours, theirs, rtol=ROUNDING, atol=0.0) if key == "regret" else ours == theirs
-        if not close.all():
-            i = int(np.argmin(close))
-            where = f"{key} after episode {stored.episodes[i]:,}"
-            return DIFFERENT, f"{where}: {ours[i]} ships, {theirs[i]} computed"
-        grade = ROUNDED
-    return grade, ""
+def numbers_of(trace: Trace) -> dict[str, Any]:
+    """The numbers of a run, each with its place: those of every episode or, of an audit, what it found."""
+    if "findings" in trace.checks:
+        return leaves(trace.checks)
+    episodes = trace.episodes.tolist()
+    return {
+        f"{key} after episode {episode:,}": number
+        for key in PER_EPISODE[1:]
+        for episode, number in zip(episodes, getattr(trace, key).tolist(), strict=True)
+    }
 
 
 def leaves(tree: Any, at: str = "") -> dict[str, Any]:
@@ -182,8 +124,8 @@ def leaves(tree: Any, at: str = "") -> dict[str, Any]:
     return {key: leaf for name, part in inside for key, leaf in leaves(part, f"{at} {name}".strip()).items()}
 
 
-def grade_of_checks(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:
-    """How alike the numbers of two audits are."""
+def grade_of(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str, str]:
+    """How alike these numbers are, and the first that differs."""
     apart = [key for key in stored if stored[key] != fresh.get(key)]
     for key in apart:
         ours, theirs = stored[key], fresh.get(key)
@@ -192,82 +134,57 @@ def grade_of_checks(stored: dict[str, Any], fresh: dict[str, Any]) -> tuple[str,
     return (ROUNDED if apart else EQUAL), ""
 
 
-def _start_of(setup: Setup, seed: int, episodes: int) -> Trace:
-    """The first episodes of a compiled run, in chunks of one size so that hardly more are computed."""
-    from dpucbvi.engine import fast  # compiling is slow: only who runs pays
-
-    run, done = fast.start(setup, seed), 0
-    chunks = -(-episodes // fast.CHUNK_MOST)
-    for count in fast.run_chunks(run, seed, most=-(-episodes // chunks)):
-        done += count
-        if done >= episodes:
-            break
-    return fast.trace(run)
-
-
 def main() -> None:
     made = parser(__doc__, "shipped experiments, or arms of them", paper="paper")
-    made.add_argument("--minutes", type=float, default=10.0, help="about how long it may take")
     made.add_argument("--workers", type=int, default=2)
     arguments = made.parse_args()
     with guarded(NOTHING_STORED):
-        different = verify(Shipped(arguments.paper / "results"), arguments)
+        workers = whole("--workers", arguments.workers, 1)
+        different = verify(Shipped(arguments.paper / "results"), arguments.names, workers)
     sys.exit(min(different, 1))
 
 
-def verify(shipped: Shipped, arguments: argparse.Namespace) -> int:
-    """Compare what the command line names; how many differ."""
-    workers = whole("--workers", arguments.workers, 1)
-    check_number("--minutes", arguments.minutes, lambda minutes: minutes >= 0, "a number >= 0")
+def verify(shipped: Shipped, names: list[str], workers: int) -> int:
+    """Compare what is named, a line for every run and for what cannot be read; how many differ."""
     there = shipped.experiments()
     if not there:
         raise InputError(f"no stored results: {shipped.manifest_file} is missing")
-    if unknown := [name for name in arguments.names if name.partition("/")[0] not in there]:
+    if unknown := [name for name in names if name.partition("/")[0] not in there]:
         raise InputError(f"{few(unknown)}: no stored results; it must be one of {', '.join(there)}")
-    todo, unread = tasks(shipped, arguments.names or there, arguments.minutes, workers)
+    todo, unread = tasks(shipped, names or there)
     print("compiling first, if it was not done before (a few minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared
-        compile_first([settings_of(task.run.config) for task in todo if task.episodes])
-    return check(todo, unread, workers)
-
-
-def check(todo: list[Task], unread: list[Answer], workers: int) -> int:
-    """Print a line for every task, and for what cannot be read; how many differ."""
+        compile_first([settings_of(task.run.config) for task in todo])
     begun, left = time.monotonic(), len(unread) + len(todo)
-    print(row("arm", "compared to", "of", "numbers", "grade", "left"), flush=True)
+    print(row("arm", "numbers", "grade", "left"), flush=True)
     answers = []
     for answer in chain(unread, processes([partial(compare, task) for task in todo], workers, "verifying")):
-        arms, episodes, K, numbers, grade, wrong = answer
-        left -= 1
-        print(row(arms, f"{episodes:,}", f"{K:,}", f"{numbers:,}", grade, f"{left:,}"), flush=True)
-        if wrong:
-            print(textwrap.indent(textwrap.fill(wrong, WIDTH - 4), "    "), flush=True)
         answers.append(answer)
+        print(row(answer.arms, f"{answer.numbers:,}", answer.grade, f"{left - len(answers):,}"), flush=True)
+        if answer.wrong:
+            print(textwrap.indent(textwrap.fill(answer.wrong, WIDTH - 4), "    "), flush=True)
     print(f"\n{verdict(answers, (time.monotonic() - begun) / 60)}")
     return sum(answer.grade == DIFFERENT for answer in answers)
 
 
 def row(arms: str, *cells: str) -> str:
     """A line of the table; of a long name the middle is left out."""
-    right = "{:>12}{:>12}{:>8}{:>18}{:>6}".format(*cells)
+    right = "{:>10}{:>20}{:>8}".format(*cells)
     room = WIDTH - len(right)
     short = arms if len(arms) <= room else f"{arms[: room - 21]}…{arms[-20:]}"
     return f"{short:{room}}{right}"
 
 
 def verdict(answers: Sequence[Answer], minutes: float) -> str:
-    """The closing lines: how many runs are equal, how many differ, how many say nothing."""
-    tally = dict.fromkeys((EQUAL, ROUNDED, DIFFERENT, NOT_COMPARED), 0)
-    for answer in answers:
-        tally[answer.grade] += 1
-    numbers = sum(answer.numbers for answer in answers)
-    counted = ", ".join(f"{number:,} {grade}" for grade, number in tally.items())
-    plural = "s" * (len(answers) != 1)
-    lines = [f"{len(answers):,} run{plural}, {numbers:,} numbers, {minutes:.1f} minutes: {counted}"]
-    if tally[NOT_COMPARED]:
-        lines.append(f"not compared: the time ends before {POINTS} stored episodes after the first, or the run")
-    said = "not every run" if tally[DIFFERENT] else "every run that was compared"
-    return "\n".join([*lines, f"{said} agrees with the stored one"])
+    """The closing lines: how many runs are equal, and how many differ."""
+    grades = [answer.grade for answer in answers]
+    counted = ", ".join(f"{grades.count(grade):,} {grade}" for grade in (EQUAL, ROUNDED, DIFFERENT))
+    numbers, plural = sum(answer.numbers for answer in answers), "s" * (len(answers) != 1)
+    said = "not every run agrees" if DIFFERENT in grades else "every run agrees"
+    return (
+        f"{len(answers):,} run{plural}, {numbers:,} numbers, {minutes:.1f} minutes: {counted}\n"
+        f"{said} with the stored one"
+    )
 
 
 if __name__ == "__main__":

@@ -21,20 +21,19 @@ from experiments.lab.assemble import assemble
 from experiments.lab.settings import (
     ARM_KEYS,
     MISSING,
-    MOST_RUNS,
     RUN_KEYS,
-    RUNS,
     TOP_KEYS,
     AttackSettings,
     ExperimentSettings,
     FigureSettings,
     RunSettings,
     RuntimeSettings,
+    arm_settings,
     build,
     canonical,
     check_keys,
     experiment_settings,
-    join,
+    flat,
     nearest,
     run_settings,
     shown,
@@ -52,11 +51,7 @@ SOLVED = ("closed_form", "cvxpy")  # post-processings that are the LP of Eq.4
 
 @dataclass
 class Arm:
-    """One curve, or one point of one: an arm of the config at one point of its grid.
-
-    `printed` is a published curve that it stands for, `panel` where it is drawn. `runs` is for an arm that
-    needs fewer of them than the experiment has.
-    """
+    """One curve, or one point of one: an arm of the config at one point of its grid."""
 
     of: str  # the arm's key in the config
     point: dict[str, Any]
@@ -206,50 +201,35 @@ def _arm(
 ) -> Iterator[tuple[Arm, dict[str, Any]]]:
     at = f"arms.{key}"
     check_keys(arm, ARM_KEYS, at)
-    label, printed, panel, runs = arm.get("label", key), arm.get("printed"), arm.get("panel"), arm.get("runs")
-    for name, text in (("label", label), ("panel", panel or "")):
-        if not isinstance(text, str):
-            raise InputError(f"{at}.{name}: {text!r} is not accepted; it must be a text")
-    if curves is not None and printed is not None and not (isinstance(printed, str) and printed in curves):
-        raise InputError(
-            f"{at}.printed: {shown(printed)} is no reported curve; {nearest(str(printed), curves)}"
-        )
-    if runs is not None and not (type(runs) is int and 1 <= runs <= MOST_RUNS):
-        raise InputError(f"{at}.runs: {shown(runs)} is not accepted; it must be {RUNS}")
     own = {name: value for name, value in arm.items() if name in RUN_KEYS}
+    rest = {name: value for name, value in arm.items() if name not in (*RUN_KEYS, "grid")}
+    about = arm_settings(rest, at, curves)
     points, merged = _points(tree["grid"], arm.get("grid") or {}, at), OmegaConf.merge(run, own)
     for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
         if any(isinstance(value, dict) for value in point.values()):
             merged = OmegaConf.merge(run, own)
         with _placed(at, own):
             settings = _at_point(merged, point, tree.get("task", "run"))
-        yield Arm(key, point, label, printed, panel, settings, runs), own
+        label = key if about.label is None else about.label
+        yield Arm(key, point, label, about.printed, about.panel, settings, about.runs), own
 
 
 def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
     """All combinations of the grid's values, {setting: [values]} to [{setting: value}].
 
-    The arm's own grid adds settings, replaces their values, or takes them out (null).
+    A setting is spelled a.b, or a: {b: ...}. The arm's own grid adds settings, replaces their values, or takes
+    them out (null).
     """
     for place, tree in (("grid", grid), (f"{at}.grid", own)):
-        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in _flat(tree).values()):
+        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in flat(tree).values()):
             raise InputError(
                 f"{place}: {shown(tree)} is not accepted; it must be settings with lists of values"
             )
-    axes = {name: values for name, values in {**_flat(grid), **_flat(own)}.items() if values is not None}
+    axes = {name: values for name, values in {**flat(grid), **flat(own)}.items() if values is not None}
     count = math.prod(len(values) for values in axes.values())
     if not 0 < count <= MOST_POINTS:
         raise InputError(f"{at}.grid: {count:,} points are not accepted; it must be 1 to {MOST_POINTS:,}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-
-
-def _flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
-    """{a: {b: [1]}} as {"a.b": [1]}, as the command line and a file may spell a grid; the later one counts."""
-    found: dict[str, Any] = {}
-    for key, value in tree.items():
-        name = join(at, str(key))
-        found |= _flat(value, name) if isinstance(value, dict) else {name: value}
-    return found
 
 
 def _at_point(merged: Any, point: dict[str, Any], task: str) -> RunSettings:

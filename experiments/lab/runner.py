@@ -15,13 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from dpucbvi.archive import Missing, Unreadable
-from dpucbvi.counts import counters
 from dpucbvi.errors import InputError
 from dpucbvi.protocol import Setup
 from dpucbvi.simulate import run_setup
@@ -46,8 +44,6 @@ from experiments.lab.workers import Job, WorkerKilled, dask, processes, progress
 COMPUTED, STORED, CLAIMED = "computed", "stored", "claimed"
 WAIT_SECONDS = 0.5
 COMPILERS = 2
-SHORT_SECONDS, TOGETHER = 5.0, 10  # runs that are sent to a cluster ten at once
-SECONDS = {"fast": 12e-9, "reference": 5e-6}  # that a counter takes in an episode, about
 Outcome = tuple[str, str]  # the id of a run, and what came of it
 TIMED_EPISODES = {"fast": 1_000, "reference": 20}  # by which task=plan knows how long a run takes
 
@@ -58,7 +54,6 @@ class Task(NamedTuple):
     id: str
     settings: RunSettings
     seed: int
-    weight: float = 0.0  # about how many seconds it takes
 
 
 class Tally(NamedTuple):
@@ -81,22 +76,13 @@ def run_experiment(experiment: Experiment) -> Tally:
     store, tasks = Store(experiment.results), _tasks(experiment)
     made_by = _stored(store, tasks)
     _make_folders(experiment)
-    computed = _compute(experiment, [task for id, task in tasks.items() if id not in made_by])
+    todo = {id: task for id, task in tasks.items() if id not in made_by}
+    computed = _compute(experiment, todo)
     for id in tasks:
         store.tidy(id)
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
     return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
-
-
-def run_all(experiments: Sequence[Experiment]) -> int:
-    """Compute the runs of several experiments that are not stored, in one queue; how many they were."""
-    first, tasks = experiments[0], dict[str, Task]()
-    for experiment in experiments:
-        tasks |= _tasks(experiment)
-    stored = _stored(Store(first.results), tasks)
-    _make_folders(first)
-    return _compute(first, [task for id, task in tasks.items() if id not in stored], "all experiments")
 
 
 def run_ids(experiment: Experiment) -> list[str]:
@@ -130,19 +116,13 @@ def planned(experiment: Experiment) -> list[tuple[str, str]]:
     rows = [("runs stored", f"{len(tasks) - len(missing):,}"), ("runs to compute", f"{len(missing):,}")]
     if any(task.settings.audits for task in missing):
         return rows
-    arms, per_episode = {id(arm.settings): arm.of for arm in experiment.arms}, dict[str, float]()
-    total = 0.0
-    for task in missing:
-        arm = arms[id(task.settings)]
-        if arm not in per_episode:
-            per_episode[arm] = _seconds_per_episode(task.settings)
-        total += per_episode[arm] * task.settings.K
+    of = {id(arm.settings): arm.of for arm in experiment.arms}
+    firsts = {of[id(task.settings)]: task.settings for task in reversed(missing)}
+    seconds = {arm: _seconds_per_episode(settings) for arm, settings in firsts.items()}
+    total = sum(seconds[of[id(task.settings)]] * task.settings.K for task in missing)
     workers = min(experiment.runtime.workers, max(1, len(missing)))
-    time_taken = [
-        (f"minutes, {workers} workers", f"{total / workers / 60:,.1f}"),
-        ("core hours", f"{total / 3600:,.2f}"),
-    ]
-    return [*rows, *time_taken]
+    minutes = (f"minutes, {workers} workers", f"{total / workers / 60:,.1f}")
+    return [*rows, minutes, ("core hours", f"{total / 3600:,.2f}")]
 
 
 def learnt_nothing(experiment: StoredExperiment) -> list[str]:
@@ -180,9 +160,8 @@ def _tasks(experiment: Experiment) -> dict[str, Task]:
     tasks = {}
     runs = [(i, arm, seed) for arm in experiment.arms for i, seed in enumerate(experiment.seeds_of(arm))]
     for _, arm, seed in sorted(runs, key=lambda run: run[0]):
-        id, setup = _id(arm, seed), arm.setup
-        seconds = SECONDS[arm.settings.engine.name] * counters(*setup.problem.shape(setup.G)) * setup.problem.K
-        tasks[id] = Task(id, arm.settings, seed, seconds)
+        id = _id(arm, seed)
+        tasks[id] = Task(id, arm.settings, seed)
     return tasks
 
 
@@ -208,19 +187,18 @@ def _stored(store: Store, tasks: dict[str, Task]) -> dict[str, str | None]:
     return made_by
 
 
-def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None) -> int:
+def _compute(experiment: Experiment, tasks: dict[str, Task]) -> int:
     """Compute the tasks, or wait for who does; how many were computed here."""
-    longest_first = sorted(tasks, key=lambda task: -task.weight)  # none is left for the end
+    longest_first = sorted(tasks.values(), key=lambda task: -task.settings.K)  # none is left for the end
     computed, killed, todo = 0, False, {task.id: task for task in longest_first}
     origin, runtime = provenance() if tasks else {}, experiment.runtime
     if runtime.name == "processes":  # elsewhere the cache is another
-        compile_first([task.settings for task in tasks])
-    finished = progress(title or experiment.name, len(tasks), runtime.progress)
+        compile_first([task.settings for task in longest_first])
+    finished = progress(experiment.name, len(tasks), runtime.progress)
     while todo:
-        sent = in_tens(list(todo.values())) if runtime.name == "dask" else [[task] for task in todo.values()]
-        jobs = [partial(run_some, some, experiment.results, origin) for some in sent]
+        jobs = [partial(run_one, task, experiment.results, origin) for task in todo.values()]
         try:
-            for id, outcome in chain.from_iterable(_execute(jobs, runtime)):
+            for id, outcome in _execute(jobs, runtime):
                 computed += outcome == COMPUTED
                 if outcome != CLAIMED:
                     finished()
@@ -237,18 +215,11 @@ def _compute(experiment: Experiment, tasks: list[Task], title: str | None = None
     return computed
 
 
-def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[list[Outcome]]:
+def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[Outcome]:
     workers = min(runtime.workers, len(jobs))
     if runtime.name == "dask":
         return dask(jobs, str(runtime.address))
     return processes(jobs, workers) if workers > 1 else (job() for job in jobs)
-
-
-def in_tens(tasks: list[Task]) -> list[list[Task]]:
-    """Short runs ten together: a scheduler spends milliseconds on everything that it sends."""
-    long = [[task] for task in tasks if task.weight > SHORT_SECONDS]
-    rest = tasks[len(long) :]
-    return [*long, *(rest[i : i + TOGETHER] for i in range(0, len(rest), TOGETHER))]
 
 
 def _wait(store: Store, todo: dict[str, Task]) -> None:
@@ -258,11 +229,6 @@ def _wait(store: Store, todo: dict[str, Task]) -> None:
 
 
 # --- one run ------------------------------------------------------------------------------------------------
-
-
-def run_some(tasks: list[Task], results: Path, origin: dict[str, Any]) -> list[Outcome]:
-    """Several runs, one after the other: what a worker is sent."""
-    return [run_one(task, results, origin) for task in tasks]
 
 
 def run_one(task: Task, results: Path, origin: dict[str, Any]) -> Outcome:

@@ -164,9 +164,23 @@ class ExperimentSettings:
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
+@dataclass
+class ArmSettings:
+    """What an arm has beside the settings of its runs, which may differ from the experiment's, and its grid.
+
+    `printed` is a published curve that it stands for, `panel` where it is drawn. `runs` is for an arm that
+    needs fewer of them than the experiment has.
+    """
+
+    label: str | None = None
+    printed: str | None = None
+    panel: str | None = None
+    runs: int | None = None
+
+
 RUN_KEYS = [f.name for f in fields(RunSettings)]
 TOP_KEYS = ["arms", "grid", *(f.name for f in fields(ExperimentSettings)), *RUN_KEYS]
-ARM_KEYS = ["label", "printed", "panel", "grid", "runs", *RUN_KEYS]
+ARM_KEYS = ["grid", *(f.name for f in fields(ArmSettings)), *RUN_KEYS]
 
 
 # --- from plain data to settings ----------------------------------------------------------------------------
@@ -201,6 +215,16 @@ def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentS
     for key, value, good, accepted in rules:
         if not good:
             raise refused(key, value, accepted)
+    return c
+
+
+def arm_settings(tree: dict[str, Any], at: str, curves: list[str] | None) -> ArmSettings:
+    """Plain data to settings, whose values are checked too; without `curves` any may be `printed`."""
+    c = build(ArmSettings, tree, at)
+    if c.printed is not None and curves is not None and c.printed not in curves:
+        raise InputError(f"{at}.printed: {c.printed!r} is no reported curve; {nearest(c.printed, curves)}")
+    if c.runs is not None and not 1 <= c.runs <= MOST_RUNS:
+        raise refused(f"{at}.runs", c.runs, RUNS)
     return c
 
 
@@ -247,6 +271,15 @@ def closest(word: str, accepted: list[str]) -> str | None:
 
 def join(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
+
+
+def flat(tree: dict[Any, Any], at: str = "") -> dict[str, Any]:
+    """{a: {b: 1}} as {"a.b": 1}."""
+    found: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = join(at, str(key))
+        found |= flat(value, name) if isinstance(value, dict) else {name: value}
+    return found
 
 
 def shown(value: Any) -> str:

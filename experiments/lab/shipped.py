@@ -22,7 +22,7 @@ from dpucbvi.trace import Trace
 from experiments.lab.store import Store, StoredExperiment, StoredRun, named, results, run_id, without_state
 
 ORIGIN = ("code", "commit", "dirty", "versions", "platform")
-# A trace keeps the first episodes recorded after these, so that `make verify` can compare a part of a run.
+# A trace keeps the first episodes recorded after these, however few are kept.
 EARLY = (1, 10, 100, 1_000, 10_000)
 
 

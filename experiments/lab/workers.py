@@ -3,7 +3,6 @@
 Each executor takes jobs and yields what each returned, as they end. Which one it is never changes a result.
 """
 
-import gc
 import logging
 import os
 import signal
@@ -149,13 +148,9 @@ def _signals_held() -> Iterator[None]:
 def _start_worker(parent: int, purpose: str) -> None:
     """Import what runs need: loky takes a worker that grows much after its first task for a leaking one."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    gc.disable()  # imports make no garbage
     import cvxpy  # noqa: F401
 
     import dpucbvi.engine.fast  # noqa: F401
-
-    gc.freeze()  # nor is any of it garbage later
-    gc.enable()
 
 
 def _end_with(parent: int) -> None:

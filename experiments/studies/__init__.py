@@ -4,23 +4,24 @@ A study has the name of its conf/exp/<name>.yaml: the module (or package) of tha
 
     STUDY = Study(draw, ...)
 
-and the config says `study: <name>`. Its caption is in texts/captions.md, and the words of its report in
+and the config says `study: <name>`. Its caption is in texts/captions.md, and the words of its page in
 texts/<name>.md. `regret`, the default, draws any experiment. This file is the index of all studies, and the
 files themselves are its entries: a new module is a new study.
 """
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from experiments.lab.store import StoredExperiment
 from experiments.studies.shared.arms import changes_of, noise_of, runs_text
-from experiments.studies.shared.tables import TEXTS, Rows, aligned, finals
+from experiments.studies.shared.tables import TEXTS, Rows, aligned, finals, markdown, write_csv, write_page
 
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
@@ -49,12 +50,26 @@ class Study(NamedTuple):
 
     draw: "Callable[[StoredExperiment], Figure] | None"  # some have tables only
     table: Callable[[StoredExperiment], Rows] = finals
-    report: Callable[[StoredExperiment, Path, Stored], list[Path]] | None = None  # writes files into a folder,
-    folder: str = "results"  # which is this one of paper/
-    needs: tuple[str, ...] = ()  # the experiments whose results or files the report uses: they go first
+    # What texts/<study>.md is filled with, besides the table; a study without this text has no page.
+    parts: Callable[[StoredExperiment, Stored], Mapping[str, object]] = lambda *_: {}
+    records: Callable[[StoredExperiment], Iterable[Mapping[str, object]]] | None = None  # lines of <name>.csv
+    folder: str = "results"  # of paper/, where the page and the lines are
     points: int = 120  # of every run's trace, in the file that ships (lab/shipped.py)
     ships_state: bool = False  # it draws N_sa and Q of the last episode, and they ship too
     caption: Callable[[StoredExperiment], str] = written_caption  # what stands beside the figure, not in it
+
+    def report(self, experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
+        """Write the page for readers and the lines for programs, whichever the study has, into the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        written, text = list[Path](), TEXTS / f"{experiment.study}.md"
+        if text.is_file():
+            parts: dict[str, Any] = dict(self.parts(experiment, stored))
+            if "{table}" in text.read_text("utf-8"):
+                parts["table"] = markdown(self.table(experiment))
+            written.append(write_page(folder / f"{experiment.name}.md", experiment, parts))
+        if self.records is not None:
+            written.append(write_csv(folder / f"{experiment.name}.csv", self.records(experiment)))
+        return written
 
 
 @cache
@@ -98,18 +113,25 @@ def draw(experiment: StoredExperiment, folder: Path) -> list[Path]:
 
 
 def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> list[Path]:
-    """Draw a figure in the style of the house into <folder>/<name>.png and .pdf."""
+    """Draw a figure in the style of the house into <folder>/<name>.png and .pdf; no dates inside.
+
+    The PNG has a palette of 256 colours, which makes it a third of the size.
+    """
+    from PIL import Image
+
     from experiments.studies.shared.style import house_style, write_plain_ticks
 
+    png, pdf, pixels = folder / f"{name}.png", folder / f"{name}.pdf", io.BytesIO()
     with house_style():
         figure = draw_figure()
         write_plain_ticks(figure)
         folder.mkdir(parents=True, exist_ok=True)  # not for what cannot be drawn
-        # No dates inside: the same results give the same files.
-        return [
-            _save(figure, folder / f"{name}.png", {"Software": None}),
-            _save(figure, folder / f"{name}.pdf", {"CreationDate": None}),
-        ]
+        figure.savefig(pixels, format="png", dpi=PNG_DPI)
+        with replacing(png) as partial, Image.open(pixels) as image:
+            image.convert("RGB").quantize(256).save(partial, "PNG", optimize=True)
+        with replacing(pdf) as partial:
+            figure.savefig(partial, format="pdf", dpi=PNG_DPI, metadata={"CreationDate": None})
+    return [png, pdf]
 
 
 def drawn(experiment: StoredExperiment) -> "Figure":
@@ -122,9 +144,3 @@ def drawn(experiment: StoredExperiment) -> "Figure":
     if experiment.changed:
         figure.suptitle(changes_of(experiment), fontsize=SMALL, color=QUIET, wrap=True)
     return figure
-
-
-def _save(figure: "Figure", path: Path, metadata: dict[str, None]) -> Path:
-    with replacing(path) as partial:
-        figure.savefig(partial, format=path.suffix[1:], dpi=PNG_DPI, metadata=metadata)
-    return path

@@ -1,6 +1,5 @@
 """What does each line of Algorithm 1 buy? Every variant against the whole, run by run."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
-from experiments.studies.shared.tables import as_regret, markdown, with_bounds, write_page
+from experiments.studies.shared.tables import as_regret, markdown, with_bounds
 
 LEVEL = 0.05
 MARKS = {BLUE: "o", SECOND: "s", PRIVACY["LDP"]: "D"}
@@ -63,13 +62,11 @@ def table(experiment: StoredExperiment) -> Rows:
     return [("panel", *HEADER), *((one.panel, *_row(one)) for one in variants(experiment))]
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    found = variants(experiment)
-    tables = [
-        f"### {panel}\n\n{markdown(HEADER, [_row(one) for one in found if one.panel == panel])}\n"
-        for panel in dict.fromkeys(one.panel for one in found)
-    ]
-    return [write_page(folder, "ablation", experiment, tables="\n".join(tables))]
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
+    """A table for every panel."""
+    header, *rows = table(experiment)
+    tables = {panel: [header[1:], *(row[1:] for row in rows if row[0] == panel)] for panel, *_ in rows}
+    return {"tables": "\n".join(f"### {panel}\n\n{markdown(of)}\n" for panel, of in tables.items())}
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -121,4 +118,4 @@ def _row(one: Variant) -> tuple[str, ...]:
     )
 
 
-STUDY = Study(draw, table, write)
+STUDY = Study(draw, table, parts)

@@ -1,8 +1,8 @@
 """The audit: of every privatizer what it declares, and what a replay and attacks have found of it."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import markdown, write_csv
+from experiments.studies.shared.tables import markdown
 
 TITLES = {
     "small": "The smallest problems: H = 1, S = 2, A = 1",
@@ -101,11 +101,6 @@ def name_of(arm: StoredArm, checks: dict[str, Any]) -> str:
     return ", ".join(part for part in (*parts, checks["words"], arm.label) if part)
 
 
-def false_alarms(made: list[Row]) -> float:
-    """The probability that any bound of the experiment is too large, at most."""
-    return sum(row.bounds * row.checks["alpha"] for row in made)
-
-
 # --- the figure -----------------------------------------------------------------------------------------------
 
 
@@ -146,10 +141,6 @@ def shown(experiment: StoredExperiment) -> list[Row]:
     return [row for row in made if row.arm.key in SHOWN] or made
 
 
-def _confidence(made: list[Row]) -> str:
-    return f"1 - {max(row.checks['alpha'] for row in made):.0e}"
-
-
 # --- table and report -----------------------------------------------------------------------------------------
 
 
@@ -186,120 +177,64 @@ def _cell(found: list[Finding]) -> str:
     return ", ".join(texts)
 
 
-def report(experiment: StoredExperiment, folder: Path, _stored: Stored) -> list[Path]:
-    """audit.md for readers, audit.csv for programs."""
-    made = rows(experiment)
-    text = folder / "audit.md"
-    text.write_text(f"{_verdict(made)}\n\n{_tables(made)}\n", "utf-8")
-    return [text, write_csv(folder / "audit.csv", (line for row in made for line in _records(row)))]
-
-
-def _verdict(made: list[Row]) -> str:
-    honest, wrong = [row for row in made if not row.broken], [row for row in made if row.broken]
+def summary(made: list[Row]) -> dict[str, str]:
+    """What is caught, what is not, and what the attacks have shown at most."""
+    honest, broken = [row for row in made if not row.broken], [row for row in made if row.broken]
     above = [row.name for row in honest if row.caught]
-    missed = [row.name for row in wrong if not row.caught]
-    by_replay = sum(any(one.caught and one.attack == "replay" for one in row.findings) for row in wrong)
-    doubled = [
-        row
-        for row in honest
-        if row.certified > 1.5 * row.claimed and row.audited > row.claimed and not row.acts
-    ]
-    lines = [
-        "# What an audit finds",
-        "",
-        f"- {len(honest) - len(above)} of {len(honest)} audits of honest privatizers stay below the certificate"
-        + (f"; above it: {', '.join(above)}." if above else "."),
-        f"- {len(wrong) - len(missed)} of {len(wrong)} mistakes that are made on purpose are caught, "
-        f"{by_replay} of them by the replay, without a trial"
-        + (f"; missed: {', '.join(missed)}." if missed else "."),
-    ]
-    for row in doubled:
-        added = row.largest("add_remove", "releases")
-        lines.append(
-            f"- {row.name}: claims ε = {row.claimed:g} (a user added or removed), where the attack finds at "
-            f"least {added:.2f}. It certifies {row.certified:g} if she is replaced, and the attack shows at "
-            f"least {row.audited:.2f} there: the factor 2 of [D8](../DEVIATIONS.md)."
-        )
-    lines += _low_bits(honest)
-    for row in (row for row in honest if row.acts):
-        share = 100.0 * row.audited / row.certified
-        lines.append(
-            f"- Actions, {row.name}: who sees only the policies of the other users recovers at least "
-            f"{row.audited:.2f} of ε = {row.certified:g} ({share:.0f}%; {_delta(row)}, a user "
-            "replaced). One attack's lower bound, on a problem made to be attacked."
-        )
-    lines += [
-        "- What is released is attacked as it leaves, not rounded. The score by which an attacker decides is "
-        "rounded to 1e-9, so that the column `releases` rests on the size of numbers; their lowest bits have a "
-        "column of their own.",
-        f"- All {sum(row.bounds for row in made)} bounds hold together with probability at least "
-        f"1 - {false_alarms(made):.1e}; each alone with {_confidence(made)}. A bound below the certificate "
-        "proves nothing about the mechanism.",
-    ]
-    return "\n".join(lines)
+    missed = [row.name for row in broken if not row.caught]
+    exact = [row for row in honest if row.arm.config["privatizer"].get("noise") == "exact"]
+    return {
+        "honest": f"{len(honest) - len(above)} of {len(honest)}",
+        "above": f"; above it: {', '.join(above)}" * bool(above),
+        "broken": f"{len(broken) - len(missed)} of {len(broken)}",
+        "missed": f" (missed: {', '.join(missed)})" * bool(missed),
+        "by_replay": str(sum(any(one.caught and one.attack == "replay" for one in r.findings) for r in broken)),
+        "leaks": _leaks([row for row in honest if row not in exact]),
+        "exact_leaks": _leaks(exact),
+        "share": f"{max((row.audited / row.certified for row in honest if row.acts), default=math.nan):.0%}",
+        "bounds": str(sum(row.bounds for row in made)),
+        "false_alarms": f"{sum(row.bounds * row.checks['alpha'] for row in made):.1e}",
+        "alpha": f"{max(row.checks['alpha'] for row in made):.0e}",
+    }
 
 
-def _low_bits(honest: list[Row]) -> list[str]:
-    """Where the lowest bits give more away than is certified, by the kind of noise."""
-    lines = []
-    for words, exact in (("floating-point noise", False), ("exact noise", True)):
-        found = [
-            one
-            for row in honest
-            if (row.arm.config["privatizer"].get("noise") == "exact") == exact
-            for one in row.findings
-            if one.attack == "lowest bits"
-        ]
-        if not found:
-            continue
-        leaks = [one for one in found if one.found > one.declared]
-        worst = f", the largest {max(one.found for one in leaks):.2f}" if leaks else ""
-        advice = ": simulation only; release with exact noise" if leaks else ""
-        lines.append(
-            f"- Lowest bits of {words}: {len(leaks)} of {len(found)} attacks show more than is certified"
-            f"{worst}{advice}."
-        )
-    return lines
+def _leaks(made: list[Row]) -> str:
+    """How many attacks on the lowest bits show more than is certified, of how many."""
+    found = [one for row in made for one in row.findings if one.attack == "lowest bits"]
+    return f"{sum(one.found > one.declared for one in found)} of {len(found)}"
 
 
-def _delta(row: Row) -> str:
-    return "pure" if row.checks["delta"] == 0.0 else f"δ = {row.checks['delta']:g}"
-
-
-def _tables(made: list[Row]) -> str:
-    parts = [
-        "`replay`: how far the noise must move, with one user replaced or removed, for all releases to stay "
-        "as they were; where users answer with exact coins, the largest ratio of their messages' laws. `=` is "
-        "the loss itself, `≥` the bound of an attack. For Gaussian noise both are also given as μ of Gaussian "
-        "differential privacy. `caught`: above what is certified; what is broken only pretends its certificate."
-    ]
-    for panel, title in TITLES.items():
-        inside = [line for row in made if row.arm.panel == panel for line in _lines(row, row.name)]
-        if inside:
-            parts.append(f"## {title}\n\n{markdown(HEADER, inside)}")
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
+    """The findings by panel, and how small a defect of the noise is caught."""
+    made = rows(experiment)
+    tables = {
+        title: [HEADER, *(line for row in made if row.arm.panel == panel for line in _lines(row, row.name))]
+        for panel, title in TITLES.items()
+    }
     defects = [
         (row.name, _percent(row.checks["defect_replay"]), _percent(row.checks["defect_attack"]))
         for row in made
         if row.checks.get("defect_attack") is not None
         or (row.checks.get("defect_replay") is not None and not row.broken)
     ]
-    if defects:
-        parts.append(
-            "## The smallest defect that is caught\n\nNoise that is so much smaller than it should be. The "
-            "replay's is worked out from its loss, which is in proportion to 1/scale; that of the attack on "
-            f"releases is a search by halves, a user replaced.\n\n{markdown(DEFECTS, defects)}"
-        )
-    return "\n\n".join(parts)
+    return {
+        "tables": "\n\n".join(f"## {title}\n\n{markdown(inside)}" for title, inside in tables.items()),
+        "defects": markdown([DEFECTS, *defects]),
+        **summary(made),
+    }
 
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{abs(100.0 * share):.2g}%"
 
 
-def _records(row: Row) -> list[dict[str, object]]:
-    checks = row.checks
-    about = {"arm": row.arm.key, "panel": row.arm.panel, "name": row.name, "broken": checks["broken"] or ""}
-    return [{**about, "delta": checks["delta"], "claimed": row.claimed, **asdict(one)} for one in row.findings]
+def records(experiment: StoredExperiment) -> Iterator[dict[str, object]]:
+    """A line for every finding."""
+    for row in rows(experiment):
+        broken = row.checks["broken"] or ""
+        about = {"arm": row.arm.key, "panel": row.arm.panel, "name": row.name, "broken": broken}
+        about |= {"delta": row.checks["delta"], "claimed": row.claimed}
+        yield from ({**about, **asdict(one)} for one in row.findings)
 
 
-STUDY = Study(draw, table, report)
+STUDY = Study(draw, table, parts, records)

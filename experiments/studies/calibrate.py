@@ -25,7 +25,6 @@ differs otherwise is a setting. In a panel of `all environments` the environment
 
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -37,10 +36,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 
 from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Rows, Stored, Study
+from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
-from experiments.studies.shared.tables import as_regret, write_csv
+from experiments.studies.shared.tables import as_regret
 
 KEYS = ("bonus.scale", "confidence.scale")
 TOGETHER = "all environments"
@@ -235,9 +234,9 @@ def choices(experiment: StoredExperiment) -> Rows:
     return rows
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+def records(experiment: StoredExperiment) -> list[dict[str, object]]:
     """Every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
-    records = [
+    return [
         {
             "algorithm": made.label,
             "bonus_factor": factors[0],
@@ -248,7 +247,6 @@ def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
         for made in calibrations(experiment)
         for factors, value in made.objective.items()
     ]
-    return [write_csv(folder / f"{experiment.name}.csv", records)]
 
 
-STUDY = Study(draw, choices, write, points=2)
+STUDY = Study(draw, choices, records=records, points=2)

@@ -35,7 +35,7 @@ from experiments.studies.shared.style import (
     legend_below,
     new_panels,
 )
-from experiments.studies.shared.tables import as_regret, finals, table_page
+from experiments.studies.shared.tables import as_regret, finals
 
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
 # The arms of +exp=epsilon that may have a printed curve's regret, by how the curve's name begins.
@@ -248,4 +248,4 @@ def matches(experiment: StoredExperiment) -> Rows:
     return rows
 
 
-STUDY = Study(draw, matches, table_page("epsilon", matches))
+STUDY = Study(draw, matches)

@@ -1,12 +1,10 @@
 """The factors of every hypothesis about the printed figure, and of UCBVI: those with the nearest curves."""
 
-from pathlib import Path
-
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import Rows, Stored, Study
+from experiments.studies import Rows, Study
 from experiments.studies.explain.findings import distance_of
 from experiments.studies.shared.printed import at_printed_size
-from experiments.studies.shared.tables import finals, write_csv
+from experiments.studies.shared.tables import finals
 
 HEADER = ("hypothesis", "bonus_factor", "confidence_factor", "distance", "chosen")
 Factors = tuple[str, str]
@@ -40,10 +38,9 @@ def table(experiment: StoredExperiment) -> Rows:
     return [header[:-1], *(row[:-1] for row in rows if row[-1] == "1")]
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+def records(experiment: StoredExperiment) -> list[dict[str, object]]:
     header, *rows = points(experiment)
-    records = [dict(zip(header, row, strict=True)) for row in rows]
-    return [write_csv(folder / "explain_fit.csv", records)]
+    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
-STUDY = Study(None, table, write, points=400)
+STUDY = Study(None, table, records=records, points=400)

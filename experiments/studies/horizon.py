@@ -12,7 +12,7 @@ import numpy as np
 from dpucbvi.stats import Summary, exponent, exponent_text
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.tables import as_regret, table_page
+from experiments.studies.shared.tables import as_regret
 
 HORIZON, GAP = "env.H", "env.gap"
 STUCK = 0.9  # exponent in k over the second half: a run with a larger one has learnt nothing
@@ -57,4 +57,4 @@ def _row(arms: list[StoredArm]) -> tuple[str, ...]:
     )
 
 
-STUDY = Study(None, table, table_page("horizon", table), points=400)  # all: it interpolates
+STUDY = Study(None, table, points=400)  # all: it interpolates

@@ -4,7 +4,6 @@ The figure has the regret after K episodes against the certified ε of a user wh
 as stars; mechanisms.md has the tables.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from experiments.studies.shared.style import (
     new_panels,
     thousands,
 )
-from experiments.studies.shared.tables import as_regret, finals, interval_of, markdown, spread_of, write_page
+from experiments.studies.shared.tables import as_regret, finals, interval_of, markdown, spread_of
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
 COUNTS = {"pooled": "pooled counts", "step": "counts per step"}  # the panels
@@ -187,33 +186,27 @@ def matched(experiment: StoredExperiment) -> Rows:
     return rows
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
     check_certified(experiment)
     regrets = [
         f"### {model}, {counts}: mean regret (median; largest)\n\n{_regrets(experiment, panel, model)}\n"
         for panel, counts in COUNTS.items()
         for model in MODELS
     ]
-    header, *rows = matched(experiment)
-    page = write_page(
-        folder,
-        "mechanisms",
-        experiment,
-        regrets="\n".join(regrets),
-        matched=markdown(header, rows),
-        levers=_levers(experiment),
-        elsewhere=_elsewhere(experiment),
-    )
-    return [page]
+    return {
+        "regrets": "\n".join(regrets),
+        "levers": _levers(experiment),
+        "elsewhere": _elsewhere(experiment),
+    }
 
 
 def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
     epsilons = sorted({arm.point[EPSILON] for arm in experiment.arms if arm.panel == panel})
-    rows = []
+    rows = [("mechanism", *(f"ε = {epsilon:g}" for epsilon in epsilons))]
     for of in members(experiment, panel, model):
         arms = {arm.point[EPSILON]: arm for arm in experiment.arms if arm.of == of}
-        rows.append([first(experiment, of).label, *(spread_of(arms[epsilon]) for epsilon in epsilons)])
-    return markdown(("mechanism", *(f"ε = {epsilon:g}" for epsilon in epsilons)), rows)
+        rows.append((first(experiment, of).label, *(spread_of(arms[epsilon]) for epsilon in epsilons)))
+    return markdown(rows)
 
 
 def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, str]:
@@ -229,21 +222,19 @@ def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, s
 def _levers(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "levers"]
     base = arms[0].finals.mean()
-    rows = [[arm.label, spread_of(arm), interval_of(arm), f"× {arm.finals.mean() / base:.2f}"] for arm in arms]
-    return markdown(("batches with", "mean regret (median; largest)", "95% interval", "of all levers"), rows)
+    header = ("batches with", "mean regret (median; largest)", "95% interval", "of all levers")
+    rows = [(arm.label, spread_of(arm), interval_of(arm), f"× {arm.finals.mean() / base:.2f}") for arm in arms]
+    return markdown([header, *rows])
 
 
 def _elsewhere(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "elsewhere"]
     rows = [
-        [_env(arm), arm.label, _certified(arm), spread_of(arm), interval_of(arm), f"{uniform_regret(arm):,.0f}"]
+        (_env(arm), arm.label, _certified(arm), spread_of(arm), interval_of(arm), f"{uniform_regret(arm):,.0f}")
         for arm in arms
     ]
-    certified, regret = (
-        ("environment", "mechanism", "certified"),
-        ("mean regret (median; largest)", "95% interval"),
-    )
-    return markdown((*certified, *regret, "uniform policy"), rows)
+    regret = ("mean regret (median; largest)", "95% interval")
+    return markdown([("environment", "mechanism", "certified", *regret, "uniform policy"), *rows])
 
 
 def _env(arm: StoredArm) -> str:
@@ -257,4 +248,4 @@ def _certified(arm: StoredArm) -> str:
     return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
 
 
-STUDY = Study(draw, matched, write, points=60)
+STUDY = Study(draw, matched, parts, points=60)

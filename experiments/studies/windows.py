@@ -11,7 +11,7 @@ from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import check_same_grid, panels_of, uniform_regret
 from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import interval_of, spread_of, table_page
+from experiments.studies.shared.tables import interval_of, spread_of
 
 EPSILON = "privatizer.epsilon"
 SHOWN = {"JDP": (1.0,), "LDP": (2.0, 4.0)}  # the ε of the figure
@@ -127,4 +127,4 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
     return (str(arm.panel), arm.label, epsilon, spread_of(arm), interval_of(arm), uniform)
 
 
-STUDY = Study(draw, table, table_page("windows", table), points=60)
+STUDY = Study(draw, table, points=60)

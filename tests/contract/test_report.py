@@ -9,7 +9,6 @@ from experiments.lab.shipped import Shipped
 from experiments.report import (
     SENTENCES,
     USED,
-    caption_macros,
     claims_table,
     in_latex,
     macros,
@@ -50,8 +49,12 @@ def test_every_number_of_the_report_exists():
 
 
 def test_every_command_is_one_that_latex_or_the_report_defines():
-    generated = macros({**NUMBERS, **COUNTS}) + claims_table(claims()) + sentences_table(NUMBERS)
-    generated += caption_macros(read_captions(ROOT / "paper" / "figures"))
+    generated = (
+        macros("result", {**NUMBERS, **COUNTS}, r"\textbf{-}")
+        + claims_table(claims())
+        + sentences_table(NUMBERS)
+    )
+    generated += macros("figurecaption", read_captions(ROOT / "paper" / "figures"))
     assert undefined_commands(SOURCE + generated, LATEX_COMMANDS) == []
     assert undefined_commands(r"\newcommand{\mine}{} \mine \yours \emph{x}", LATEX_COMMANDS) == ["yours"]
     used = re.findall(r"\\usepackage(?:\[[^]]*\])?\{([^}]+)\}", SOURCE)
@@ -69,7 +72,7 @@ def claims():
 
 
 def test_no_character_is_left_that_latex_does_not_know():
-    generated = macros(NUMBERS) + claims_table(claims()) + sentences_table(NUMBERS)
+    generated = macros("result", NUMBERS) + claims_table(claims()) + sentences_table(NUMBERS)
     assert sorted({character for character in generated + SOURCE if ord(character) > 127}) == []
     assert in_latex("5% ± 2, ε_1") == r"5\% $\pm$ 2, $\varepsilon$\_1"
     assert in_latex("P\u0303, N\u0302, Ω\u0303") == r"$\tilde P$, $\hat N$, $\tilde\Omega$"

@@ -74,7 +74,7 @@ def _files(name: str, paper: Path) -> str:
     of = str(composed(name)["study"])
     made, kept = study(of), keeps_figure(name, of)
     files = [f"figures/{name}.png"] * kept
-    files += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")] if made.report is not None else []
+    files += [f"{made.folder}/{name}.{kind}" for kind in ("md", "csv")]
     links = [f"[{Path(file).name}](paper/{file})" for file in files if (paper / file).is_file()]
     if not links:
         return "A table in the terminal, and its figure."

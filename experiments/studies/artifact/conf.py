@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpucbvi.errors import InputError
 from experiments.lab.compose import CONF, composed, experiments
@@ -43,38 +43,23 @@ def stated(name: str) -> Stated:
     return Stated(command, int(minutes), " ".join(asks.replace("\n# ", " ").removeprefix("# ").split()))
 
 
-Index = dict[str, Any]  # study, figure, and every arm with the ids of its runs
-
-
 def check_index(name: str, found: StoredExperiment) -> None:
     """Raise InputError unless this is, but for the runs themselves, what `+exp=<name>` would store."""
-    other = [
-        *(f"changed: {change}" for change in found.changed),
-        *_differing(_expected(name), results(found).about),
-    ]
+    if name not in experiments():
+        raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
+    made = experiment_from(composed(name), CONF.parent, names(), printed_curves())
+    wanted = json.loads(json.dumps({"study": made.study, "figure": asdict(made.figure), "arms": index(made)}))
+    stored = results(found).about
+    other = [f"changed: {change}" for change in found.changed]
+    other += [key for key in ("study", "figure") if wanted[key] != stored[key]]
+    ours, theirs = wanted["arms"], stored["arms"]
+    other += [key for key in {**ours, **theirs} if (key in ours) != (key in theirs)]
+    both = [key for key in ours if key in theirs]
+    other += [f"{key}: {what}" for key in both for what in ours[key] if ours[key][what] != theirs[key][what]]
+    if not other and list(ours) != list(theirs):
+        other = ["the order of its arms"]
     if other:
         raise InputError(
             f"{name}: has other settings than conf/exp/{name}.yaml ({few(other)}); "
             f"run it again (experiments/run.py +exp={name}; what is stored is kept), then `make ship`"
         )
-
-
-def _expected(name: str) -> Index:
-    if name not in experiments():
-        raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
-    made = experiment_from(composed(name), CONF.parent, names(), printed_curves())
-    tree = {"study": made.study, "figure": asdict(made.figure), "arms": index(made)}
-    as_stored: Index = json.loads(json.dumps(tree))
-    return as_stored
-
-
-def _differing(wanted: Index, found: Index) -> list[str]:
-    """The names of what is not the same in both."""
-    other = [key for key in ("study", "figure") if wanted[key] != found[key]]
-    ours, theirs = wanted["arms"], found["arms"]
-    for key in {**ours, **theirs}:
-        if key not in ours or key not in theirs:
-            other.append(key)
-        else:
-            other += [f"{key}: {what}" for what in ours[key] if ours[key][what] != theirs[key][what]]
-    return other or ["the order of its arms"] * (list(ours) != list(theirs))

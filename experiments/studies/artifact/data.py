@@ -10,9 +10,8 @@ from typing import Any
 from dpucbvi.archive import as_cell
 from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
-from experiments.lab.settings import to_dict
+from experiments.lab.settings import flat, to_dict
 from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
-from experiments.studies.shared.arms import flat
 from experiments.studies.shared.tables import TEXTS, WRITTEN
 
 ABOUT = {

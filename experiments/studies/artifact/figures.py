@@ -1,14 +1,11 @@
-"""The figures of paper/figures, the captions beside them, and README's one picture, which is one of them.
+"""The captions beside the figures of paper/figures, and README's one picture, which is one of them.
 
 The picture has the regrets that the paper reports, and which mechanisms reach them at the same ε: `riverswim`
 has Section 5's noise and other mechanisms at the ε of every curve, `mechanisms` has Section 5's noise on pooled
 counts.
 """
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dpucbvi.protocol import Floats
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies import CAPTIONS, draw, draw_files, sections
+from experiments.studies import CAPTIONS, sections
 from experiments.studies.shared.arms import check_same_grid, uniform_regret
 from experiments.studies.shared.printed import printed_bands, printed_curves
 from experiments.studies.shared.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION, new_panels
@@ -41,29 +38,6 @@ WORDS = {REPORTED: "reported", PROVEN: "Section 5's noise", OTHERS: "other mecha
 HUES = {REPORTED: BLACK, PROVEN: VERMILLION, OTHERS: BLUE}
 SHAPES = {REPORTED: "D", PROVEN: "o", OTHERS: "s"}
 POOLED = {"central": "pooled_paper", "local": "pooled_local_paper"}  # Section 5's noise in `mechanisms`
-
-
-def keep_figure(experiment: StoredExperiment, folder: Path) -> list[Path]:
-    """Draw the figure of one experiment for paper/figures."""
-    return _keep(lambda scratch: draw(experiment, scratch), folder)
-
-
-def keep_summary(river: StoredExperiment, mechanisms: StoredExperiment, folder: Path) -> list[Path]:
-    """Draw README's picture, which needs two experiments."""
-    return _keep(lambda scratch: draw_files(lambda: draw_summary(river, mechanisms), scratch, SUMMARY), folder)
-
-
-def _keep(draw_into: Callable[[Path], list[Path]], folder: Path) -> list[Path]:
-    """The PDF, and the PNG with a palette of 256 colours, which is a third of the size."""
-    from PIL import Image  # only who keeps figures needs it
-
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as scratch:
-        png, pdf = draw_into(Path(scratch))
-        with Image.open(png) as image:
-            image.convert("RGB").quantize(256).save(folder / png.name, optimize=True)
-        shutil.copyfile(pdf, folder / pdf.name)
-    return [folder / png.name, folder / pdf.name]
 
 
 def read_captions(folder: Path) -> dict[str, str]:

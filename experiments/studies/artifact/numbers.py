@@ -134,14 +134,9 @@ def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     found = audit.rows(experiment)
-    honest, broken = [row for row in found if not row.broken], [row for row in found if row.broken]
-    yield "audit.honest", f"{sum(not row.caught for row in honest)} of {len(honest)}"
-    yield "audit.broken", f"{sum(row.caught for row in broken)} of {len(broken)}"
-    shares = [row.audited / row.certified for row in honest if row.acts]
-    if shares:
-        yield "audit.share", f"{max(shares):.0%}"
-    for row in found:
-        yield f"audit.{row.arm.key}", f"{row.audited:.2f}"
+    told = audit.summary(found)
+    yield from ((f"audit.{name}", told[name]) for name in ("honest", "broken", "share"))
+    yield from ((f"audit.{row.arm.key}", f"{row.audited:.2f}") for row in found)
 
 
 def _power(fit: Summary) -> str:

@@ -5,7 +5,6 @@ printed curves and bands rule out and which they leave possible; never what was 
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -36,7 +35,7 @@ from experiments.studies.explain.findings import (
 from experiments.studies.shared.arms import check_same_grid, laplace_of
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
 from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, legend_below, new_panels, set_ticks
-from experiments.studies.shared.tables import finals, markdown, write_page
+from experiments.studies.shared.tables import finals, markdown
 
 FIRST = 1000  # episode
 JDP = ("jdp_eps1", "jdp_eps2")
@@ -141,6 +140,7 @@ HEADER = (
     *("noise", "counts", "ε certified", "bonus ×", "E ×", "D, ε = 1", "D, ε = 2", "D"),
     *("ends in the bands", "half a band is, in our σ", "as wide"),
 )
+LOCAL = ("a user adds", "counts", "ε certified", "D", "ends at (printed: 15,120)", "ends in the band")
 FREE = ("counts", "bonus ×", "D", "ends at (printed: 4,280)", "ends in the band", "half a band is, in our σ")
 
 
@@ -151,19 +151,13 @@ def table(experiment: StoredExperiment) -> Rows:
     return [HEADER, *(_row(found) for found in findings(experiment))]
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
-    found = findings(experiment)
-    page = write_page(
-        folder,
-        "explain",
-        experiment,
-        hypotheses=markdown(HEADER, [_row(one) for one in found]),
-        free=markdown(FREE, [_free_row(one) for one in panels(experiment, "non_private")]),
-        ratios=_ratios(experiment, best(found)),
-        local=_local(experiment),
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
+    return {
+        "free": markdown([FREE, *(_free_row(one) for one in panels(experiment, "non_private"))]),
+        "ratios": _ratios(experiment, best(findings(experiment))),
+        "local": markdown([LOCAL, *(_local_row(arm) for arm in local_arms(experiment))]),
         **summary(experiment),
-    )
-    return [page]
+    }
 
 
 def _row(found: Finding) -> tuple[str, ...]:
@@ -198,15 +192,10 @@ def _ratios(experiment: StoredExperiment, found: Finding) -> str:
     arms = {**(best(free).arms if free else {}), **found.arms, **({"ldp_eps2": local} if local else {})}
     episodes = next(iter(printed_curves().values())).episodes
     rows = [
-        [curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret)]
+        (curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret))
         for curve, arm in arms.items()
     ]
-    return markdown(("printed curve", *(f"{k:,.0f}" for k in episodes)), rows)
-
-
-def _local(experiment: StoredExperiment) -> str:
-    header = ("a user adds", "counts", "ε certified", "D", "ends at (printed: 15,120)", "ends in the band")
-    return markdown(header, [_local_row(arm) for arm in local_arms(experiment)])
+    return markdown([("printed curve", *(f"{k:,.0f}" for k in episodes)), *rows])
 
 
 def _local_row(arm: StoredArm) -> tuple[str, ...]:
@@ -221,4 +210,4 @@ def _local_row(arm: StoredArm) -> tuple[str, ...]:
     )
 
 
-STUDY = Study(draw, table, write, points=400)
+STUDY = Study(draw, table, parts, points=400)

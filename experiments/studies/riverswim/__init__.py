@@ -18,7 +18,7 @@ from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.riverswim.report import BASELINE, table, write
+from experiments.studies.riverswim.report import BASELINE, parts, table
 from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_beside
 from experiments.studies.shared.style import (
@@ -113,4 +113,4 @@ def _legend() -> list[Line2D]:
     ]
 
 
-STUDY = Study(draw, table, write, points=400)  # all: it interpolates
+STUDY = Study(draw, table, parts, points=400)  # all: it interpolates

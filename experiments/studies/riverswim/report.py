@@ -1,6 +1,5 @@
 """riverswim.md: what is said of an arm with many runs, of two that share their seeds, and of Section 7."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from experiments.studies import Rows, Stored
 from experiments.studies.riverswim.verdicts import SENTENCES, Curves, Regret, contrasts, judge
 from experiments.studies.shared.arms import as_written
 from experiments.studies.shared.printed import final_regrets, printed_bands
-from experiments.studies.shared.tables import as_regret, markdown, with_bounds, write_page
+from experiments.studies.shared.tables import as_regret, markdown, with_bounds
 
 LAST = 0.9  # a run is settled if what follows this part of its episodes adds less regret than √k would
 SQRT_TAIL = 1.0 - np.sqrt(LAST)
@@ -94,24 +93,19 @@ def table(experiment: StoredExperiment) -> Rows:
     return [NUMBERS, *(_row(arm) for arm in experiment.arms)]
 
 
-def write(experiment: StoredExperiment, folder: Path, _: Stored) -> list[Path]:
+def parts(experiment: StoredExperiment, _: Stored) -> dict[str, object]:
     judged = columns(experiment)
-    page = write_page(
-        folder,
-        "riverswim",
-        experiment,
-        numbers=markdown(NUMBERS, [_row(arm) for arm in experiment.arms]),
-        pairs=markdown(PAIRS, _pairs(experiment)),
-        verdicts=_verdicts(judged),
-        contrasts=sum(map(len, contrasts(judged, FITTED).values())),
-    )
-    return [page]
+    return {
+        "pairs": markdown([PAIRS, *_pairs(experiment)]),
+        "verdicts": _verdicts(judged),
+        "contrasts": sum(map(len, contrasts(judged, FITTED).values())),
+    }
 
 
 def _verdicts(judged: dict[str, Curves]) -> str:
     found = judge(judged, FITTED)
-    rows = [[sentence, *(verdicts[sentence] for verdicts in found.values())] for sentence in SENTENCES]
-    return markdown(("the paper's sentence", *found), rows)
+    rows = [(sentence, *(verdicts[sentence] for verdicts in found.values())) for sentence in SENTENCES]
+    return markdown([("the paper's sentence", *found), *rows])
 
 
 def _pairs(experiment: StoredExperiment) -> list[list[str]]:

@@ -11,6 +11,7 @@ from dpucbvi.plot import as_written, certified
 from dpucbvi.privacy.certificate import RELEASE
 from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
+from experiments.lab.settings import flat
 from experiments.lab.store import StoredArm, StoredExperiment
 
 # As in the papers; an arm without a label is called by the name of its agent.
@@ -70,7 +71,8 @@ def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
 
 def _differences(arms: list[StoredArm]) -> list[list[str]]:
     """For every arm the settings in which they differ: those of the grid if these are enough."""
-    for settings in ([arm.point for arm in arms], [flat(arm.config) for arm in arms]):
+    configs = [{key: value for key, value in arm.config.items() if key != "seed"} for arm in arms]
+    for settings in ([arm.point for arm in arms], list(map(flat, configs))):
         keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
         values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
         if len(set(values)) == len(arms):
@@ -87,17 +89,6 @@ def _told(key: str, value: Any) -> str:
         return "pooled" if value else "per step"
     text = as_written(value) if isinstance(value, int | float) and not isinstance(value, bool) else f"{value}"
     return f"{FACTORS[key]} × {text}" if key in FACTORS else f"{key.rpartition('.')[2]} = {text}"
-
-
-def flat(tree: dict[str, Any], at: str = "") -> dict[str, Any]:
-    """{"bonus": {"scale": 1}} as {"bonus.scale": 1}, without the seed."""
-    found: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{at}{key}.")
-        elif key != "seed" or at:
-            found[f"{at}{key}"] = value
-    return found
 
 
 def check_same_grid(experiment: StoredExperiment) -> None:

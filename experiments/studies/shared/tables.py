@@ -5,7 +5,7 @@ And the formats of any table: CSV for programs, Markdown for readers, aligned fo
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,29 +83,19 @@ def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
     return path
 
 
-def write_page(folder: Path, name: str, experiment: StoredExperiment, **parts: object) -> Path:
-    """Fill the {parts} of texts/<name>.md, and the experiment's K and runs, into a page for readers."""
-    path = folder / f"{name}.md"
-    text = (TEXTS / f"{name}.md").read_text("utf-8")
+def write_page(path: Path, experiment: StoredExperiment, parts: Mapping[str, object]) -> Path:
+    """Fill the {parts} of the study's text, and the experiment's K and runs, into a page for readers."""
+    text = (TEXTS / f"{experiment.study}.md").read_text("utf-8")
     sizes = {"K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
     path.write_text(f"{WRITTEN}\n{text.format(**{**sizes, **parts})}", "utf-8")
     return path
 
 
-def table_page(name: str, table: Callable[[StoredExperiment], Rows]) -> Callable[..., list[Path]]:
-    """The report of a study whose page has its {table} and nothing else that changes."""
-
-    def write(experiment: StoredExperiment, folder: Path, *_: object) -> list[Path]:
-        header, *rows = table(experiment)
-        return [write_page(folder, name, experiment, table=markdown(header, rows))]
-
-    return write
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table for readers, its first column to the left, the others to the right."""
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """A table for readers, the header first; its first column to the left, the others to the right."""
+    header, *body = rows
     rule = [":--", *["--:"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *body))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -5,7 +5,6 @@ paper/tables/table1.{md,csv} have the table.
 """
 
 from math import log10
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
 from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
-from experiments.studies.shared.tables import in_thousands, markdown, write_csv, write_page
+from experiments.studies.shared.tables import in_thousands, markdown
 from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
 from experiments.studies.table1.measurements import (
     MODELS,
@@ -89,25 +88,25 @@ def _legend(table: Table) -> list[Line2D]:
     ]
 
 
-def write(experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
-    """The table for readers and for programs, with the part on factors if +exp=calibrate_table1 is stored."""
+def parts(experiment: StoredExperiment, stored: Stored) -> dict[str, object]:
+    """The table for readers, with the parts on factors and on small ε if their experiments are stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
-    small_rows = table1_private.table(small) if small else []
     factors = factors_rows(table, chosen(calibrated)) if calibrated else []
-    page = write_page(
-        folder,
-        "table1",
-        experiment,
-        runs=table.runs,
-        epsilon=table.epsilon,
-        environments=environments_text(table),
-        bounds=markdown(bounds_header(table), bounds_rows(table)),
-        small=markdown(small_rows[0], small_rows[1:]) if small_rows else "(not shipped yet)",
-        orders=markdown(orders_header(table), orders_rows(table)),
-        factors=markdown(["System", "Model", *names], factors),
-    )
-    return [page, write_csv(folder / "table1.csv", map(_record, table.measurements))]
+    return {
+        "runs": table.runs,
+        "epsilon": table.epsilon,
+        "environments": environments_text(table),
+        "bounds": markdown([bounds_header(table), *bounds_rows(table)]),
+        "small": markdown(table1_private.table(small)) if small else "(not shipped yet)",
+        "orders": markdown([orders_header(table), *orders_rows(table)]),
+        "factors": markdown([["System", "Model", *names], *factors]),
+    }
+
+
+def records(experiment: StoredExperiment) -> list[dict[str, object]]:
+    """The table for programs."""
+    return [_record(m) for m in tabulate(experiment).measurements]
 
 
 # --- cells ---------------------------------------------------------------------------------------------------
@@ -189,7 +188,7 @@ def _half(table: Table, row: Row, model: str) -> list[str]:
     if bound is None:
         return [NA] * (1 + len(table.environments))
     cells = [regret_cell(table.find(row, model, env)) for env in table.environments]
-    return [bound.text().replace("*", "\\*"), *cells]
+    return [bound.text.replace("*", "\\*"), *cells]
 
 
 def _lower_half(table: Table, row: Row, model: str) -> list[str]:
@@ -197,7 +196,7 @@ def _lower_half(table: Table, row: Row, model: str) -> list[str]:
     bound = row.bound(model)
     assert bound is not None
     sizes = [table.sizes(env)._replace(epsilon=table.epsilon) for env in table.environments]
-    return [bound.text(), *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
+    return [bound.text, *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
 
 
 def _ranks(m: Measurement) -> str:
@@ -220,7 +219,7 @@ def in_order(experiment: StoredExperiment) -> Rows:
         assert bound is not None
         ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
         agrees = "yes" if all(m.in_order for m in found) else "no"
-        made.append((row.name, model, bound.text(), ranks, agrees if row.printed else "-"))
+        made.append((row.name, model, bound.text, ranks, agrees if row.printed else "-"))
     return made
 
 
@@ -231,7 +230,7 @@ def _record(m: Measurement) -> dict[str, object]:
     ranks = {"rank_bound": m.rank_bound, "rank_measured": m.rank_measured}
     return {
         **{"agent": m.row.agent, "name": m.row.name, "model": m.model, "bonus": m.row.bonus},
-        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text(), "environment": m.env},
+        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text, "environment": m.env},
         **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
         **{key: f"{value:.1f}" for key, value in numbers.items()},
         **ranks,
@@ -239,4 +238,4 @@ def _record(m: Measurement) -> dict[str, object]:
     }
 
 
-STUDY = Study(draw, in_order, write, folder="tables", needs=("calibrate_table1", "table1_private"))
+STUDY = Study(draw, in_order, parts, records, folder="tables")

@@ -1,19 +1,21 @@
-"""The regret bounds of the paper's Table 1, each once, as data: cells, numbers and exponents come from here.
+"""The regret bounds of the paper's Table 1, each once, as the paper writes it: its number is read off its text.
 
-A bound is a sum of terms S^a A^b H^c T^d / ε^e, some of it under a root, up to logarithms and constants (both
-left out of its number). Rows in the paper's order; then what its table does not have: UCBVI, and the
-lower bounds with privacy.
+A bound is a sum of terms like S²A√(H⁵T)/ε, up to logarithms and constants (both left out of its number). Rows
+in the order of the paper; then what its table does not have: UCBVI, and the lower bounds with privacy.
 
     *  PUCB's bound as discussed by Chowdhury & Zhou (2022).
     †  LDP-OBI's own bound is for a stationary MDP; √H more in the first term makes it the one stated.
     ‡  The same for UCBVI, whose own bounds are √(SAH²T) and √(SAHT).
 """
 
+import re
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
-LETTERS = ("S", "A", "H", "T")
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+TERM = re.compile(r"(?P<outside>[^√/]*)(√\((?P<root>.*)\))?(?P<cost>/ε)?")  # the cost of privacy
 
 
 class Sizes(NamedTuple):
@@ -26,57 +28,31 @@ class Sizes(NamedTuple):
     epsilon: float
 
 
-class Powers(NamedTuple):
-    """S^S A^A H^H T^T."""
-
-    S: int = 0
-    A: int = 0
-    H: int = 0
-    T: int = 0
-
-    def text(self) -> str:
-        return "".join(
-            x if n == 1 else x + str(n).translate(SUPERSCRIPTS) for x, n in zip(LETTERS, self, strict=True) if n
-        )
-
-
-class Term(NamedTuple):
-    """outside · √root / ε^private."""
-
-    root: Powers
-    outside: Powers = Powers()
-    private: int = 0  # 1: the cost of privacy
-
-    @property
-    def exponents(self) -> dict[str, Fraction]:
-        """Of S, A, H, T and 1/ε."""
-        powers = {x: out + Fraction(under, 2) for x, out, under in zip(LETTERS, *self[1::-1], strict=True)}
-        return {**powers, "1/ε": Fraction(self.private)}
-
-    def value(self, at: Sizes) -> float:
-        number, exponents = 1.0, self.exponents
-        for x in LETTERS:
-            number *= float(getattr(at, x)) ** float(exponents[x])
-        return number / at.epsilon**self.private
-
-    def text(self) -> str:
-        root = f"√({self.root.text()})" if any(self.root) else ""
-        return self.outside.text() + root + "/ε" * self.private
-
-
 class Bound(NamedTuple):
     """Õ(sum of terms) or Ω(sum of terms), with the mark of its footnote."""
 
-    terms: tuple[Term, ...]
-    mark: str = ""
-    order: str = "Õ"  # or Ω, Ω̃
+    text: str
+
+    @property
+    def terms(self) -> list[dict[str, Fraction]]:
+        """The exponents of S, A, H, T and 1/ε in every term."""
+        inside = self.text[self.text.index("(") + 1 : self.text.rindex(")")]
+        return [_exponents(term) for term in inside.split(" + ")]
 
     def value(self, at: Sizes) -> float:
         """The sum with every constant 1 and no logarithms."""
-        return sum(term.value(at) for term in self.terms)
+        sizes = {**at._asdict(), "1/ε": 1.0 / at.epsilon}
+        return sum(prod(float(sizes[x]) ** float(n) for x, n in term.items()) for term in self.terms)
 
-    def text(self) -> str:
-        return f"{self.order}({' + '.join(term.text() for term in self.terms)}){self.mark}"
+
+def _exponents(term: str) -> dict[str, Fraction]:
+    found = TERM.fullmatch(term)
+    assert found is not None, f"{term} is no term of a bound"
+    powers = dict.fromkeys(("S", "A", "H", "T"), Fraction(0))
+    for part, share in ((found["outside"], Fraction(1)), (found["root"] or "", Fraction(1, 2))):
+        for letter, power in re.findall(r"([SAHT])([⁰¹²³⁴⁵⁶⁷⁸⁹]*)", part):
+            powers[letter] += share * int(power.translate(DIGITS) or 1)
+    return {**powers, "1/ε": Fraction(found["cost"] is not None)}
 
 
 class Row(NamedTuple):
@@ -96,18 +72,6 @@ class Row(NamedTuple):
         return {"JDP": self.jdp, "LDP": self.ldp, "none": self.none}[model]
 
 
-SAH2T = Term(Powers(1, 1, 2, 1))
-SAH3T = Term(Powers(1, 1, 3, 1))
-S2AH3T = Term(Powers(2, 1, 3, 1))
-CENTRAL_COST = Term(Powers(), Powers(2, 1, 3), private=1)  # S²AH³/ε
-LOCAL_COST = Term(Powers(H=5, T=1), Powers(2, 1), private=1)  # S²A√(H⁵T)/ε
-
-
-def _rates(leading: Term, jdp_mark: str = "", ldp_mark: str = "") -> tuple[Bound, Bound]:
-    """All of Table 1's private bounds have the same cost of privacy."""
-    return Bound((leading, CENTRAL_COST), jdp_mark), Bound((leading, LOCAL_COST), ldp_mark)
-
-
 VIETRI = "Vietri et al., ICML 2020"
 GARCELON = "Garcelon et al., NeurIPS 2021"
 CHOWDHURY = "Chowdhury & Zhou, AAAI 2022"
@@ -116,34 +80,24 @@ NASH = "Qiao & Wang, 2024"
 AZAR = "Azar et al., ICML 2017"
 DRAGO = "Drago et al., 2025"
 
+PUCB_JDP = Bound("Õ(√(S²AH³T) + S²AH³/ε)*")
+OBI_LDP = Bound("Õ(√(S²AH³T) + S²A√(H⁵T)/ε)†")
+PO_JDP, PO_LDP = Bound("Õ(√(S²AH³T) + S²AH³/ε)"), Bound("Õ(√(S²AH³T) + S²A√(H⁵T)/ε)")
+VI_JDP, VI_LDP = Bound("Õ(√(SAH³T) + S²AH³/ε)"), Bound("Õ(√(SAH³T) + S²A√(H⁵T)/ε)")
+DP_JDP, DP_LDP = Bound("Õ(√(SAH²T) + S²AH³/ε)"), Bound("Õ(√(SAH²T) + S²A√(H⁵T)/ε)")
+CH, BF, LOWER = Bound("Õ(√(SAH³T))‡"), Bound("Õ(√(SAH²T))‡"), Bound("Ω(√(SAH²T))")
+LOWER_JDP, LOWER_LDP = Bound("Ω̃(√(SAH²T) + SAH/ε)"), Bound("Ω̃(√(SAH²T) + √(SAHT)/ε)")
+
 ROWS = (
-    Row("pucb", "PUCB", VIETRI, _rates(S2AH3T, jdp_mark="*")[0], None, "Hoeffding"),
-    Row(
-        "ldp_obi",
-        "LDP-OBI",
-        GARCELON,
-        None,
-        _rates(S2AH3T, ldp_mark="†")[1],
-        "Hoeffding",
-        reconstructed=True,
-    ),
-    Row("private_ucb_po", "Private-UCB-PO", CHOWDHURY, *_rates(S2AH3T), "Hoeffding", reconstructed=True),
-    Row("private_ucb_vi", "Private-UCB-VI", CHOWDHURY, *_rates(SAH3T), "Hoeffding", reconstructed=True),
-    Row("dp_ucbvi", "DP-UCBVI", QIAO, *_rates(SAH2T), "Bernstein"),
-    Row("ucbvi_ch", "UCBVI-CH", AZAR, None, None, "Hoeffding", Bound((SAH3T,), "‡"), printed=False),
-    Row("ucbvi_bf", "UCBVI-BF", AZAR, None, None, "Bernstein", Bound((SAH2T,), "‡"), printed=False),
-    Row("ucbvi_refined", "UCBVI, refined", DRAGO, None, None, "Bernstein", Bound((SAH2T,), "‡"), False, False),
+    Row("pucb", "PUCB", VIETRI, PUCB_JDP, None, "Hoeffding"),
+    Row("ldp_obi", "LDP-OBI", GARCELON, None, OBI_LDP, "Hoeffding", reconstructed=True),
+    Row("private_ucb_po", "Private-UCB-PO", CHOWDHURY, PO_JDP, PO_LDP, "Hoeffding", reconstructed=True),
+    Row("private_ucb_vi", "Private-UCB-VI", CHOWDHURY, VI_JDP, VI_LDP, "Hoeffding", reconstructed=True),
+    Row("dp_ucbvi", "DP-UCBVI", QIAO, DP_JDP, DP_LDP, "Bernstein"),
+    Row("ucbvi_ch", "UCBVI-CH", AZAR, None, None, "Hoeffding", CH, printed=False),
+    Row("ucbvi_bf", "UCBVI-BF", AZAR, None, None, "Bernstein", BF, printed=False),
+    Row("ucbvi_refined", "UCBVI, refined", DRAGO, None, None, "Bernstein", BF, printed=False),
 )
 BY_AGENT = {row.agent: row for row in ROWS}
-
-_LOWER = Bound((SAH2T,), order="Ω")
-LOWER_BOUND = Row("", "Lower bound without DP", "Jin et al., NeurIPS 2018", _LOWER, _LOWER, "NA", _LOWER)
-PRIVATE_LOWER_BOUND = Row(
-    "",
-    "Lower bound with DP",
-    NASH,
-    Bound((SAH2T, Term(Powers(), Powers(1, 1, 1), private=1)), order="Ω̃"),  # HSA/ε
-    Bound((SAH2T, Term(Powers(1, 1, 1, 1), private=1)), order="Ω̃"),  # √(HSAT)/ε
-    "NA",
-    printed=False,
-)
+LOWER_BOUND = Row("", "Lower bound without DP", "Jin et al., NeurIPS 2018", LOWER, LOWER, "NA", LOWER)
+PRIVATE_LOWER_BOUND = Row("", "Lower bound with DP", NASH, LOWER_JDP, LOWER_LDP, "NA", printed=False)

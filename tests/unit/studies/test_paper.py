@@ -31,7 +31,7 @@ def press(monkeypatch, tmp_path, capsys):
     conf/exp has what has shipped and `also`; `other` are experiments whose settings are not those that shipped.
     """
 
-    def call(shipped, *arguments: str, stored=None, also=(), other=(), workers=0):
+    def call(shipped, *arguments: str, stored=None, also=(), other=()):
         stored = stored or {}
 
         class FakeStore:
@@ -58,7 +58,7 @@ def press(monkeypatch, tmp_path, capsys):
         for last in ("write_claims", "write_data"):
             monkeypatch.setattr(paper.Publisher, last, lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
-        monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders, "--workers", str(workers)])
+        monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders])
         with pytest.raises(SystemExit) as stopped:
             paper.main()
         return stopped.value.code, *capsys.readouterr()
@@ -123,13 +123,6 @@ def test_only_the_named_ones_are_made_and_a_name_must_be_known(press, tmp_path):
     code, _, err = press({}, "two", "three", stored=stored)
     assert (code, err.count("\n")) == (2, 1) and err.startswith("error: three: neither shipped nor stored in ")
     assert files(tmp_path) == [f"results/figures/two.{kind}" for kind in ("md", "pdf", "png")]
-
-
-def test_a_study_comes_after_those_that_it_needs():
-    order = paper.in_order(["table1", "riverswim", "single", "table1_private", "calibrate_table1"])
-    assert sorted(order) == ["calibrate_table1", "riverswim", "single", "table1", "table1_private"]
-    assert max(order.index("calibrate_table1"), order.index("table1_private")) < order.index("table1")
-    assert paper.in_order(["table1"]) == ["table1"]
 
 
 def test_captions_are_kept_and_those_of_other_figures_stay(press, tmp_path):

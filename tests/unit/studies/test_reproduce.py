@@ -53,7 +53,7 @@ def commands(monkeypatch):
 
 
 ALL = [
-    *(("reproduce.py", "--compute"), ("run.py", "+exp=a"), ("run.py", "+exp=b")),
+    *(("run.py", "+exp=a"), ("run.py", "+exp=b")),
     *(("ship.py", "--results=results"), ("paper.py",)),
 ]
 
@@ -65,11 +65,11 @@ def test_everything_is_run_and_then_the_paper_is_written(commands):
 
 def test_a_failed_step_is_named_and_does_not_cost_the_others(commands, capsys):
     assert commands({"+exp=a": 1}) == (ALL, 1)
-    assert capsys.readouterr().err == "error: 1 of 5 steps failed: run.py +exp=a\n"
+    assert capsys.readouterr().err == "error: 1 of 4 steps failed: run.py +exp=a\n"
 
 
 def test_ctrl_c_ends_it_and_what_has_ended_was_told(commands, capsys):
-    assert commands({"+exp=b": 130}) == (ALL[:3], 130)
+    assert commands({"+exp=b": 130}) == (ALL[:2], 130)
     told = [line.rpartition(", 0.")[0] for line in capsys.readouterr().out.splitlines()[-2:]]
     assert told == ["run.py +exp=a: done, 0.0 minutes", "run.py +exp=b: failed (exit code 130), 0.0 minutes"]
 

@@ -1,7 +1,6 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const MARKS = { "holds": "✓", "holds in part": "◐", "does not hold": "✗", "off by 2": "✗", "cannot be told": "?", "definition": "·", "not tested": "–" };
 const number = (x) => x === null || x === undefined ? "–" : x >= 100 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(3)));
 const regret = (arm) => number(arm.regret) + (arm.low === null ? "" : ` (${number(arm.low)} to ${number(arm.high)})`);
 const privacy = (arm) => arm.model === "none" ? "none" : `${arm.model} ε = ${number(arm.add_remove)} (replaced: ${number(arm.replace_one)})` + (arm.delta ? `, δ = ${arm.delta}` : "");
@@ -31,40 +30,8 @@ function fill(table, header, rows) {
 }
 function options(select, values, name = (value) => value) { select.replaceChildren(...values.map((value) => make("option", name(value), { value }))); }
 
-// --- verdicts
-const MAIN = "main claims";
-function verdict(claim) { return make("span", claim.verdict, { class: "word", "data-mark": MARKS[claim.verdict] }); }
-function check(claim) {
-  const box = make("span");
-  for (const name of claim.experiments) box.append(make("a", "+exp=" + name, { href: "#exp-" + name }), " ");
-  for (const test of claim.tests) box.append(breakable(test), " ");
-  return box;
-}
-// A long path may be broken after its slashes, colons and underscores.
-function breakable(path) {
-  const code = make("code");
-  for (const part of path.split(/(?<=[/:_])/)) code.append(part, make("wbr"));
-  return code;
-}
-function showClaims() {
-  const chosen = $("which").value;
-  const shown = data.claims.filter((claim) => chosen === "all" || (chosen === MAIN ? claim.main : claim.verdict === chosen));
-  fill($("claims"), ["Statement", "Says", "Verdict", "Measured", "Checked by", "More"], shown.map((claim) =>
-    [claim.statement, claim.says, verdict(claim), claim.measured, check(claim), [claim.reason, claim.note].filter(Boolean).join(" ").replaceAll("`", "")]));
-}
-$("summary").append(...data.summary.map((sentence) => make("li", sentence)));
-const words = Object.keys(MARKS).filter((word) => data.claims.some((claim) => claim.verdict === word));
-for (const word of words) {
-  const item = make("li");
-  item.append(make("b", String(data.claims.filter((claim) => claim.verdict === word).length)), make("span", word, { class: "word", "data-mark": MARKS[word] }));
-  $("tally").append(item);
-}
-options($("which"), [MAIN, ...words, "all"]);
-$("which").addEventListener("change", showClaims);
-showClaims();
-
 // --- curves
-const drawn = data.experiments.filter((experiment) => experiment.arms.length && experiment.arms[0].episodes.length > 5);
+const drawn = data.filter((experiment) => experiment.arms.length && experiment.arms[0].episodes.length > 5);
 // A colour says what it says in the figures (studies/shared/style.py); arms of one colour differ in their dashes.
 const dashes = [[], [10, 4], [14, 3, 3, 3], [5, 4], [18, 4, 3, 4, 3, 4], [24, 6], [8, 2, 2, 2]], dotted = [1.5, 3];
 const short = (tick) => tick === null ? "" : tick >= 1e6 ? tick / 1e6 + "M" : tick >= 1000 ? tick / 1000 + "k" : tick;
@@ -194,7 +161,7 @@ if (drawn.length) {
 } else $("chart").replaceWith(make("p", "No experiment with curves has shipped yet."));
 
 // --- regret against epsilon
-const swept = data.experiments.filter((experiment) => experiment.arms.some((arm) => arm.epsilon !== null));
+const swept = data.filter((experiment) => experiment.arms.some((arm) => arm.epsilon !== null));
 const sweep = () => swept.find((experiment) => experiment.name === $("swept").value).arms.filter((arm) => arm.epsilon !== null);
 const values = () => [...new Set(sweep().map((arm) => arm.epsilon))].sort((a, b) => a - b);
 let curves = null;
@@ -237,57 +204,3 @@ if (swept.length) {
   addEventListener("resize", showSweep);
   showSlider();
 } else $("slider").disabled = true;
-
-// --- Table 1, experiments
-const COLUMNS = {
-  name: "algorithm", model: "model", environment: "environment", bound: "bound", epsilon_add_remove: "ε (added or removed)",
-  regret: "regret", low_95: "95% from", high_95: "to", rank_bound: "rank by bound", rank_measured: "rank by regret",
-};
-let order = { column: "environment", up: true };
-const value = (text) => text === "" || text === "inf" ? Infinity : Number(text);
-const cell = (column, text) => text === "inf" ? "∞" : column === "environment" ? text.replaceAll("_", " ") : text;
-function showBounds() {
-  const sorted = [...data.table1].sort((a, b) => {
-    const [x, y] = [a[order.column], b[order.column]], numbers = !isNaN(value(x)) && !isNaN(value(y));
-    const after = numbers ? (value(x) > value(y)) - (value(x) < value(y)) : x.localeCompare(y);
-    return order.up ? after : -after;
-  });
-  const header = Object.entries(COLUMNS).map(([column, name]) => {
-    const sign = order.column === column ? (order.up ? " ▲" : " ▼") : "";
-    const button = make("button", name + sign, { type: "button", "data-column": column });
-    button.addEventListener("click", () => {
-      order = { column, up: order.column === column ? !order.up : true };
-      showBounds();
-      $("bounds").querySelector(`[data-column="${column}"]`).focus(); // the old button is gone
-    });
-    return button;
-  });
-  fill($("bounds"), header, sorted.map((line) => Object.keys(COLUMNS).map((column) => cell(column, line[column]))));
-}
-showBounds();
-for (const experiment of data.experiments) {
-  const card = make("section", undefined, { id: "exp-" + experiment.name });
-  const claims = data.claims.filter((claim) => claim.experiments.includes(experiment.name)).map((claim) => claim.statement);
-  card.append(make("h3", experiment.name), make("p", experiment.asks));
-  if (claims.length) card.append(make("p", "Claims: " + claims.join(", "), { class: "quiet" }));
-  const command = make("p"); command.append(make("code", experiment.command), ` (about ${experiment.minutes} ${experiment.minutes === 1 ? "minute" : "minutes"} on 2 cores)`);
-  if (drawn.includes(experiment)) {
-    const link = make("a", "ours and printed, curve by curve", { href: "#curves" });
-    link.addEventListener("click", () => { $("experiment").value = experiment.name; showPanels(); });
-    command.append(" ", link);
-  }
-  card.append(command);
-  const beside = experiment.arms.filter((arm) => arm.printed !== null);
-  if (beside.length) {
-    const box = make("div", undefined, { class: "scroll few", tabindex: "0", role: "region", "aria-label": "Ours and printed, " + experiment.name });
-    const table = make("table");
-    fill(table, ["Arm", "Ours", "Printed", "Privacy"], beside.map((arm) => [arm.key, regret(arm), number(arm.printed), privacy(arm)]));
-    box.append(table); card.append(box);
-  }
-  if (experiment.figure) {
-    const box = make("div", undefined, { class: "scroll" });
-    box.append(make("img", undefined, { src: experiment.figure, alt: "Figure of the experiment " + experiment.name, loading: "lazy" }));
-    card.append(box, make("p", experiment.caption, { class: "quiet" }));
-  }
-  $("cards").append(card);
-}
