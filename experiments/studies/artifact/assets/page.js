@@ -80,7 +80,7 @@ function showChart() {
     if (hidden.has(arm.key)) return;
     const look = { stroke: arm.hue, dash: dash(arms, i), spanGaps: true, points: { show: false } };
     if ($("seeds").checked) for (const seed of arm.seeds) { tables.push([arm.episodes, seed]); series.push({ ...look, label: arm.key, width: 0.6 }); }
-    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "printed", width: 1.5, dash: dotted }); }
+    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "reported", width: 1.5, dash: dotted }); }
     tables.push([arm.episodes, arm.mean]); series.push({ ...look, label: arm.key, width: 2 });
   });
   chart?.destroy();
@@ -172,7 +172,7 @@ function showArms() {
   });
   $("arms").replaceChildren(make("legend", "Arms"), ...boxes);
   $("seeds").disabled = inPanel().every((arm) => !arm.seeds.length);
-  fill($("finals"), ["Arm", "Ours", "Printed", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
+  fill($("finals"), ["Arm", "Ours", "Reported", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
     [arm.key, regret(arm), number(arm.printed), arm.label, privacy(arm), String(arm.runs)]));
   showChart();
 }
@@ -272,16 +272,16 @@ for (const experiment of data.experiments) {
   if (claims.length) card.append(make("p", "Claims: " + claims.join(", "), { class: "quiet" }));
   const command = make("p"); command.append(make("code", experiment.command), ` (about ${experiment.minutes} ${experiment.minutes === 1 ? "minute" : "minutes"} on 2 cores)`);
   if (drawn.includes(experiment)) {
-    const link = make("a", "ours and printed, curve by curve", { href: "#curves" });
+    const link = make("a", "ours and reported, curve by curve", { href: "#curves" });
     link.addEventListener("click", () => { $("experiment").value = experiment.name; showPanels(); });
     command.append(" ", link);
   }
   card.append(command);
   const beside = experiment.arms.filter((arm) => arm.printed !== null);
   if (beside.length) {
-    const box = make("div", undefined, { class: "scroll few", tabindex: "0", role: "region", "aria-label": "Ours and printed, " + experiment.name });
+    const box = make("div", undefined, { class: "scroll few", tabindex: "0", role: "region", "aria-label": "Ours and reported, " + experiment.name });
     const table = make("table");
-    fill(table, ["Arm", "Ours", "Printed", "Privacy"], beside.map((arm) => [arm.key, regret(arm), number(arm.printed), privacy(arm)]));
+    fill(table, ["Arm", "Ours", "Reported", "Privacy"], beside.map((arm) => [arm.key, regret(arm), number(arm.printed), privacy(arm)]));
     box.append(table); card.append(box);
   }
   if (experiment.figure) {
