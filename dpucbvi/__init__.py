@@ -8,10 +8,11 @@
     run.regret[-1], run.certificate                    # the regret, and what is guaranteed to whom
 
 Your own agent is `dp.planner(f)`, with f from `Counts` to a `Plan`, or a generator function like
-algorithm1.dp_ucbvi. Your own bonus is a function, `dp.DPUCBVI(bonus=...)`; your own privatizer is a class with the
-methods of dpucbvi.protocol.Privatizer. They are compiled where possible; `watch=` sees every episode. `dp.audit`
-attacks a privatizer, `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` compare runs, `dp.load` reads stored
-experiments, and `dp.Session` serves real users; docs/ shows each. Only the names below are public.
+algorithm1.dp_ucbvi. Your own bonus is a function, `dp.DPUCBVI(bonus=...)`; your own privatizer is a class with
+the methods of dpucbvi.protocol.Privatizer. They are compiled where possible; `watch=` sees every episode.
+`dp.audit` attacks a privatizer, `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` compare runs,
+`dp.load` reads stored experiments, and `dp.Session` serves real users; docs/ shows each. Only the names below
+are public.
 """
 
 from types import ModuleType as _ModuleType
