@@ -224,14 +224,13 @@ def _verdict(made: list[Row]) -> str:
     for row in (row for row in honest if row.acts):
         share = 100.0 * row.audited / row.certified
         lines.append(
-            f"- Actions, {row.name}: who sees only the policies of the other users recovers at least "
-            f"{row.audited:.2f} of ε = {row.certified:g} ({share:.0f}%; {_delta(row)}, a user "
-            "replaced). One attack's lower bound, on a problem made to be attacked."
+            f"- Actions, {row.name}: an attacker who sees only the other users' policies shows at least "
+            f"{row.audited:.2f} of ε = {row.certified:g} ({share:.0f}%; {_delta(row)}, a user replaced), on a "
+            "problem made for the attack."
         )
     lines += [
-        "- What is released is attacked as it leaves, not rounded. The score by which an attacker decides is "
-        "rounded to 1e-9, so that the column `releases` rests on the size of numbers; their lowest bits have a "
-        "column of their own.",
+        "- Releases are attacked as they leave, not rounded. In the column `releases` the attacker rounds the "
+        "score that decides to 1e-9, and so uses the size of numbers alone; in `lowest bits` their last bits.",
         f"- All {sum(row.bounds for row in made)} bounds hold together with probability at least "
         f"1 - {false_alarms(made):.1e}; each alone with {_confidence(made)}. A bound below the certificate "
         "proves nothing about the mechanism.",
@@ -268,10 +267,11 @@ def _delta(row: Row) -> str:
 
 def _tables(made: list[Row]) -> str:
     parts = [
-        "`replay`: how far the noise must move, with one user replaced or removed, for all releases to stay "
-        "as they were; where users answer with exact coins, the largest ratio of their messages' laws. `=` is "
-        "the loss itself, `≥` the bound of an attack. For Gaussian noise both are also given as μ of Gaussian "
-        "differential privacy. `caught`: above what is certified; what is broken only pretends its certificate."
+        "`replay` says how far the noise must move, with one user replaced or removed, for all releases to "
+        "stay as they were; where users answer with exact coins, it is the largest ratio of their messages' "
+        "laws. `=` is the loss itself, `≥` the bound of an attack. Gaussian noise also has the μ of Gaussian "
+        "differential privacy. `caught` means more than is certified; a broken mechanism has the certificate "
+        "that it would have without its mistake."
     ]
     for panel, title in TITLES.items():
         inside = [line for row in made if row.arm.panel == panel for line in _lines(row, row.name)]
