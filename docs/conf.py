@@ -73,12 +73,16 @@ TITLES = {  # of the figure and of the tables of an experiment
 FIRST_FIGURES = ("summary", "riverswim", "table1")
 
 
+def title(name: str) -> str:
+    return TITLES.get(name, name.replace("_", " ").capitalize())
+
+
 def titled(name: str, text: str) -> str:
     """A page of tables with a title, its headings one below it."""
     if re.search(r"^# ", text, re.MULTILINE):
         return text
     lower = re.sub(r"^### ", "## ", text, flags=re.MULTILINE)
-    return f"# {TITLES[name]}\n\n{lower}"
+    return f"# {title(name)}\n\n{lower}"
 
 
 def gallery(captions: str) -> str:
@@ -86,7 +90,7 @@ def gallery(captions: str) -> str:
     _, *rest = re.split(r"^## (\w+)\n", captions, flags=re.MULTILINE)
     below = dict(zip(rest[::2], rest[1::2], strict=True))
     order = [*FIRST_FIGURES, *(name for name in below if name not in FIRST_FIGURES)]
-    shown = [f"({name})=\n## {TITLES[name]}\n\n![{TITLES[name]}]({name}.png)\n{below[name]}" for name in order]
+    shown = [f"({name})=\n## {title(name)}\n\n![{title(name)}]({name}.png)\n{below[name]}" for name in order]
     return "# Results gallery\n\n" + "\n".join(shown)
 
 
