@@ -46,7 +46,7 @@ page: $(VENV) ## every curve to zoom and compare, one HTML file, results/page/in
 	$(BIN)/python experiments/page.py
 
 docs: .venv/.docs ## the site, results/site/index.html, without a warning or a broken link: about a minute
-	rm -rf docs/api results/site
+	rm -rf docs/api results/site .venv/doctrees
 	$(BIN)/python -m sphinx -q -W -n -c docs . results/site -d .venv/doctrees
 	$(BIN)/python docs/check_links.py results/site
 

@@ -43,6 +43,8 @@ default_role = "code"
 autodoc_typehints = "none"  # the sections of numpydoc have the types
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False  # the template of classes lists them
+# dp.audit has a page, too, and not all file systems tell A from a.
+autosummary_filename_map = {"dpucbvi.Audit": "dpucbvi.Audit-class"}
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
@@ -53,8 +55,26 @@ html_copy_source = False
 
 FIRST = "docs/index.html"
 REDIRECT = f'<!doctype html><meta http-equiv="refresh" content="0; url={FIRST}"><a href="{FIRST}">dpucbvi</a>\n'
-TITLES = {"riverswim": "Figure 1", "epsilon": "Regret against ε"}
+TITLES = {  # of the figure and of the tables of an experiment
+    "summary": "The main result",
+    "riverswim": "Figure 1 in three settings",
+    "table1": "Table 1, measured",
+    "ablation": "What each part of Algorithm 1 contributes",
+    "audit": "What attacks find",
+    "calibrate": "How the factors were chosen",
+    "epsilon": "Regret against ε",
+    "explain": "Which noise explains Figure 1?",
+    "horizon": "Regret against H",
+    "literal": "The paper's constants",
+    "mechanisms": "Every mechanism against ε",
+    "privacy_for_free": "How the cost of privacy grows with K",
+    "windows": "Pooled, per step, or windows",
+}
 FIRST_FIGURES = ("summary", "riverswim", "table1")
+
+
+def title(name: str) -> str:
+    return TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def titled(name: str, text: str) -> str:
@@ -62,7 +82,7 @@ def titled(name: str, text: str) -> str:
     if re.search(r"^# ", text, re.MULTILINE):
         return text
     lower = re.sub(r"^### ", "## ", text, flags=re.MULTILINE)
-    return f"# {TITLES.get(name, name.capitalize())}\n\n{lower}"
+    return f"# {title(name)}\n\n{lower}"
 
 
 def gallery(captions: str) -> str:
@@ -70,7 +90,7 @@ def gallery(captions: str) -> str:
     _, *rest = re.split(r"^## (\w+)\n", captions, flags=re.MULTILINE)
     below = dict(zip(rest[::2], rest[1::2], strict=True))
     order = [*FIRST_FIGURES, *(name for name in below if name not in FIRST_FIGURES)]
-    shown = [f"## {name}\n\n![The figure {name}]({name}.png)\n{below[name]}" for name in order]
+    shown = [f"({name})=\n## {title(name)}\n\n![{title(name)}]({name}.png)\n{below[name]}" for name in order]
     return "# Results gallery\n\n" + "\n".join(shown)
 
 

@@ -2,16 +2,17 @@
 
     import dpucbvi as dp
     mdp = dp.riverswim(S=6, H=20)                      # or dp.TabularMDP(P=P, r=r, initial=p0)
+    agent = dp.DPUCBVI(bonus_scale=1e-4, pooled=True)  # factor 1 is the paper; all steps share their counts
     private = dp.Central(epsilon=50, confidence_scale=0.01)
-    run = dp.run(mdp, dp.DPUCBVI(bonus_scale=1e-4), private, K=20_000, seed=0)
-    run.regret[-1], run.certificate                    # a float; what is certified, under which relation
+    run = dp.run(mdp, agent, private, K=20_000, seed=0)
+    run.regret[-1], run.certificate                    # the regret, and what is guaranteed to whom
 
-An agent of your own is `dp.planner(f)`, f from `Counts` to a `Plan`, or a generator function like
-algorithm1.dp_ucbvi; a bonus of your own is a function handed to `dp.DPUCBVI(bonus=...)`; a privatizer of your
-own is a class with the methods of dpucbvi.protocol.Privatizer. These run on the reference engine; `watch=` sees
-every episode. `dp.audit` attacks a privatizer, `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` set
-runs against each other, `dp.load` reads stored experiments, `dp.Session` serves real users; docs/ shows each.
-Nothing else than the names below is public.
+Your own agent is `dp.planner(f)`, with f from `Counts` to a `Plan`, or a generator function like
+algorithm1.dp_ucbvi. Your own bonus is a function, `dp.DPUCBVI(bonus=...)`; your own privatizer is a class with
+the methods of dpucbvi.protocol.Privatizer. They are compiled where possible; `watch=` sees every episode.
+`dp.audit` attacks a privatizer, `dp.calibrate` chooses factors, `dp.compare` and `dp.plot` compare runs,
+`dp.load` reads stored experiments, and `dp.Session` serves real users; docs/ shows each. Only the names below
+are public.
 """
 
 from types import ModuleType as _ModuleType

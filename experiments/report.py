@@ -38,7 +38,7 @@ MATHS = r"""
     Ñ \tilde{N} ⁻ ^{-} ∈ \in ⁰ ^0 ¹ ^1 ² ^2 ³ ^3 ⁴ ^4 ⁵ ^5 ⁶ ^6 ⁷ ^7 ⁸ ^8 ⁹ ^9
 """
 LATEX = {letter: f"${tex}$" for letter, tex in zip(MATHS.split()[::2], MATHS.split()[1::2], strict=True)}
-LATEX |= {**{letter: f"\\{letter}" for letter in "&%#_"}, "–": "--", "^": r"\^{}", "§": r"\S{}"}
+LATEX |= {**{letter: f"\\{letter}" for letter in "&%#_"}, "–": "--", "§": r"\S{}"}
 ACCENTS = {"\u0302": r"\hat", "\u0303": r"\tilde"}
 USED = re.compile(r"\\result\{([^}]+)\}")
 
@@ -84,7 +84,8 @@ def claims_table(claims: list[Claim]) -> str:
         for claim in claims
     ]
     head = r"\toprule Statement & It says & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
-    widths = "".join(rf"p{{{share}\linewidth}}" for share in (0.16, 0.36, 0.12, 0.31))
+    left = r">{\raggedright\arraybackslash}"  # narrow columns have no words to fill their lines with
+    widths = "".join(rf"{left}p{{{share}\linewidth}}" for share in (0.16, 0.36, 0.12, 0.31))
     columns = rf"\begin{{longtable}}{{@{{}}{widths}@{{}}}}"
     return "\n".join([WRITTEN + columns, head, *rows, r"\end{longtable}"]) + "\n"
 
@@ -103,10 +104,21 @@ def sentences_table(numbers: Numbers) -> str:
 
 def in_latex(text: str) -> str:
     """The text with everything that LaTeX reads otherwise replaced."""
-    parts = re.split("(.[\u0302\u0303])", text.replace("`", ""))  # a letter and its accent are two characters
+    # A letter and its accent are two characters; exponents are ^π or ^{3/2}.
+    parts = re.split("(.[\u0302\u0303]|\\^(?:{[^}]*}|.))", text.replace("`", ""))
     return "".join(
-        _accented(part) if part[1:] in ACCENTS else "".join(LATEX.get(c, c) for c in part) for part in parts
+        _accented(part) if part[1:] in ACCENTS else _raised(part) if part[:1] == "^" else _plain(part)
+        for part in parts
     )
+
+
+def _plain(text: str) -> str:
+    return "".join(LATEX.get(c, c) for c in text)
+
+
+def _raised(exponent: str) -> str:
+    r"""^π and ^{3/2} as exponents: $^{\pi}$ and $^{3/2}$."""
+    return f"$^{{{_plain(exponent[1:].strip('{}')).strip('$')}}}$"
 
 
 def _accented(pair: str) -> str:

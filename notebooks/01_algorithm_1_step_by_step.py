@@ -228,9 +228,9 @@ draw.tree(levels(K_TREE), noise, releases[T_TREE], T_TREE)
 # 2. the private counts fit together and never underestimate:
 #    $\widetilde N(s,a) = \sum_{s'} \widetilde N(s,a,s') \ge N(s,a)$ and $\widetilde N(s,a,s') > 0$.
 #
-# Nothing else about privacy enters the analysis of the regret. $\widehat N$ cannot satisfy it, noise having two
-# signs; section 4 makes a $\widetilde N$ of it that does, with $E$ four times a bound on $|\widehat N - N|$
-# (Lemma 5.4).
+# Nothing else about privacy enters the analysis of the regret. $\widehat N$ cannot satisfy it, because
+# noise has both signs. Section 4 turns it into a $\widetilde N$ that does, with $E$ four times a bound on
+# $|\widehat N - N|$ (Lemma 5.4).
 #
 # **How $E$ follows from the noise.** The paper prints its order only,
 # $\widetilde O(H/\epsilon)$; `confidence.py` proves a value. A release of a counter is off by a sum of at most
@@ -269,8 +269,8 @@ print(f"largest |N_hat - N| of this counter: {np.abs(N_hat_k - true).max():.1f};
 draw.one_counter(true, N_hat_k, N_tilde_k, E, levels(K))
 
 # %% [markdown]
-# The noise does not grow with $k$ but for the logarithm: a release after $k-1$ users carries one draw for every
-# 1 in the binary form of $k-1$. At $k - 1 = 2^i$ a single block remains.
+# The noise grows with $k$ only logarithmically: a release after $k-1$ users carries one draw for every 1 in the
+# binary form of $k-1$. At $k - 1 = 2^i$ a single block remains.
 #
 # ## 4. The LP of Section 5.1: from $\widehat N$ to $\widetilde N$ (line 17)
 #

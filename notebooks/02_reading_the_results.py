@@ -15,8 +15,8 @@
 # # Reading the results
 #
 # The paper's only figure shows DP-UCBVI on RiverSwim. This notebook reads it three times: as it is printed,
-# with the noise that is proven to give the printed $\epsilon$, and with the $\epsilon$ at which the curves
-# match. It then asks where the regret comes from, and when privacy becomes free.
+# with the noise that is proven to give the printed $\epsilon$, and with noise that was fitted to the curves. It
+# then asks where the regret comes from, and when privacy becomes free.
 #
 # | section | question | experiment |
 # |---|---|---|
@@ -84,7 +84,7 @@ def regret_curve(runs, agent, privatizer, K=50_000):
 #
 # The printed curves were read off the paper's figure (`paper/figure1_printed.csv`). *As proven*: Section 5's
 # noise at the $\epsilon$ of the printed legend, with calibrated constants (with the literal ones nothing is
-# learned at this size: section 2). *As fitted*: Laplace noise of scale $1/\epsilon$, without the $3HL$ of the
+# learnt at this size: section 2). *As fitted*: Laplace noise of scale $1/\epsilon$, without the $3HL$ of the
 # proof, and constants that were fitted to the printed curves.
 
 # %%
@@ -118,8 +118,8 @@ for key in PROVEN:
 draw.figure_1_three_times(printed, proven, fitted, {key: epsilon for key, (_, epsilon) in FITTED.items()})
 
 # %% [markdown]
-# What a reader should take from it: with the noise of Section 5 at $\epsilon = 1$ or $2$ the regret is linear
-# for all 50,000 episodes. The printed curves belong to an $\epsilon$ of several hundred.
+# With the noise of Section 5 at $\epsilon = 1$ or $2$ the regret is linear for all 50,000 episodes. We come
+# near the printed curves only with noise that certifies an $\epsilon$ of several hundred or more.
 # `paper/results/riverswim.md` judges the paper's four sentences about this figure, from 50 runs each. UCBVI
 # itself learns much faster with its calibrated factor than is printed; the fitted one makes it as slow.
 #
@@ -127,7 +127,7 @@ draw.figure_1_three_times(printed, proven, fitted, {key: epsilon for key, (_, ep
 #
 # Every private counter carries noise. Under JDP a release is a sum of at most $L = \lceil\log_2 K\rceil$
 # Laplace variates of scale $3HL/\epsilon$; under LDP of $k$ variates of scale $3H/\epsilon$. A counter of one
-# step counts at most one visit per episode, a pooled one up to $H$. Nothing can be learned from a counter
+# step counts at most one visit per episode, a pooled one up to $H$. Nothing can be learnt from a counter
 # before it is larger than its noise.
 
 

@@ -33,10 +33,10 @@ from pictures import Picture
 # %% [markdown]
 # ## 1. Arrays
 #
-# A tutor who chooses between an easy and a hard exercise. A student has three levels; an easy exercise keeps
-# hers, a hard one raises it with probability 0.6 and else lowers it; at the top level an exercise pays 1.
-# $P[h, s, a, s']$ and $r[h, s, a]$ in $[0, 1]$, and where a student begins. The data of a student, one
-# episode, are what is to be private.
+# A tutor chooses between an easy and a hard exercise. A student has one of three levels. An easy exercise keeps
+# it; a hard one raises it with probability 0.6, else lowers it. An easy exercise at the top level pays 1.
+# You give $P[h, s, a, s']$, $r[h, s, a]$ in $[0, 1]$, and where a student begins. One episode is one student,
+# whose data must stay private.
 
 # %%
 H, S, A = 6, 3, 2
@@ -79,8 +79,8 @@ for name, privatizer in arms.items():
 # %% [markdown]
 # ## 3. Run and compare
 #
-# Other seeds than those of the choice; seeds are shared by the arms, so that they are compared pair by pair.
-# With $n$ seeds a p-value is at least $2/2^n$, and Holm's, for three pairs, three times that: seven seeds are
+# The runs have other seeds than those of the choice. All arms share them, and are compared seed by seed. With
+# $n$ seeds a p-value is at least $2/2^n$, and Holm's, for three pairs, is three times that. So seven seeds are
 # the fewest with which all can be below 0.05.
 
 # %%
@@ -141,8 +141,8 @@ print(dp.compare(on_ice).drop(columns="improvement").round(3).to_string(index=Fa
 Picture(dp.plot(on_ice, lake))
 
 # %% [markdown]
-# `+exp=calibrate --save-arms=NAME` keeps a choice of factors for `experiments/run.py`, and
-# `env=gymnasium env.id=FrozenLake-v1 env.H=20` is this environment on its command line.
+# On the command line of `experiments/run.py` this environment is
+# `env=gymnasium env.id=FrozenLake-v1 env.H=20`, and `+exp=calibrate` chooses factors.
 #
 # ## Exercises, with solutions
 #

@@ -28,6 +28,7 @@ except ModuleNotFoundError as missing:
 # %%
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +109,9 @@ print(clinic.published.number, clinic.places, clinic.left)  # 40 places are sett
 
 # %%
 clinic.close()
-child = os.fork()
+with warnings.catch_warnings():  # newer Pythons warn of threads that a child lacks; this one needs none
+    warnings.simplefilter("ignore", DeprecationWarning)
+    child = os.fork()
 if child == 0:
     patients(dp.Session.open(folder), 130)
     os.kill(os.getpid(), 9)

@@ -238,7 +238,7 @@ def matches(experiment: StoredExperiment) -> Rows:
     found = printed_matches(experiment)
     if not found:
         return finals(experiment)
-    rows: Rows = [("printed curve", "regret", "algorithm", "setting", "matches at", "95% interval")]
+    rows: Rows = [("reported curve", "regret", "algorithm", "setting", "matches at", "95% interval")]
     for curve, label, setting, regret, at in found:
         if at is None:
             answer = ("nowhere", "-")

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -176,7 +177,7 @@ def matched(experiment: StoredExperiment) -> Rows:
     """For every mechanism the ε at which it has a printed regret; the final regrets at another size."""
     if not any(printed_of(experiment, model) for model in MODELS):
         return finals(experiment)
-    rows: Rows = [("printed curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval")]
+    rows: Rows = [("reported curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval")]
     for model in MODELS:
         for epsilon, wanted in printed_of(experiment, model).items():
             for panel, counts in COUNTS.items():
@@ -244,7 +245,7 @@ def _env(arm: StoredArm) -> str:
 
 def _certified(arm: StoredArm) -> str:
     certificate = arm.certificate
-    delta = f", δ = {certificate.delta:g}" if certificate.delta else ", pure"
+    delta = f", δ = {as_written(certificate.delta)}" if certificate.delta else ", pure"
     return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
 
 

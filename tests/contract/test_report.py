@@ -25,14 +25,14 @@ SOURCE = (ROOT / "paper" / "report" / "report.tex").read_text()
 NUMBERS = json.loads((ROOT / "paper" / "results" / "numbers.json").read_text())
 COUNTS = {f"count.{verdict.replace(' ', '_')}": "1" for verdict in VERDICTS}
 SHIPPED = Shipped(ROOT / "paper" / "results").experiments()
-PACKAGES = "amsmath booktabs fontenc geometry graphicx hyperref inputenc lmodern longtable"
+PACKAGES = "amsmath array booktabs fontenc geometry graphicx hyperref inputenc lmodern longtable"
 LATEX = """
 documentclass usepackage graphicspath input title author emph date begin end maketitle section paragraph item
 clearpage textheight appendix
 footnotesize texttt textbf centering includegraphics linewidth caption label ref newcommand result
 IfFileExists renewcommand arabic mathrm sqrt tilde cdot varepsilon toprule midrule bottomrule endhead endfoot
 expandafter def csname figurecaption ell
-cite bibitem thebibliography hat scriptsize setlength tabcolsep
+cite bibitem thebibliography itemsep raggedright arraybackslash hat scriptsize setlength tabcolsep
 endcsname ifcsname else fi pm to delta beta iota pi mu surd le ge Omega infty times in S eps code panel
 """
 LATEX_COMMANDS = set(LATEX.split())
@@ -75,6 +75,7 @@ def test_no_character_is_left_that_latex_does_not_know():
     generated = macros("result", NUMBERS) + claims_table(claims()) + sentences_table(NUMBERS)
     assert sorted({character for character in generated + SOURCE if ord(character) > 127}) == []
     assert in_latex("5% ± 2, ε_1") == r"5\% $\pm$ 2, $\varepsilon$\_1"
+    assert in_latex("V^π, S^{3/2}") == r"V$^{\pi}$, S$^{3/2}$"
     assert in_latex("P\u0303, N\u0302, Ω\u0303") == r"$\tilde P$, $\hat N$, $\tilde\Omega$"
 
 

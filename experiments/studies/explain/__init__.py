@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -140,8 +141,8 @@ HEADER = (
     *("noise", "counts", "ε certified", "bonus ×", "E ×", "D, ε = 1", "D, ε = 2", "D"),
     *("ends in the bands", "half a band is, in our σ", "as wide"),
 )
-LOCAL = ("a user adds", "counts", "ε certified", "D", "ends at (printed: 15,120)", "ends in the band")
-FREE = ("counts", "bonus ×", "D", "ends at (printed: 4,280)", "ends in the band", "half a band is, in our σ")
+LOCAL = ("a user adds", "counts", "ε certified", "D", "ends at (reported: 15,120)", "ends in the band")
+FREE = ("counts", "bonus ×", "D", "ends at (reported: 4,280)", "ends in the band", "half a band is, in our σ")
 
 
 def table(experiment: StoredExperiment) -> Rows:
@@ -165,8 +166,8 @@ def _row(found: Finding) -> tuple[str, ...]:
     return (
         *in_words(found.hypothesis),
         epsilon_text(found.certified),
-        f"{bonus:g}",
-        f"{confidence:g}",
+        as_written(bonus),
+        as_written(confidence),
         *(f"{distance_of({curve: found.arms[curve]}):.3f}" for curve in JDP if curve in found.arms),
         f"{found.distance:.3f}",
         "yes" if found.inside else "no",
@@ -195,7 +196,7 @@ def _ratios(experiment: StoredExperiment, found: Finding) -> str:
         (curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret))
         for curve, arm in arms.items()
     ]
-    return markdown([("printed curve", *(f"{k:,.0f}" for k in episodes)), *rows])
+    return markdown([("reported curve", *(f"{k:,.0f}" for k in episodes)), *rows])
 
 
 def _local_row(arm: StoredArm) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ def summary(experiment: StoredExperiment) -> dict[str, str]:
         "epsilon": epsilon_text(best(found).certified),
         "inside": f"{sum(one.inside for one in found)} of {len(found)}",
         "wide": "; ".join(both) or "none of them",
-        "ucbvi": " or ".join(f"{one.distance:.0%}" for one in panels(experiment, "non_private")),
+        "ucbvi": " or ".join(dict.fromkeys(f"{one.distance:.0%}" for one in panels(experiment, "non_private"))),
     }
 
 

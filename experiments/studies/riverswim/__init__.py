@@ -83,14 +83,15 @@ def _draw_arm(axes: Axes, arm: StoredArm) -> None:
 
 
 def _certified(arms: list[StoredArm]) -> str:
-    """`JDP ε = 1, 2; LDP ε = 2`; the paper's privatizers certify for a user who is added or removed."""
+    """`ε: JDP 1, 2; LDP 2`; the paper's privatizers certify for a user who is added or removed."""
     found: dict[str, set[float]] = {}
     for arm in arms:
         if arm.certificate.model != "none":
             replaced = arm.panel == "others"
             epsilon = arm.certificate.replace_one if replaced else arm.certificate.add_remove
             found.setdefault(arm.certificate.model, set()).add(rounded_up(epsilon, 3))
-    return "; ".join(f"{model} ε = {', '.join(map(three_digits, sorted(of)))}" for model, of in found.items())
+    certified = [f"{model} {', '.join(map(three_digits, sorted(of)))}" for model, of in found.items()]
+    return f"ε: {'; '.join(certified)}"
 
 
 def _legend() -> list[Line2D]:

@@ -26,7 +26,7 @@ JUDGED = ("proven", "others", "fitted")
 FITTED = (PANELS["fitted"],)  # its factors and noise were fitted to the printed curves
 BASELINE = "Private-UCB-VI"
 NUMBERS = (
-    *("arm", "certified", "bonus ×", "E ×", "printed", "mean (95%)", "median", "largest", "never settle"),
+    *("arm", "certified", "bonus ×", "E ×", "reported", "mean (95%)", "median", "largest", "never settle"),
     "reproduces",
 )
 PAIRS = ("private arm", "against", "cost: mean difference (95%)", "P(private run better)", "p")

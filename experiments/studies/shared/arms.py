@@ -125,7 +125,7 @@ def noise_of(experiment: StoredExperiment) -> str:
 def _deltas(private: list[StoredArm]) -> str:
     """`; ε pure`; with Gaussian noise among them, at which δ."""
     deltas = sorted({arm.certificate.delta for arm in private})
-    told = ["pure" if delta == 0.0 else f"at δ = {delta:g}" for delta in deltas]
+    told = ["pure" if delta == 0.0 else f"at δ = {as_written(delta)}" for delta in deltas]
     return f"; ε {' or '.join(told)}" if told else ""
 
 

@@ -222,7 +222,7 @@ def test_the_report_has_every_regret(report, panel, model):
 
 def test_the_report_has_every_crossing(report):
     header, *rows = sections(report[0])["The ε at which the regret equals the reported one, a user replaced"]
-    assert header == ["printed curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval"]
+    assert header == ["reported curve", "counts", "mechanism", "reached at ε (replaced)", "95% interval"]
     assert rows == [
         [
             f"{model} ε = {epsilon}: {wanted:,.0f}",
@@ -249,7 +249,7 @@ def test_the_levers_have_their_ratios(report):
 def test_elsewhere_is_told_beside_the_uniform_policy(report):
     _, *rows = sections(report[0])["Elsewhere, with the factors chosen on RiverSwim"]
     names = ["riverswim strehl_littman", "riverswim strehl_littman", "garnet 1", "garnet 2"]
-    certified = ["JDP ε = 1, pure", "LDP ε = 2, pure", "JDP ε = 1, δ = 1e-06", "JDP ε = 1, pure"]
+    certified = ["JDP ε = 1, pure", "LDP ε = 2, pure", "JDP ε = 1, δ = 1e-6", "JDP ε = 1, pure"]
     strehl = riverswim(variant="strehl_littman")
     mdps = [strehl, strehl, garnet(seed=1), garnet(seed=2)]
     uniform = [f"{50_000 * uniform_loss(mdp):,.0f}" for mdp in mdps]

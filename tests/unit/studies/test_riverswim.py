@@ -92,7 +92,7 @@ def test_printed_curves_are_dashed_and_their_bands_stand_at_the_right(figure, pl
 
 
 def test_the_words(figure, experiment):
-    certified = ["JDP ε = 1, 2; LDP ε = 2", "JDP ε = 960, 1,920; LDP ε = 1,920", "JDP ε = 1, 2; LDP ε = 2"]
+    certified = ["ε: JDP 1, 2; LDP 2", "ε: JDP 960, 1,920; LDP 1,920", "ε: JDP 1, 2; LDP 2"]
     assert [axes.get_title("left").split("\n")[1] for axes in figure.axes] == certified
     entries = legend(figure)
     names = ["not private", "JDP, reported as ε = 2", "JDP, reported as ε = 1", "LDP, reported as ε = 2"]

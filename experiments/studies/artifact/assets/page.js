@@ -47,7 +47,7 @@ function showChart() {
     if (hidden.has(arm.key)) return;
     const look = { stroke: arm.hue, dash: dash(arms, i), spanGaps: true, points: { show: false } };
     if ($("seeds").checked) for (const seed of arm.seeds) { tables.push([arm.episodes, seed]); series.push({ ...look, label: arm.key, width: 0.6 }); }
-    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "printed", width: 1.5, dash: dotted }); }
+    if (arm.printed_curve) { tables.push(arm.printed_curve); series.push({ ...look, label: "reported", width: 1.5, dash: dotted }); }
     tables.push([arm.episodes, arm.mean]); series.push({ ...look, label: arm.key, width: 2 });
   });
   chart?.destroy();
@@ -139,7 +139,7 @@ function showArms() {
   });
   $("arms").replaceChildren(make("legend", "Arms"), ...boxes);
   $("seeds").disabled = inPanel().every((arm) => !arm.seeds.length);
-  fill($("finals"), ["Arm", "Ours", "Printed", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
+  fill($("finals"), ["Arm", "Ours", "Reported", "Algorithm", "Privacy", "Runs"], inPanel().map((arm) =>
     [arm.key, regret(arm), number(arm.printed), arm.label, privacy(arm), String(arm.runs)]));
   showChart();
 }
