@@ -161,7 +161,7 @@ def test_plot_draws_runs_by_their_names(tmp_path):
     for wrong in ({}, {"a": one.runs[0]}, one.runs[0]):
         with pytest.raises(dp.InputError, match="plot: it takes runs over several seeds"):
             dp.plot(wrong)
-    with pytest.raises(dp.InputError, match="y: 'cubic' is not accepted"):
+    with pytest.raises(dp.InputError, match="y: 'cubic' is not one of log, linear"):
         dp.plot(one, y="cubic")
 
 
