@@ -396,7 +396,7 @@ class Windows(AddedNoise):
     zero: float = 3.0
     power: float = 5.0
     z: float = 5.0
-    tolerance: float = 0.15
+    tolerance: float = 0.1
     theta: float = 0.025
     confidence_scale: float = 1.0
 
