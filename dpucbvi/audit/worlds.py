@@ -13,8 +13,7 @@ from dpucbvi.counts import FAMILIES, NO_STEPS
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Ints, Problem, Setup, User
 
-MOST_USERS = 300  # who are tried in one place; if there are more they are drawn at random, and then improved
-Neighbours = tuple[Trajectory, Trajectory]
+MOST_USERS = 300  # who are tried in one place; if there are more, those who stay and others drawn at random
 
 
 class World(NamedTuple):
@@ -85,13 +84,3 @@ def candidates(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> li
         for reward in (0.0, 1.0)
     ]
     return [NO_STEPS, *still, *(any_user(problem, pi, rng) for _ in range(MOST_USERS - len(still)))]
-
-
-def changed(user: Trajectory, problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> Trajectory:
-    """The user with one step changed; she then follows her policy, or goes on as she did."""
-    H, S, _ = problem[:3]
-    if len(user.a) < H:
-        return any_user(problem, pi, rng)
-    s, r = user.s.copy(), user.r.copy()
-    s[rng.integers(H + 1)], r[rng.integers(H)] = rng.integers(S), rng.integers(2)
-    return Trajectory(s, follow(pi, s) if rng.random() < 0.8 else user.a, r)

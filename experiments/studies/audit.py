@@ -32,7 +32,6 @@ MARKS: dict[str, dict[str, Any]] = {
 AUDITED = {"none": "attacked, broken", "JDP": "attacked, JDP", "LDP": "attacked, LDP"}
 NEIGHBOURS = {"replace_one": "replaced", "add_remove": "added or removed"}
 HEADER = ("mechanism", "a user is", "δ", "ε certified", "replay", "releases", "lowest bits", "verdict")
-DEFECTS = ("mechanism", "caught by the replay from", "by the attack on releases from")
 
 
 class Row(NamedTuple):
@@ -205,27 +204,16 @@ def _leaks(made: list[Row]) -> str:
 
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
-    """The findings by panel, and how small a defect of the noise is caught."""
+    """The findings by panel."""
     made = rows(experiment)
     tables = {
         title: [HEADER, *(line for row in made if row.arm.panel == panel for line in _lines(row, row.name))]
         for panel, title in TITLES.items()
     }
-    defects = [
-        (row.name, _percent(row.checks["defect_replay"]), _percent(row.checks["defect_attack"]))
-        for row in made
-        if row.checks.get("defect_attack") is not None
-        or (row.checks.get("defect_replay") is not None and not row.broken)
-    ]
     return {
         "tables": "\n\n".join(f"## {title}\n\n{markdown(inside)}" for title, inside in tables.items()),
-        "defects": markdown([DEFECTS, *defects]),
         **summary(made),
     }
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{abs(100.0 * share):.2g}%"
 
 
 def records(experiment: StoredExperiment) -> Iterator[dict[str, object]]:
