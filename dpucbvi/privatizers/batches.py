@@ -198,12 +198,12 @@ class Batches(NoisySums):
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, self.least_batch, self.growth)
 
+    def releases(self, problem: Problem) -> int:
+        return len(self.ends(problem))
+
     @property
     def least_batch(self) -> int:
         return math.ceil(self.first / self.epsilon) if self.per_epsilon else self.first
-
-    def releases(self, problem: Problem) -> int:
-        return len(self.ends(problem))
 
     def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
         return scales.M * self.law.sum_bound(D * n, failure)

@@ -53,20 +53,12 @@ class Row(NamedTuple):
     value: np.ndarray
 
 
-def batch_ends(setup: Setup) -> Ints:
-    """After which places a batch ends; those after the last are in none, and nothing of them is released."""
-    privatizer: Any = setup.privatizer
-    if hasattr(privatizer, "ends"):
-        return privatizer.ends(setup.problem)
-    return np.arange(privatizer.every, setup.problem.K, privatizer.every)
-
-
 class NoisySums:
     """Batches and running sums: a batch is the sum of its users' statistics."""
 
     def __init__(self, setup: Setup, seed: int):
         privatizer: Any = setup.privatizer
-        self._setup, self.ends = setup, batch_ends(setup)
+        self._setup, self.ends = setup, privatizer.ends(setup.problem)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = getattr(privatizer, "policy_cells", isinstance(privatizer, Windows))
         self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
@@ -202,7 +194,7 @@ class Questions:
     def __init__(self, setup: Setup, seed: int):
         privatizer: Any = setup.privatizer
         problem, G, stream = setup.problem, setup.G, seed_stream(seed, "privacy")
-        self._setup, self.ends, self.first = setup, batch_ends(setup), 0
+        self._setup, self.ends, self.first = setup, privatizer.ends(problem), 0
         coins = privatizer.start(problem, G, stream)
         self.state, self._words, self._share = coins.inner, coins.words, coins.share
         self._tallies = self.state.tallies

@@ -182,7 +182,7 @@ class Session:
             sizes["H"], sizes["S"], sizes["A"], OPEN_END if K is None else whole("K", K, 2), sizes["beta"]
         )
         setup = fitted(agent, privatizer, problem)
-        if not len(course.batch_ends(setup)):
+        if not len(privatizer.ends(problem)):
             raise InputError(f"K: with {K} places nothing would ever be released")
         return setup
 
@@ -191,15 +191,8 @@ class Session:
         self._source, self._planner = source, planner
         self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
         self._key, self._clock = store.key, time.time
-        db = store.db
-        self._issued = max(db.execute("SELECT max(place) FROM places").fetchone()[0] or 0, about["spent"])
-        self._waiting: dict[int, int] = dict(
-            db.execute("SELECT batch, count(*) FROM places WHERE open GROUP BY batch")
-        )
-        self._batches = {
-            batch: (np.frombuffer(sums, np.int64).copy(), np.frombuffer(shown, np.int64).copy())
-            for batch, sums, shown in db.execute("SELECT batch, sums, shown FROM batches")
-        }
+        last = store.db.execute("SELECT max(place) FROM places").fetchone()[0] or 0
+        self._issued = max(last, about["spent"])
 
     # --- going on ---------------------------------------------------------------------------------------------
 
@@ -294,7 +287,7 @@ class Session:
             self._integers = self._integers[:0] if last is None else last.integers
             self._store.keep([*source.changed(), course.Row("integers", 0, self._integers)])
         self._store.empty_journal()
-        self._issued, self._waiting, self._batches = self._about["spent"], {}, {}
+        self._issued = spent
         self._plan()
 
     def _tell(self, **facts: Any) -> None:
@@ -319,10 +312,9 @@ class Session:
         with self._durably() as db:
             row = (place, batch, self._hash(b"ticket", ticket), due, asked, 1)
             db.execute("INSERT INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
-            if batch not in self._batches or (shown != before).any():
+            if (shown != before).any():
                 self._keep_batch(batch, sums, shown)
-        self._issued, self._batches[batch] = place, (sums, shown)
-        self._waiting[batch] = self._waiting.get(batch, 0) + 1
+        self._issued = place
         return Visit(ticket, place, batch, policy, self._question(ticket, place, asked))
 
     def record(self, ticket: str, *sent: Any) -> str:
@@ -345,11 +337,9 @@ class Session:
             sent = parsed(sent, ticket, place)
         if batch < len(self._source.ends):  # nothing is kept of what is never released
             self._source.add(sums, asked, sent)
-        with self._durably() as db:
-            db.execute("UPDATE places SET open = 0, ticket = NULL WHERE place = ?", (place,))
+        with self._durably():
+            self._close_places([(place,)])
             self._keep_batch(batch, sums, shown)
-        self._batches[batch] = (sums, shown)
-        self._waiting[batch] -= 1
         self._advance()
         return receipt
 
@@ -357,25 +347,23 @@ class Session:
         """Give up the places whose deadline has passed; every call does so first."""
         self._check_alive()
         now = self._clock() if now is None else now
-        found = self._store.db.execute(
-            "SELECT place, batch FROM places WHERE open AND due <= ?", (now,)
-        ).fetchall()
-        if found:
-            with self._durably() as db:
-                db.executemany(
-                    "UPDATE places SET open = 0, ticket = NULL WHERE place = ?", [(one,) for one, _ in found]
-                )
-            for _, batch in found:
-                self._waiting[batch] -= 1
+        expired = self._store.db.execute("SELECT place FROM places WHERE open AND due <= ?", (now,)).fetchall()
+        if expired:
+            with self._durably():
+                self._close_places(expired)
         self._advance()
 
+    def _close_places(self, places: list[tuple[int]]) -> None:
+        self._store.db.executemany("UPDATE places SET open = 0, ticket = NULL WHERE place = ?", places)
+
     def _batch(self, batch: int) -> tuple[Ints, Ints]:
-        """A copy of the sums of a batch, and of the rows that its policies may visit."""
-        if batch in self._batches:
-            sums, shown = self._batches[batch]
-            return sums.copy(), shown.copy()
-        problem = self._setup.problem
-        return np.zeros(self._source.size, np.int64), np.zeros(self._setup.G * problem.S * problem.A, np.int64)
+        """The sums of a batch, and the rows that its policies may visit."""
+        db, problem = self._store.db, self._setup.problem
+        kept = db.execute("SELECT sums, shown FROM batches WHERE batch = ?", (batch,)).fetchone()
+        if kept is None:
+            kept = bytes(8 * self._source.size), bytes(8 * self._setup.G * problem.S * problem.A)
+        sums, shown = (np.frombuffer(part, np.int64).copy() for part in kept)
+        return sums, shown
 
     def _keep_batch(self, batch: int, sums: Ints, shown: Ints) -> None:
         row = (batch, sums.tobytes(), shown.tobytes())
@@ -396,9 +384,9 @@ class Session:
 
     def _advance(self) -> None:
         """Release every batch whose places are all settled, in order."""
-        ends = self._source.ends
+        ends, waits = self._source.ends, "SELECT 1 FROM places WHERE open AND batch = ? LIMIT 1"
         while (batch := self._about["batch"]) < len(ends):
-            if self._issued < ends[batch] or self._waiting.get(batch, 0):
+            if self._issued < ends[batch] or self._store.db.execute(waits, (batch,)).fetchone():
                 return
             self._release(batch)
 
@@ -410,8 +398,6 @@ class Session:
             db.execute("DELETE FROM batches WHERE batch = ?", (batch,))
             noise = self._about["noise"]
             self._tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
-        self._batches.pop(batch, None)
-        self._waiting.pop(batch, None)
         self._store.empty_journal()
         with self._or_closed():
             self._log.append(Line(number, noise, self._integers))

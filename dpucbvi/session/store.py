@@ -39,6 +39,7 @@ CREATE TABLE places (
 );
 CREATE UNIQUE INDEX tickets ON places (ticket) WHERE ticket IS NOT NULL;
 CREATE INDEX dues ON places (due) WHERE open;
+CREATE INDEX waiting ON places (batch) WHERE open;
 CREATE TABLE batches (batch INTEGER PRIMARY KEY, sums BLOB NOT NULL, shown BLOB NOT NULL);
 CREATE TABLE state (name TEXT NOT NULL, at INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY (name, at));
 """
