@@ -68,11 +68,22 @@ class Played(NamedTuple):
 
     values: Floats
     when: tuple[int, ...]
-    sizes: tuple[int, ...]
-    scale: Floats
-    gaussian: np.ndarray
-    left: tuple[np.ndarray, ...]  # what was published (draws.published), of which all else is made
+    drawn: list[tuple[Floats, bool]]  # scales and law (True: Gaussian), vector by vector
+    left: list[np.ndarray]  # what was published (draws.published), of which all else is made
     made: Floats  # what was made of it, if it was frozen
+
+    @property
+    def sizes(self) -> list[int]:
+        return [scale.size for scale, _ in self.drawn]
+
+    @property
+    def scale(self) -> Floats:
+        """Of all noises."""
+        return joined([scale for scale, _ in self.drawn])
+
+    @property
+    def gaussian(self) -> np.ndarray:
+        return np.repeat([kind for _, kind in self.drawn], self.sizes).astype(bool)
 
     def check_like(self, other: "Played") -> None:
         if self.when != other.when or self.values.size != other.values.size:
@@ -82,6 +93,10 @@ class Played(NamedTuple):
             raise Unlike("which noise is drawn depends on her data")
         if not np.array_equal(self.made, other.made):
             raise Unlike("what is made of the releases depends on her data besides")
+
+
+def joined(parts: list[Any]) -> Floats:
+    return np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
 
 
 def release_of(
@@ -137,22 +152,10 @@ def play(
     for t, user in enumerate(world.people()):
         released = at_work.release(user)
         if released is not None:
-            seen.append(np.array(released, dtype=np.float64))
+            seen.append(released.astype(np.float64))
             when.append(t)
-    scale, gaussian = [part for part, _ in tape.drawn], [kind for _, kind in tape.drawn]
-    sizes = tuple(part.size for part in scale)
-    values, made = np.concatenate(seen) if seen else np.zeros(0), np.zeros(0)
-    if frozen is not None:
-        values, made = np.concatenate([one.ravel() for one in tape.left]), values
-    return Played(
-        values,
-        tuple(when),
-        sizes,
-        np.concatenate([np.zeros(0), *scale]),
-        np.repeat(np.array(gaussian, bool), sizes),
-        tuple(tape.left),
-        made,
-    )
+    values, made = (seen, []) if frozen is None else (tape.left, seen)
+    return Played(joined(values), tuple(when), tape.drawn, tape.left, joined(made))
 
 
 class Responses(NamedTuple):
@@ -217,10 +220,10 @@ def declared(certificate: Certificate, relation: str) -> float:
     mu = certificate.mu(relation)
     if math.isfinite(mu):
         return mu
-    rho = {"replace_one": certificate.rho_replace_one, "add_remove": certificate.rho_add_remove}[relation]
-    return (
-        gaussian_mu(certificate.epsilon(relation), certificate.delta) if rho is None else math.sqrt(2.0 * rho)
-    )
+    rho = certificate.rho(relation)
+    if math.isfinite(rho):
+        return math.sqrt(2.0 * rho)
+    return gaussian_mu(certificate.epsilon(relation), certificate.delta)
 
 
 class Pair(NamedTuple):
@@ -233,15 +236,9 @@ class Pair(NamedTuple):
     found: float  # ε or μ
 
 
-def still_pairs(setup: Setup, world: World) -> dict[str, Pair]:
-    """Two users who stay in different states, both paid, where nothing says who is worst."""
-    H, S, pi = setup.problem.H, setup.problem.S, world.policies[0]
-    one, other = (
-        Trajectory(states, worlds.follow(pi, states), np.ones(H))
-        for states in (np.zeros(H + 1, np.int64), np.full(H + 1, S - 1))
-    )
-    pairs = zip(RELATIONS, (other, NO_STEPS), strict=True)
-    return {relation: Pair(0, one, second, np.zeros(0), 0.0) for relation, second in pairs}
+def pairs(place: int, found: float, *users: tuple[Trajectory, Trajectory]) -> dict[str, Pair]:
+    """Two users under each relation where no noise says how far they are apart."""
+    return {key: Pair(place, *two, np.zeros(0), found) for key, two in zip(RELATIONS, users, strict=True)}
 
 
 def replay(setup: Setup, world: World, rng: np.random.Generator) -> "Replay":
@@ -275,16 +272,16 @@ class Replay:
         self.wrong: str | None = None
         self.not_replayed: str | None = None
         if not np.array_equal(self.base.values, self._play(world, FAR, entropy=1).values):
-            self.not_replayed, self.worst = ELSEWHERE, still_pairs(setup, world)
+            one, other = worlds.two_who_stay(setup.problem, world.policies[0])
+            self.not_replayed, self.worst = ELSEWHERE, pairs(0, 0.0, (one, other), (one, NO_STEPS))
             return
         try:
             self._search()
         except NotReplayed as error:
             self.not_replayed = str(error)
         except Unlike as error:
-            self.wrong, (place, user) = str(error), self._last
-            pairs = zip(RELATIONS, ((world.users[place], user), (NO_STEPS, world.users[place])), strict=True)
-            self.worst = {key: Pair(place, *two, np.zeros(0), math.inf) for key, two in pairs}
+            self.wrong, (place, user), there = str(error), self._last, world.users[self._last[0]]
+            self.worst = pairs(place, math.inf, (there, user), (NO_STEPS, there))
 
     @property
     def hides(self) -> bool:

@@ -61,6 +61,16 @@ def follow(pi: np.ndarray, s: Any) -> np.ndarray:
     return np.array([chosen[h, s[h]] for h in range(len(pi))], dtype=np.int64)
 
 
+def following(pi: np.ndarray, s: Any, reward: float) -> Trajectory:
+    """Who follows the policy through these states, and earns the same at every step."""
+    return Trajectory(s, follow(pi, s), np.full(len(pi), reward))
+
+
+def two_who_stay(problem: Problem, pi: np.ndarray) -> list[Trajectory]:
+    """Two users who stay in different states, both paid."""
+    return [following(pi, np.full(problem.H + 1, s), 1.0) for s in (0, problem.S - 1)]
+
+
 def any_user(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> Trajectory:
     H, S, A = problem[:3]
     s = rng.integers(S, size=H + 1)
@@ -78,7 +88,7 @@ def candidates(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> li
         )
         return [NO_STEPS, *(Trajectory(np.array(s), np.array(a), np.array(r)) for s, a, r in every)]
     still = [
-        Trajectory(states, follow(pi, states), np.full(H, reward))
+        following(pi, states, reward)
         for state in range(min(S, MOST_USERS // 8))
         for states in (np.full(H + 1, state), (state + np.arange(H + 1)) % S)
         for reward in (0.0, 1.0)

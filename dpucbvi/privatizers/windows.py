@@ -52,11 +52,10 @@ from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
 from dpucbvi.privacy.draws import another, fill, published
-from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.batches import Batches, batch_ends, ended, show
+from dpucbvi.privatizers.batches import Batches, batch_ends, check_growth, ended, show
 from dpucbvi.privatizers.release_mode import AddedNoise
-from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Shape, User
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
@@ -463,36 +462,30 @@ class Windows(AddedNoise):
         factor, n = self.confidence_scale, max(sum(terms), 1)
         return Noise(scales[1], E, n, factor=factor, cell=bound(1), sd=sd, proven=False)
 
-    def start(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Any:
-        shape, seeds = self.shape(problem, G), (seed, another(seed))
-        kinds = zip(self.of_kind, (1, G), seeds, strict=True)
-        sources = [batches.source(problem, steps, of_kind, kind) for batches, steps, of_kind in kinds]
-        if not self.exact:
-            return self._state(problem, shape, sources, None)
-        return self.integers(self._state(problem, shape, sources, 1), shape, problem.H, 1, seed)
+    def source(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]
+    ) -> list[Any]:
+        """The noise of the two kinds: that of all steps together, and that of counts per step at most."""
+        kinds = zip(self.of_kind, (1, G), (seed, another(seed)), strict=True)
+        return [batches.source(problem, steps, of_kind, kind) for batches, steps, of_kind in kinds]
 
-    def _state(self, problem: Problem, shape: Shape, sources: list[Any], grid: int | None) -> WindowCounts:
-        """Before the first user; in integers if there is a `grid`."""
-        (H, S, A, D), tree, dtype = shape, windows(problem.H), np.float64 if grid is None else np.int64
-        pairs, gaussian, (coarse, fine) = S * A, self.delta > 0.0, self.of_kind
-        rule = (self.zero, self.power, self.z, self.tolerance, self.theta)
+    def grid(self, problem: Problem, G: int) -> int:
+        return 1
+
+    def state(self, problem: Problem, G: int, source: list[Any], grid: int | None = None) -> WindowCounts:
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
+        (H, S, A, D), gaussian, (coarse, fine) = shape, self.delta > 0.0, self.of_kind
+        pairs = S * A
         return WindowCounts(
             batch=np.zeros(counters(*shape), dtype),
             shown=np.zeros(H * pairs, np.int64),
-            levels=Levels(
-                np.zeros((tree.first.size, D, pairs)),
-                np.zeros((tree.first.size, pairs)),
-                tree,
-                Rule(1.0 if gaussian else HEAVY, *rule),
-            ),
+            levels=no_levels(self, problem, D, 1.0 if gaussian else HEAVY),
             present=np.zeros(1, np.int64),
             closed=np.zeros(1, np.int64),
             ends=self.ends(problem),
             pooled=self.pooled_first(problem),
-            coarse=sources[0],
-            fine=sources[1],
+            coarse=source[0],
+            fine=source[1],
             coarse_noise=np.zeros(D * pairs, dtype),
             fine_noise=np.zeros(D * H * pairs, dtype),
             coarse_variance=coarse.law.variance * self.scale(problem, 0) ** 2,
@@ -502,12 +495,18 @@ class Windows(AddedNoise):
         )
 
 
+def no_levels(privatizer: Any, problem: Problem, D: int, heavy: float) -> Levels:
+    """Before anything is known."""
+    tree, pairs = windows(problem.H), problem.S * problem.A
+    rule = Rule(heavy, *(getattr(privatizer, key) for key in Rule._fields[1:]))
+    return Levels(np.zeros((tree.first.size, D, pairs)), np.zeros((tree.first.size, pairs)), tree, rule)
+
+
 def check_rule(privatizer: Any) -> None:
     """The settings that windows have in both models."""
-    whole("first", privatizer.first, 1)
-    check_number("growth", privatizer.growth, lambda growth: growth >= 1.0, "a number >= 1")
+    check_growth(privatizer)
     whole("pooled", privatizer.pooled, 0)
-    for key in ("zero", "power", "z", "tolerance", "theta"):
+    for key in Rule._fields[1:]:
         check_number(key, getattr(privatizer, key), lambda value: value >= 0.0, "a number >= 0")
 
 

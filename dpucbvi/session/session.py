@@ -161,7 +161,7 @@ class Session:
         pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])
-        self._begin(store, about, setup, source, planner)
+        self._begin(store, setup, source, planner)
 
     @classmethod
     def _set_up(cls, sizes: dict[str, Any], agent: Any, privatizer: Any) -> Setup:
@@ -186,13 +186,13 @@ class Session:
             raise InputError(f"K: with {K} places nothing would ever be released")
         return setup
 
-    def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup = store, about, setup
+    def _begin(self, store: Store, setup: Setup, source: Any, planner: Any) -> None:
+        self._store, self._about, self._setup = store, store.about, setup
         self._source, self._planner = source, planner
-        self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
-        self._key, self._clock = store.key, time.time
+        self._log = Log(Path(store.about["log"]), store.about["session"])
+        self._process, self._clock = os.getpid(), time.time
         last = store.db.execute("SELECT max(place) FROM places").fetchone()[0] or 0
-        self._issued = max(last, about["spent"])
+        self._issued = max(last, store.about["spent"])
 
     # --- going on ---------------------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class Session:
     def _load(cls, folder: Path, agent: Any) -> "Session":
         store = Store(folder)
         try:
-            about = store.about()
+            about = store.about
             chosen = _restored(AGENTS, about["agent"], agent)
             privatizer = _restored(PRIVATIZERS, about["privatizer"], None)
             if course.VERSIONS.get(type(privatizer)) != about["version"]:
@@ -236,7 +236,7 @@ class Session:
             source.changed()
             planner.load(stored)
             session = cls.__new__(cls)
-            session._begin(store, about, setup, source, planner)
+            session._begin(store, setup, source, planner)
             session._integers = np.frombuffer(stored.get(("integers", 0), b""), np.int64).copy()
             session._log.mend()
             return session
@@ -282,17 +282,13 @@ class Session:
             db.execute("DELETE FROM batches")
             db.execute("DELETE FROM state WHERE name NOT IN ('Q', 'V', 'pi')")
             spent = max(self._issued, int(source.ends[batch - 1]) if batch else 0)
-            self._tell(released=logged, before=logged, batch=batch, first=batch, spent=spent)
-            self._tell(noise=noise + 1, logged_noise=noise)
+            self._store.tell(released=logged, before=logged, batch=batch, first=batch, spent=spent)
+            self._store.tell(noise=noise + 1, logged_noise=noise)
             self._integers = self._integers[:0] if last is None else last.integers
             self._store.keep([*source.changed(), course.Row("integers", 0, self._integers)])
         self._store.empty_journal()
         self._issued = spent
         self._plan()
-
-    def _tell(self, **facts: Any) -> None:
-        self._store.tell(**facts)
-        self._about |= facts
 
     # --- users ------------------------------------------------------------------------------------------------
 
@@ -371,7 +367,7 @@ class Session:
 
     def _hash(self, purpose: bytes, ticket: Any) -> bytes:
         told = ticket.encode(errors="replace") if isinstance(ticket, str) else b"no ticket"
-        return hmac.new(self._key, purpose + b" " + told, hashlib.sha256).digest()
+        return hmac.new(self._store.key, purpose + b" " + told, hashlib.sha256).digest()
 
     def _question(self, ticket: str, place: int, asked: int) -> bytes | None:
         privatizer, problem = self._setup.privatizer, self._setup.problem
@@ -397,7 +393,7 @@ class Session:
             self._store.keep([*self._source.changed(), course.Row("integers", 0, self._integers)])
             db.execute("DELETE FROM batches WHERE batch = ?", (batch,))
             noise = self._about["noise"]
-            self._tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
+            self._store.tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
         self._store.empty_journal()
         with self._or_closed():
             self._log.append(Line(number, noise, self._integers))
@@ -408,7 +404,7 @@ class Session:
         with self._durably():
             self._planner.plan(self._source.counts, self._issued + 1)
             self._store.keep(self._planner.changed())
-            self._tell(planned=self._about["released"])
+            self._store.tell(planned=self._about["released"])
 
     # --- what may be shown ------------------------------------------------------------------------------------
 

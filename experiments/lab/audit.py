@@ -45,22 +45,15 @@ def is_stochastic(setup: Setup) -> bool:
 def run(setup: Setup, seed: int, attack: str, variant: str | None, trials: int) -> Trace:
     """The audit with this seed."""
     entropy = int(seed_stream(seed, "audit").generate_state(1)[0])
-    shape = (setup.problem.H, setup.problem.S, setup.problem.A)
+    certificate = setup.certificate._replace(noise=SIMULATION)  # exact noise is drawn from seeded words here
+    if variant is not None:
+        certificate = Certificate("none", math.inf, math.inf)
+    none, visits = np.zeros(1, dtype=np.int64), np.zeros(setup.problem.shape(setup.problem.H)[:3])
+    episodes, regret = np.array([setup.problem.K]), np.array([math.nan])
+    found, noise = checks(setup, entropy, attack, variant, trials), setup.noise
+    about = described(setup, seed)
     return Trace(
-        np.array([setup.problem.K]),
-        np.array([math.nan]),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(shape),
-        np.zeros(shape),
-        checks(setup, entropy, attack, variant, trials),
-        # Exact noise is drawn from seeded words here
-        setup.certificate._replace(noise=SIMULATION)
-        if variant is None
-        else Certificate("none", math.inf, math.inf),
-        setup.noise.scale,
-        setup.noise.E,
-        about=described(setup, seed),
+        episodes, regret, none, none, visits, visits, found, certificate, noise.scale, noise.E, about=about
     )
 
 

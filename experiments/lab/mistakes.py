@@ -14,13 +14,13 @@ import numpy as np
 from dpucbvi.counts import add_user
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.draws import fill
-from dpucbvi.privatizers import Batches, Central, Certificate, Local, Toeplitz, Windows
+from dpucbvi.privatizers import Batches, Central, Local, Toeplitz, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
 from dpucbvi.privatizers.batches import ended, show
 from dpucbvi.privatizers.local import SentSums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.privatizers.windows import add_counts, learn
-from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
+from dpucbvi.protocol import Noisy, Problem, Setup, User
 
 
 class Mistake(NamedTuple):
@@ -39,23 +39,12 @@ class Broken(Arrays):
     inner: Any
     mistake: Mistake
 
-    @property
-    def model(self) -> str:
-        return self.inner.model
-
-    @property
-    def families(self) -> str:  # type: ignore[override]
-        return self.inner.families
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     @property
     def take(self) -> Take:  # type: ignore[override]
         return self.mistake.take(self.inner.take)
-
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        return self.inner.noise_of(problem, G)
-
-    def certificate(self, problem: Problem, G: int) -> Certificate:
-        return self.inner.certificate(problem, G)
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
         state = self.inner.start(problem, G, seed)

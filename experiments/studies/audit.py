@@ -51,10 +51,6 @@ class Row(NamedTuple):
         return any(one.caught for one in self.findings)
 
     @property
-    def acts(self) -> bool:
-        return self.checks["attack"] == "actions"
-
-    @property
     def claimed(self) -> float:
         return float(self.checks["claimed"])
 
@@ -181,6 +177,7 @@ def summary(made: list[Row]) -> dict[str, str]:
     honest, broken = [row for row in made if not row.broken], [row for row in made if row.broken]
     above = [row.name for row in honest if row.caught]
     missed = [row.name for row in broken if not row.caught]
+    acted = [row.audited / row.certified for row in honest if row.checks["attack"] == "actions"]
     exact = [row for row in honest if row.arm.config["privatizer"].get("noise") == "exact"]
     return {
         "honest": f"{len(honest) - len(above)} of {len(honest)}",
@@ -190,7 +187,7 @@ def summary(made: list[Row]) -> dict[str, str]:
         "by_replay": str(sum(any(one.caught and one.attack == "replay" for one in r.findings) for r in broken)),
         "leaks": _leaks([row for row in honest if row not in exact]),
         "exact_leaks": _leaks(exact),
-        "share": f"{max((row.audited / row.certified for row in honest if row.acts), default=math.nan):.0%}",
+        "share": f"{max(acted, default=math.nan):.0%}",
         "bounds": str(sum(row.bounds for row in made)),
         "false_alarms": f"{sum(row.bounds * row.checks['alpha'] for row in made):.1e}",
         "alpha": f"{max(row.checks['alpha'] for row in made):.0e}",
