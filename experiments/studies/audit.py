@@ -54,10 +54,9 @@ class Row(NamedTuple):
     def claimed(self) -> float:
         return float(self.checks["claimed"])
 
-    @property
-    def certified(self) -> float:
-        """ε if a user is replaced; a broken one only pretends it."""
-        return max(one.declared for one in self.of("replace_one") if one.measure == "ε")
+    def certified(self, relation: str = "replace_one") -> float:
+        """The ε under a relation; a broken one only pretends it."""
+        return max((one.declared for one in self.of(relation) if one.measure == "ε"), default=math.nan)
 
     @property
     def audited(self) -> float:
@@ -107,7 +106,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     for y, row in enumerate(made):
         hue = PRIVACY[row.arm.certificate.model]
         axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
-        axes.plot(row.certified, y, **MARKS["certified"])
+        axes.plot(row.certified(), y, **MARKS["certified"])
         axes.plot(row.claimed, y, **MARKS["claimed"])
         replayed = row.largest("replace_one", *EXACT)
         if math.isfinite(replayed):
@@ -150,10 +149,11 @@ def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
         found = row.of(relation)
         if not found:
             continue
-        certified = max((one.declared for one in found if one.measure == "ε"), default=math.nan)
         cells = [_cell([one for one in found if one.attack in attacks]) for attacks in _COLUMNS]
         verdict = "caught" if any(one.caught for one in found) else "below"
-        made.append((name, words, f"{row.checks['delta']:g}", at_most(certified), *cells, verdict))
+        made.append(
+            (name, words, f"{row.checks['delta']:g}", at_most(row.certified(relation)), *cells, verdict)
+        )
     return made
 
 
@@ -177,7 +177,7 @@ def summary(made: list[Row]) -> dict[str, str]:
     honest, broken = [row for row in made if not row.broken], [row for row in made if row.broken]
     above = [row.name for row in honest if row.caught]
     missed = [row.name for row in broken if not row.caught]
-    acted = [row.audited / row.certified for row in honest if row.checks["attack"] == "actions"]
+    acted = [row.audited / row.certified() for row in honest if row.checks["attack"] == "actions"]
     exact = [row for row in honest if row.arm.config["privatizer"].get("noise") == "exact"]
     return {
         "honest": f"{len(honest) - len(above)} of {len(honest)}",
