@@ -11,13 +11,13 @@ attack, at one size.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpucbvi.audit.attack import Bounded, bounds_of
 from dpucbvi.audit.scores import Score, count, learn
-from dpucbvi.audit.trials import Tape, generators, on_tape
+from dpucbvi.audit.trials import generators, on_tape
 from dpucbvi.engine.boxes import box, boxed_callback
 from dpucbvi.engine.fast import FastRun, Loop, start
 from dpucbvi.engine.state import Memory
@@ -35,8 +35,8 @@ AT_ONCE = 5  # at most so many of the next policies are counted together
 class Arrays(NamedTuple):
     """Everything that a trial sets back."""
 
-    state: Tape
-    memory: Tape
+    state: Any
+    memory: Memory
 
 
 def check(setup: Setup) -> None:
@@ -62,11 +62,10 @@ def attack(setup: Setup, trials: int, rng: np.random.Generator) -> Bounded:
     """The lower bound on ε if the user is replaced, from the policies shown to all others."""
     check(setup)
     run = start(setup, 0)
-    arrays = Arrays(on_tape(run.state), on_tape(run.memory))
     user = place(setup)
 
     def draw(which: int, n: int) -> Floats:
-        seen = policies(run, arrays, user, (1.0, 0.0)[which], n, rng)[:, user + 1 :]
+        seen = policies(run, user, (1.0, 0.0)[which], n, rng)[:, user + 1 :]
         return seen.reshape(n, -1)
 
     width = setup.problem.H * setup.problem.S  # of one policy
@@ -87,24 +86,22 @@ def on_some(make: Callable[[Floats, Floats], Score], columns: Ints, one: Floats,
     return Score(f"{score.name} of policies", lambda seen: score(seen[:, columns]))
 
 
-def policies(
-    run: FastRun, arrays: Arrays, user: int, reward: float, trials: int, rng: np.random.Generator
-) -> Floats:
+def policies(run: FastRun, user: int, reward: float, trials: int, rng: np.random.Generator) -> Floats:
     """The policy shown to every user of every trial, [trial, user, h·s]; that of the attacked user is 0."""
     H, S, _, K, *_ = run.setup.problem
     out = np.zeros((trials, K, H * S), dtype=np.int8)
     seen, width = np.zeros((K, H * S)), uniforms_per_episode(H)
-    run = run._replace(state=arrays.state.state, memory=arrays.memory.state)
+    arrays = on_tape(Arrays(run.state, run.memory))
+    run = run._replace(state=arrays.state.state, memory=arrays.state.memory)
     loop, hook = Loop(run), box(run.memory, user, reward, seen)
     loop.call_after_each_user(boxed_callback(look, hook), hook)
     private = run.private
-    words, uniforms = generators(rng, trials, arrays.state), rng.random((trials, K, width), dtype=np.float64)
+    words, uniforms = generators(rng, trials, arrays), rng.random((trials, K, width), dtype=np.float64)
     for trial in range(trials):
-        arrays.state.now[:] = arrays.state.blank
-        arrays.memory.now[:] = arrays.memory.blank
+        arrays.now[:] = arrays.blank
         for part in (private.flat, private.N_sa, private.N_sas, private.sd):
             part[:] = 0.0
-        arrays.state.now[arrays.state.seeds] = words[trial]
+        arrays.now[arrays.seeds] = words[trial]
         loop.run(uniforms[trial])
         out[trial] = seen
     return out.astype(np.float64)

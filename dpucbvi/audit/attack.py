@@ -16,7 +16,7 @@ An attack is a lower bound and no more: what it does not find may still be there
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -88,43 +88,39 @@ def bounds_of(
     """
     few, half = max(min(LEARNING, trials // 2), 2), max(trials // 2, 1)
     groups = learn(draw(0, few), draw(1, few))
-    scores = [score for group in groups for score in group]
-    choosing = list(zip(*(scored(draw, scores, which, half) for which in (0, 1)), strict=True))
 
     def of_epsilon(true: Floats, false: Floats, n: int) -> Floats:
         return epsilon_bound(true, false, n, delta)
 
-    wanted, at = list[tuple[Region, Bound]](), 0
-    for group in groups:
-        seen = choosing[at : at + len(group)]
-        wanted.append((choose(group, seen, of_epsilon), of_epsilon))
-        at += len(group)
-    if gaussian:
-        wanted.append((choose(groups[0], choosing[: len(groups[0])], mu_bound), mu_bound))
-    judged = zip(
-        *(scored(draw, [region.score for region, _ in wanted], which, trials) for which in (0, 1)), strict=True
-    )
+    wanted: list[tuple[list[Score], Bound]] = [(group, of_epsilon) for group in groups]
+    wanted += [(groups[0], mu_bound)] * gaussian
+    seen = scored(draw, [score for group in groups for score in group], half)
+    regions = [choose({score: seen[score] for score in group}, bound) for group, bound in wanted]
+    seen = scored(draw, [region.score for region in regions], trials)
     found = []
-    for (region, bound), pair in zip(wanted, judged, strict=True):
-        true, false = region.hits(pair)
+    for region, (_, bound) in zip(regions, wanted, strict=True):
+        true, false = region.hits(seen[region.score])
         value = float(bound(np.array(true), np.array(false), trials))
         found.append(Bounded(value, region.score.name, true, false, trials))
     return found
 
 
-def scored(draw: Draw, scores: list[Score], which: int, trials: int) -> list[Floats]:
-    """Every score of so many new trials."""
-    made = []
-    for done in range(0, trials, CHUNK):
-        seen = draw(which, min(CHUNK, trials - done))
-        made.append([score(seen) for score in scores])
-    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
+def scored(draw: Draw, scores: list[Score], trials: int) -> dict[Score, Pair]:
+    """Every score of so many new trials of either user."""
+    of_user = []
+    for which in (0, 1):
+        made = []
+        for done in range(0, trials, CHUNK):
+            seen = draw(which, min(CHUNK, trials - done))
+            made.append([score(seen) for score in scores])
+        of_user.append([np.concatenate(parts) for parts in zip(*made, strict=True)])
+    return dict(zip(scores, zip(*of_user, strict=True), strict=True))
 
 
-def choose(scores: list[Score], seen: list[Pair], bound: Bound) -> Region:
+def choose(seen: dict[Score, Pair], bound: Bound) -> Region:
     """The region with the best bound on these trials."""
-    best, found = -1.0, Region(scores[0], 0.0, True)
-    for score, pair in zip(scores, seen, strict=True):
+    best, found = -1.0, Region(next(iter(seen)), 0.0, True)
+    for score, pair in seen.items():
         one, other = np.sort(pair[0]), np.sort(pair[1])
         n, tau = len(one), thresholds(np.concatenate([one, other]))
         up = n - np.searchsorted(one, tau, "left"), n - np.searchsorted(other, tau, "left")
@@ -146,41 +142,31 @@ def thresholds(scores: Floats) -> Floats:
 # --- on releases ----------------------------------------------------------------------------------------------
 
 
-class Attack:
-    """The attack on all that is released, as it leaves: two worlds differ in the worst pair of users."""
+def on_releases(
+    setup: Setup, world: World, found: Replay, relation: str, trials: int, rng: np.random.Generator
+) -> list[Bounded]:
+    """The attack on all that is released, as it leaves: two worlds differ in the worst pair of users.
 
-    def __init__(self, setup: Setup, world: World, found: Replay, relation: str, rng: np.random.Generator):
-        self._setup, self._found, self._rng = setup, found, rng
-        self._pair = found.worst[relation]
-        self._both = [world.with_user(self._pair.place, user) for user in (self._pair.one, self._pair.other)]
-        self._seen = [replay.play(setup, one, found.responses.noise) for one in self._both]
-        self._columns, self._moved = looked_at(*self._seen)
-        self._trials = self._started(setup)
+    Bounds on ε, by the size of what is released and by the lowest bits of what she moves; then on μ, if any.
+    """
+    pair, delta = found.worst[relation], setup.certificate.delta
+    both = [world.with_user(pair.place, user) for user in (pair.one, pair.other)]
+    played = [replay.play(setup, one, found.responses.noise) for one in both]
+    columns, moved = looked_at(*played)
+    of_world = [Trials(setup, one, columns) for one in both]
 
-    def _started(self, setup: Setup) -> list[Trials]:
-        return [Trials(setup, one, self._columns) for one in self._both]
+    def draw(which: int, n: int) -> Floats:
+        return of_world[which].draw(n, rng)
 
-    def draw(self, which: int, n: int) -> Floats:
-        """What is seen in so many trials of one world."""
-        return self._trials[which].draw(n, self._rng)
-
-    def bounds(self, trials: int) -> list[Bounded]:
-        """On ε, by the size of what is released and by the lowest bits of what she moves; then on μ, if any."""
-        certificate = self._setup.certificate
-        return bounds_of(self.draw, self._scores, trials, certificate.delta, certificate.delta > 0.0)
-
-    def _scores(self, one: Floats, other: Floats) -> list[list[Any]]:
-        sizes: list[Any] = [scores.learn(one, other)]
-        if self._pair.shift.any():
-            sizes.append(scores.likelihood_ratio(self._found, self._pair, self._seen[0].values, self._columns))
+    def learn(one: Floats, other: Floats) -> list[list[Score]]:
+        sizes = [scores.learn(one, other)]
+        if pair.shift.any():
+            sizes.append(scores.likelihood_ratio(found, pair, played[0].values, columns))
         elif scores.few_outcomes(one, other):
             sizes.append(scores.count(one, other))
-        return [sizes, [scores.low_bits(one[:, : self._moved], other[:, : self._moved])]]
+        return [sizes, [scores.low_bits(one[:, :moved], other[:, :moved])]]
 
-    def of(self, setup: Setup) -> "Attack":
-        """This attack on another privatizer, which pretends to be the attacked one."""
-        self._trials = self._started(setup)
-        return self
+    return bounds_of(draw, learn, trials, delta, delta > 0.0)
 
 
 def looked_at(one: Played, other: Played) -> tuple[np.ndarray, int]:

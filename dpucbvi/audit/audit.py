@@ -212,13 +212,15 @@ def _of_attack(
     setup: Setup, world: World, found: Replay, relation: str, trials: int, rng: np.random.Generator
 ) -> list[Finding]:
     """The attack on releases, and that on their lowest bits."""
-    from dpucbvi.audit.attack import Attack  # brings the engine, which is slow to import
+    from dpucbvi.audit.attack import on_releases  # brings the engine, which is slow to import
 
-    certificate, attack = setup.certificate, Attack(setup, world, found, relation, rng)
+    certificate = setup.certificate
     limit, mu = certificate.epsilon(relation), replay.declared(certificate, relation)
     tried = [("releases", "ε", limit), ("lowest bits", "ε", limit), ("releases", "μ", mu)]
     made = []
-    for (name, measure, most), bounded in zip(tried, attack.bounds(trials), strict=False):
+    for (name, measure, most), bounded in zip(
+        tried, on_releases(setup, world, found, relation, trials, rng), strict=False
+    ):
         how = f"{bounded.score}: {bounded.hits:,} against {bounded.false:,} of {trials:,} trials"
         counts = name == "releases" or certificate.noise != SIMULATION
         caught = counts and bounded.bound > most

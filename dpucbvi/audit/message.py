@@ -6,14 +6,13 @@ the largest ratio of two users' laws is that of the mechanism, not a bound.
 """
 
 import math
-from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from dpucbvi.audit.worlds import candidates, place
-from dpucbvi.counts import FAMILIES, counters, shape_of
+from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.engine.compiled import bound
 from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.protocol import Noisy, Setup, User
@@ -68,16 +67,19 @@ class Uniform:
         return self._coins.branch([least / self._n, 1.0 - least / self._n]) == 0
 
 
-def paths(setup: Setup, user: User) -> Iterator[tuple[bytes, float]]:
-    """Every message with the chance of one way to it."""
+def law(setup: Setup, user: User) -> Law:
+    """Every message with its probability, path by path."""
     privatizer: Any = setup.privatizer
-    size, path = counters(*shape_of(setup.problem, setup.G, privatizer.families)), list[int]()
+    size, path = counters(*privatizer.shape(setup.problem, setup.G)), list[int]()
+    found: Law = {}
     while path is not None:
         coins, state = Branches(path), privatizer.start(setup.problem, setup.G, np.random.SeedSequence(0))
         coins.in_place_of_words(privatizer.exact_take)(state, 1, user, Noisy(np.zeros(size), np.zeros(size)))
         tallies = state.inner.tallies
-        yield b"".join(part.tobytes() for part in (tallies.asked, tallies.moved, tallies.earned)), coins.chance
+        message = b"".join(part.tobytes() for part in (tallies.asked, tallies.moved, tallies.earned))
+        found[message] = found.get(message, 0.0) + coins.chance
         path = _next(coins)
+    return found
 
 
 def _next(coins: Branches) -> Any:
@@ -88,13 +90,6 @@ def _next(coins: Branches) -> Any:
             return [*taken[:-1], taken[-1] + 1]
         taken.pop()
     return None
-
-
-def law(setup: Setup, user: User) -> Law:
-    found: Law = {}
-    for message, chance in paths(setup, user):
-        found[message] = found.get(message, 0.0) + chance
-    return found
 
 
 def enumerable(setup: Setup) -> bool:

@@ -25,6 +25,7 @@ A replay does not see the law of the noise, its lowest bits, or noise that is dr
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.protocol import Floats, Release, Setup
 
 RELATIONS = ("replace_one", "add_remove")
-MOST_PLACES, CLIMBS, NOISES = 8, 200, 3
+MOST_PLACES, NOISES = 8, 3
 MOST_NOISES = 4000
 FAR = 40.0  # so many scales above 0 no release is dropped or drawn again
 ELSEWHERE = "it draws noise that is not from privacy.draws.seeded"
@@ -67,11 +68,22 @@ class Played(NamedTuple):
 
     values: Floats
     when: tuple[int, ...]
-    sizes: tuple[int, ...]
-    scale: Floats
-    gaussian: np.ndarray
-    left: tuple[np.ndarray, ...]  # what was published (draws.published), of which all else is made
+    drawn: list[tuple[Floats, bool]]  # scales and law (True: Gaussian), vector by vector
+    left: list[np.ndarray]  # what was published (draws.published), of which all else is made
     made: Floats  # what was made of it, if it was frozen
+
+    @property
+    def sizes(self) -> list[int]:
+        return [scale.size for scale, _ in self.drawn]
+
+    @property
+    def scale(self) -> Floats:
+        """Of all noises."""
+        return joined([scale for scale, _ in self.drawn])
+
+    @property
+    def gaussian(self) -> np.ndarray:
+        return np.repeat([kind for _, kind in self.drawn], self.sizes).astype(bool)
 
     def check_like(self, other: "Played") -> None:
         if self.when != other.when or self.values.size != other.values.size:
@@ -81,6 +93,10 @@ class Played(NamedTuple):
             raise Unlike("which noise is drawn depends on her data")
         if not np.array_equal(self.made, other.made):
             raise Unlike("what is made of the releases depends on her data besides")
+
+
+def joined(parts: list[Any]) -> Floats:
+    return np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
 
 
 def release_of(
@@ -136,22 +152,10 @@ def play(
     for t, user in enumerate(world.people()):
         released = at_work.release(user)
         if released is not None:
-            seen.append(np.array(released, dtype=np.float64))
+            seen.append(released.astype(np.float64))
             when.append(t)
-    scale, gaussian = [part for part, _ in tape.drawn], [kind for _, kind in tape.drawn]
-    sizes = tuple(part.size for part in scale)
-    values, made = np.concatenate(seen) if seen else np.zeros(0), np.zeros(0)
-    if frozen is not None:
-        values, made = np.concatenate([one.ravel() for one in tape.left]), values
-    return Played(
-        values,
-        tuple(when),
-        sizes,
-        np.concatenate([np.zeros(0), *scale]),
-        np.repeat(np.array(gaussian, bool), sizes),
-        tuple(tape.left),
-        made,
-    )
+    values, made = (seen, []) if frozen is None else (tape.left, seen)
+    return Played(joined(values), tuple(when), tape.drawn, tape.left, joined(made))
 
 
 class Responses(NamedTuple):
@@ -216,10 +220,10 @@ def declared(certificate: Certificate, relation: str) -> float:
     mu = certificate.mu(relation)
     if math.isfinite(mu):
         return mu
-    rho = {"replace_one": certificate.rho_replace_one, "add_remove": certificate.rho_add_remove}[relation]
-    return (
-        gaussian_mu(certificate.epsilon(relation), certificate.delta) if rho is None else math.sqrt(2.0 * rho)
-    )
+    rho = certificate.rho(relation)
+    if math.isfinite(rho):
+        return math.sqrt(2.0 * rho)
+    return gaussian_mu(certificate.epsilon(relation), certificate.delta)
 
 
 class Pair(NamedTuple):
@@ -232,109 +236,78 @@ class Pair(NamedTuple):
     found: float  # ε or μ
 
 
-class Replay(NamedTuple):
-    """What was found: the worst pair under each relation, of so many; or what has moved."""
+def pairs(place: int, found: float, *users: tuple[Trajectory, Trajectory]) -> dict[str, Pair]:
+    """Two users under each relation where no noise says how far they are apart."""
+    return {key: Pair(place, *two, np.zeros(0), found) for key, two in zip(RELATIONS, users, strict=True)}
 
-    worst: dict[str, Pair]
-    tried: int
-    wrong: str | None
-    not_replayed: str | None  # why the loss is not that of the pairs
-    responses: Responses
-    base: Played
+
+def replay(setup: Setup, world: World, rng: np.random.Generator) -> "Replay":
+    """The worst neighbours of a run, by what was published if what is handed on jumps."""
+    found = Replay(setup, world, rng)
+    if found.base.left and not found.hides:
+        beneath = Replay(setup, world, rng.spawn(1)[0], frozen=found.base)
+        if beneath.hides or found.wrong is None:
+            # No score is made of these shifts: attacks see what is handed on.
+            beneath.worst = {key: pair._replace(shift=np.zeros(0)) for key, pair in beneath.worst.items()}
+            return beneath
+    return found
+
+
+class Replay:
+    """The search for the worst pair, place by place; with `frozen`, by what was published.
+
+    `worst` is the worst pair under each relation, of `tried` users. `wrong` says what has moved, if no noise
+    can follow; `not_replayed`, why the loss is not that of the pairs.
+    """
+
+    def __init__(self, setup: Setup, world: World, rng: np.random.Generator, frozen: Played | None = None):
+        self._setup, self._world, self._rng = setup, world, rng
+        self._play = partial(play, setup, frozen=frozen)
+        self.base = self._play(world, FAR)
+        self._responses = partial(responses, setup, world, self.base, frozen=frozen)
+        far = FAR * self.base.scale
+        self.responses = self._responses(np.rint(far) if is_exact(setup.privatizer) else far)
+        self._values = self._play(world, self.responses.noise).values
+        self.worst, self.tried = dict[str, Pair](), 0
+        self.wrong: str | None = None
+        self.not_replayed: str | None = None
+        if not np.array_equal(self.base.values, self._play(world, FAR, entropy=1).values):
+            one, other = worlds.two_who_stay(setup.problem, world.policies[0])
+            self.not_replayed, self.worst = ELSEWHERE, pairs(0, 0.0, (one, other), (one, NO_STEPS))
+            return
+        try:
+            self._search()
+        except NotReplayed as error:
+            self.not_replayed = str(error)
+        except Unlike as error:
+            self.wrong, (place, user), there = str(error), self._last, world.users[self._last[0]]
+            self.worst = pairs(place, math.inf, (there, user), (NO_STEPS, there))
 
     @property
     def hides(self) -> bool:
         """Whether noise can hide every user that was tried."""
         return self.wrong is None and self.not_replayed is None
 
-
-def replay(setup: Setup, world: World, rng: np.random.Generator) -> Replay:
-    """The worst neighbours of a run, by what was published if what is handed on jumps."""
-    base = play(setup, world, FAR)
-    found = searched(setup, world, base, rng)
-    if base.left and not found.hides:
-        beneath = searched(setup, world, play(setup, world, FAR, frozen=base), rng.spawn(1)[0], frozen=base)
-        if (
-            beneath.hides or found.wrong is None
-        ):  # no score is made of the shifts: attacks see what is handed on
-            worst = {key: pair._replace(shift=np.zeros(0)) for key, pair in beneath.worst.items()}
-            return beneath._replace(worst=worst)
-    return found
-
-
-def searched(
-    setup: Setup, world: World, base: Played, rng: np.random.Generator, frozen: Played | None = None
-) -> Replay:
-    """The same, of what is handed on or, with `frozen`, of what was published."""
-    wrong, found = None, Search(setup, world, base, rng, frozen)
-    if not np.array_equal(base.values, play(setup, world, FAR, entropy=1, frozen=frozen).values):
-        return Replay(still_pairs(setup, world), 0, None, ELSEWHERE, found.responses, base)
-    try:
-        found.run()
-    except NotReplayed as error:
-        return Replay(found.worst, found.tried, None, str(error), found.responses, base)
-    except Unlike as error:
-        wrong, (place, user) = str(error), found.last
-        there = world.users[place]
-        found.worst = {
-            "replace_one": Pair(place, there, user, np.zeros(0), math.inf),
-            "add_remove": Pair(place, NO_STEPS, there, np.zeros(0), math.inf),
-        }
-    return Replay(found.worst, found.tried, wrong, None, found.responses, base)
-
-
-def still_pairs(setup: Setup, world: World) -> dict[str, Pair]:
-    """Two users who stay in different states, both paid, where nothing says who is worst."""
-    H, S, pi = setup.problem.H, setup.problem.S, world.policies[0]
-    one, other = (
-        Trajectory(states, worlds.follow(pi, states), np.ones(H))
-        for states in (np.zeros(H + 1, np.int64), np.full(H + 1, S - 1))
-    )
-    pairs = zip(RELATIONS, (other, NO_STEPS), strict=True)
-    return {relation: Pair(0, one, second, np.zeros(0), 0.0) for relation, second in pairs}
-
-
-class Search:
-    """The search for the worst pair, place by place."""
-
-    def __init__(
-        self, setup: Setup, world: World, base: Played, rng: np.random.Generator, frozen: Played | None
-    ):
-        self._setup, self._world, self._base, self._rng, self._frozen = setup, world, base, rng, frozen
-        far = FAR * base.scale
-        self.responses = self._responses(np.rint(far) if is_exact(setup.privatizer) else far)
-        self._values = self._play(world, self.responses.noise).values
-        self.worst: dict[str, Pair] = {}
-        self.tried, self.last = 0, (0, world.users[0])
-
-    def run(self) -> None:
+    def _search(self) -> None:
         users = len(self._world.users)
         for place in np.unique(np.linspace(0, users - 1, MOST_PLACES).astype(np.int64)).tolist():
-            pi = self._world.policies[place]
-            people = worlds.candidates(self._setup.problem, pi, self._rng)
+            people = worlds.candidates(self._setup.problem, self._world.policies[place], self._rng)
             moves = np.array([self._moved(place, user) for user in people])
             for i, one in enumerate(moves):
                 self._note("replace_one", place, people, moves - one, i)
             self._note("add_remove", place, people, moves - moves[0], 0)
-            self._climb(place, pi)
             self._check(place, people, moves)
         if not self.responses.unique:
             self.worst = {relation: self._least(pair) for relation, pair in self.worst.items()}
 
-    def _play(self, world: World, noise: Floats) -> Played:
-        return play(self._setup, world, noise, frozen=self._frozen)
-
-    def _responses(self, noise: Floats) -> Responses:
-        return responses(self._setup, self._world, self._base, noise, self._frozen)
-
     def _moved(self, place: int, user: Trajectory) -> Floats:
         """How far the noise moves if she takes the place of who is there; Unlike if no noise can follow."""
-        self.tried, self.last = self.tried + 1, (place, user)
+        self.tried, self._last = self.tried + 1, (place, user)
         seen = self._play(self._world.with_user(place, user), self.responses.noise)
-        seen.check_like(self._base)
+        seen.check_like(self.base)
         change = self._values - seen.values
         shift = self.responses.undo @ change
-        shift[np.abs(shift) < CLOSE * self._base.scale[self.responses.used]] = 0.0
+        shift[np.abs(shift) < CLOSE * self.base.scale[self.responses.used]] = 0.0
         if np.abs(self.responses.B @ shift - change).max(initial=0.0) > CLOSE * (
             1.0 + np.abs(change).max(initial=0.0)
         ):
@@ -344,46 +317,24 @@ class Search:
     def _note(self, relation: str, place: int, people: list[Trajectory], shifts: Floats, i: int) -> None:
         """Keep the worst of these pairs, all with person i as the first."""
         used, moved = self.responses.used, (np.abs(shifts) > 0.0).sum(axis=1)
-        found = losses(shifts, self._base.scale[used], self._base.gaussian[used], self._setup.certificate)
+        found = losses(shifts, self.base.scale[used], self.base.gaussian[used], self._setup.certificate)
         j = int(np.lexsort((moved, -np.round(found, DIGITS)))[0])  # of equals, who moves fewest noises
         key, best = (round(float(found[j]), DIGITS), -int(moved[j])), self.worst.get(relation)
         if best is None or key > (round(best.found, DIGITS), -int((np.abs(best.shift) > 0.0).sum())):
             self.worst[relation] = Pair(place, people[i], people[j], shifts[j], float(found[j]))
 
-    def _climb(self, place: int, pi: np.ndarray) -> None:
-        """Change one step of one of the two, as long as it makes them worse."""
-        problem, n = self._setup.problem, worlds.MOST_USERS
-        pair = self.worst["replace_one"]
-        if problem.S ** (problem.H + 1) * (2 * problem.A) ** problem.H <= n or pair.place != place:
-            return
-        kept = self._moved(place, pair.one)
-        for _ in range(CLIMBS):
-            pair = self.worst["replace_one"]
-            user = worlds.changed(pair.other, problem, pi, self._rng)
-            self._note(
-                "replace_one",
-                place,
-                [pair.one, user],
-                np.array([0.0 * kept, self._moved(place, user) - kept]),
-                0,
-            )
-            if self._rng.random() < 0.2:  # the other one's turn
-                pair = self.worst["replace_one"]
-                self.worst["replace_one"] = pair._replace(one=pair.other, other=pair.one, shift=-pair.shift)
-                kept = self._moved(place, pair.other)
-
     def _check(self, place: int, people: list[Trajectory], moves: Floats) -> None:
         """Play both worlds: with the noise moved, what is released stays what it was."""
-        used, scale, exact = self.responses.used, self._base.scale, is_exact(self._setup.privatizer)
+        used, scale, exact = self.responses.used, self.base.scale, is_exact(self._setup.privatizer)
         noises = [self.responses.noise, *(scale * self._rng.laplace(size=scale.size) for _ in range(NOISES))]
         for user, shift in zip(people, moves, strict=True):
-            self.last, noise = (place, user), noises[int(self._rng.integers(len(noises)))]
+            self._last, noise = (place, user), noises[int(self._rng.integers(len(noises)))]
             noise = np.rint(noise) if exact else noise
             moved = noise.copy()
             moved[used] += shift
             before = self._play(self._world, noise)
             after = self._play(self._world.with_user(place, user), moved)
-            if before.sizes != self._base.sizes:
+            if before.sizes != self.base.sizes:
                 raise NotReplayed(SELECTED)
             after.check_like(before)
             if not np.allclose(after.values, before.values, rtol=CLOSE, atol=CLOSE):
@@ -397,9 +348,9 @@ class Search:
         from scipy.optimize import linprog  # slow to import, and seldom needed
 
         used, B = self.responses.used, self.responses.B
-        if self._base.gaussian[used].any():
+        if self.base.gaussian[used].any():
             return pair  # the inverse has the smallest already
-        scale = self._base.scale[used]
+        scale = self.base.scale[used]
         both = np.hstack([B * scale, -B * scale])
         solved = linprog(np.ones(2 * used.size), A_eq=both, b_eq=B @ pair.shift, bounds=(0.0, None))
         return pair._replace(found=float(solved.fun)) if solved.success else pair

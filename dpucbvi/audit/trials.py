@@ -61,41 +61,31 @@ def generators(rng: np.random.Generator, trials: int, tape: Tape) -> Words:
     return words
 
 
-class Users(NamedTuple):
-    """The users of a world as arrays, a row each, of which `steps` count."""
-
-    s: Ints
-    a: Ints
-    r: Floats
-    place: Ints
-    steps: Ints
-    pi: np.ndarray
-
-
-def users_of(world: World, H: int) -> Users:
+def stacked(world: World, H: int) -> tuple[User, Ints]:
+    """The users of a world as arrays, a row each, and how many steps of it count."""
     n = len(world.users)
-    s, r = np.zeros((n, H + 1), np.int64), np.zeros((n, H))
-    a, place, steps = np.zeros((n, H), np.int64), np.zeros((n, H), np.int64), np.zeros(n, np.int64)
+    s, a, place = np.zeros((n, H + 1), np.int64), np.zeros((n, H), np.int64), np.zeros((n, H), np.int64)
+    r, steps = np.zeros((n, H)), np.zeros(n, np.int64)
     for t, user in enumerate(world.people()):
         steps[t] = m = len(user.a)
         s[t, : m + 1], a[t, :m], r[t, :m], place[t, :m] = user.s, user.a, user.r, user.place
-    return Users(s, a, r, place, steps, np.array(world.policies))
+    return User(s, a, r, np.array(world.policies), place), steps
 
 
 def feed_of(take: Take) -> Any:
     """The loop over trials and users around a `take`, to be compiled with it."""
 
     def feed(
-        state: Any, arrays: Any, words: Words, users: Users, noisy: Noisy, places: Any, seen: Floats
+        state: Any, arrays: Any, words: Words, stack: Any, noisy: Noisy, places: Any, seen: Floats
     ) -> None:
-        (now, blank, seeds), (rows, cells) = arrays, places
+        (now, blank, seeds), (users, steps), (rows, cells) = arrays, stack, places
         for trial in range(seen.shape[0]):
             now[:] = blank
             for i in range(seeds.size):
                 now[seeds[i]] = words[trial, i]
             row = 0
-            for t in range(users.steps.size):
-                n = users.steps[t]
+            for t in range(steps.size):
+                n = steps[t]
                 s, a, r, place = users.s[t, : n + 1], users.a[t, :n], users.r[t, :n], users.place[t, :n]
                 if take(state, t + 1, User(s, a, r, users.pi[t], place), noisy):
                     for i in range(rows.size):
@@ -121,10 +111,8 @@ class Trials:
         first, second = np.random.SeedSequence(1), np.random.SeedSequence(2)
         try:
             self._tape = on_tape(setup.privatizer.start(setup.problem, setup.G, first))
-            self._feed, self._users = (
-                compiled(feed_of(setup.privatizer.take)),
-                users_of(self._world, setup.problem.H),
-            )
+            self._feed = compiled(feed_of(setup.privatizer.take))
+            self._stack = stacked(self._world, setup.problem.H)
             other = on_tape(setup.privatizer.start(setup.problem, setup.G, second))
             seen = self._fed(other.now[other.seeds][None])[0]
         except Exception:  # numba has many, not all of one family
@@ -144,15 +132,12 @@ class Trials:
         seen, noisy = np.zeros((len(words), self._rows.size)), Noisy(np.zeros(self._size), np.zeros(self._size))
         state, now, blank, seeds = self._tape
         arrays, places = (now, blank, seeds), (self._rows, self._cells)
-        self._feed(state, arrays, words, self._users, noisy, places, seen)
+        self._feed(state, arrays, words, self._stack, noisy, places, seen)
         return seen
 
     def _trial(self, privatizer: Any, seed: np.random.SeedSequence) -> Floats:
-        made, seen, row = (
-            release_of(privatizer, self._setup, seed, compiled_draws),
-            np.zeros(self._rows.size),
-            0,
-        )
+        made, seen = release_of(privatizer, self._setup, seed, compiled_draws), np.zeros(self._rows.size)
+        row = 0
         for user in self._world.people():
             released = made.release(user)
             if released is not None:

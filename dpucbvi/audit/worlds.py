@@ -13,8 +13,7 @@ from dpucbvi.counts import FAMILIES, NO_STEPS
 from dpucbvi.mdp import Trajectory
 from dpucbvi.protocol import Ints, Problem, Setup, User
 
-MOST_USERS = 300  # who are tried in one place; if there are more they are drawn at random, and then improved
-Neighbours = tuple[Trajectory, Trajectory]
+MOST_USERS = 300  # who are tried in one place; if there are more, those who stay and others drawn at random
 
 
 class World(NamedTuple):
@@ -62,6 +61,16 @@ def follow(pi: np.ndarray, s: Any) -> np.ndarray:
     return np.array([chosen[h, s[h]] for h in range(len(pi))], dtype=np.int64)
 
 
+def following(pi: np.ndarray, s: Any, reward: float) -> Trajectory:
+    """Who follows the policy through these states, and earns the same at every step."""
+    return Trajectory(s, follow(pi, s), np.full(len(pi), reward))
+
+
+def two_who_stay(problem: Problem, pi: np.ndarray) -> list[Trajectory]:
+    """Two users who stay in different states, both paid."""
+    return [following(pi, np.full(problem.H + 1, s), 1.0) for s in (0, problem.S - 1)]
+
+
 def any_user(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> Trajectory:
     H, S, A = problem[:3]
     s = rng.integers(S, size=H + 1)
@@ -79,19 +88,9 @@ def candidates(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> li
         )
         return [NO_STEPS, *(Trajectory(np.array(s), np.array(a), np.array(r)) for s, a, r in every)]
     still = [
-        Trajectory(states, follow(pi, states), np.full(H, reward))
+        following(pi, states, reward)
         for state in range(min(S, MOST_USERS // 8))
         for states in (np.full(H + 1, state), (state + np.arange(H + 1)) % S)
         for reward in (0.0, 1.0)
     ]
     return [NO_STEPS, *still, *(any_user(problem, pi, rng) for _ in range(MOST_USERS - len(still)))]
-
-
-def changed(user: Trajectory, problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> Trajectory:
-    """The user with one step changed; she then follows her policy, or goes on as she did."""
-    H, S, _ = problem[:3]
-    if len(user.a) < H:
-        return any_user(problem, pi, rng)
-    s, r = user.s.copy(), user.r.copy()
-    s[rng.integers(H + 1)], r[rng.integers(H)] = rng.integers(S), rng.integers(2)
-    return Trajectory(s, follow(pi, s) if rng.random() < 0.8 else user.a, r)

@@ -29,11 +29,15 @@ class Arrays:
     families: str
     one_action = False  # whether it takes only policies that choose one action per state
 
+    def shape(self, problem: Problem, G: int) -> Shape:
+        return shape_of(problem, G, self.families)
+
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
         raise NotImplementedError
 
-    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
-        return ArrayRelease(self, self.start(problem, G, seed), shape_of(problem, G, self.families))
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence, *kind: Any) -> Release:
+        """The release at work; with exact noise, `kind` may say what draws it."""
+        return ArrayRelease(self, self.start(problem, G, seed, *kind), self.shape(problem, G))
 
 
 def has_take(privatizer: Any) -> bool:

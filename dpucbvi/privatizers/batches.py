@@ -191,19 +191,18 @@ class Batches(NoisySums):
         check_delta(self.delta, pure=True)
         check_flag("policy_cells", self.policy_cells)
         check_flag("drop_empty", self.drop_empty)
-        whole("first", self.first, 1)
-        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+        check_growth(self)
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
         return batch_ends(problem.K - 1, self.least_batch, self.growth)
 
+    def releases(self, problem: Problem) -> int:
+        return len(self.ends(problem))
+
     @property
     def least_batch(self) -> int:
         return math.ceil(self.first / self.epsilon) if self.per_epsilon else self.first
-
-    def releases(self, problem: Problem) -> int:
-        return len(self.ends(problem))
 
     def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
         return scales.M * self.law.sum_bound(D * n, failure)
@@ -233,6 +232,12 @@ class Batches(NoisySums):
             self.policy_cells,
             self.drop_empty,
         )
+
+
+def check_growth(privatizer: Any) -> None:
+    """The settings that say how batches grow."""
+    whole("first", privatizer.first, 1)
+    check_number("growth", privatizer.growth, lambda growth: growth >= 1.0, "a number >= 1")
 
 
 def batch_ends(users: int, first: int, growth: float, most: float = math.inf) -> Ints:

@@ -14,7 +14,6 @@ The release stands here twice: `TreeCounts` as the paper has it, which the refer
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +25,15 @@ from dpucbvi.elementary import power
 from dpucbvi.mechanisms import binary
 from dpucbvi.mechanisms.binary import BinaryMechanism, levels
 from dpucbvi.privacy.laplace import LaplaceStream
-from dpucbvi.privacy.law import ExactDraws, Spent
+from dpucbvi.privacy.law import Spent
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import OverTime, PrintedOrder, by_counter, running_sums
 from dpucbvi.protocol import Floats, Problem, Release, User
+
+
+def order_central(problem: Problem, epsilon: float, constant: float) -> float:
+    """[Sec.5.1 (2)] E = c (H/ε) log(HSAT/β)²."""
+    return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Central(PrintedOrder, OverTime):
     confidence_scale: float = 1.0
     printed_constant: float | None = None
 
-    take = staticmethod(running_sums(binary.next_noise))  # the same on arrays; `release` is the paper's text
+    take = staticmethod(running_sums(binary.next_noise))  # the same on arrays; `as_printed` is the paper's text
+    order = staticmethod(order_central)
 
     def spent(self, T: int) -> Spent:
         """L = ⌈log2 K⌉ if T = K-1: [Sec.5.1 (1)] with log K read as the levels of the tree [D5].
@@ -91,14 +96,7 @@ class Central(PrintedOrder, OverTime):
     def mechanism(self, size: int, T: int, source: Any, dtype: type) -> binary.BinaryTree:
         return binary.start(size, levels(T + 1), dtype)
 
-    def order(self, problem: Problem, constant: float) -> float:
-        return order_central(problem, self.epsilon, constant)
-
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Release:
-        if self.exact:
-            return super().release(problem, G, seed, kind)
+    def as_printed(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
         return TreeCounts(self, problem, G, LaplaceStream(seed))
 
 
@@ -125,11 +123,6 @@ class TreeCounts:
     @property
     def sd(self) -> Floats:
         return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._tree.variance()))
-
-
-def order_central(problem: Problem, epsilon: float, constant: float) -> float:
-    """[Sec.5.1 (2)] E = c (H/ε) log(HSAT/β)²."""
-    return constant * problem.H / epsilon * power(log_hsat(problem), 2)
 
 
 PRIVATIZERS.add("central", Central)

@@ -11,7 +11,6 @@ The release stands here twice, as in central.py: `BothSides` as the paper has it
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from dpucbvi.counts import FAMILIES, Counting, add_user, counters, counting, sta
 from dpucbvi.mechanisms.binary import Stream
 from dpucbvi.privacy.draws import fill, snapped
 from dpucbvi.privacy.laplace import LaplaceStream
-from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.privatizers.noisy_sums import PrintedOrder, by_counter
 from dpucbvi.protocol import Floats, Noise, Noisy, Problem, Release, Shape, User
@@ -54,6 +52,11 @@ def take(state: SentSums, t: int, user: User, noisy: Noisy) -> bool:
 
 
 # --- as the paper has it --------------------------------------------------------------------------------------
+
+
+def order_local(problem: Problem, epsilon: float, constant: float) -> float:
+    """[Sec.5.2 (2)] E = c (H/ε) √(K log(HSAT/β))."""
+    return constant * problem.H / epsilon * math.sqrt(problem.K * log_hsat(problem))
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ class Local(PrintedOrder):
     printed_constant: float | None = None
 
     model = "LDP"
-    take = staticmethod(take)  # the same on arrays; `release` is the paper's text
+    take = staticmethod(take)  # the same on arrays; `as_printed` is the paper's text
+    order = staticmethod(order_local)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         return super().noise_of(problem, G)._replace(terms=problem.K)
@@ -112,14 +116,7 @@ class Local(PrintedOrder):
         n, unit_sd = counters(*shape), self.unit_sd(problem, G)
         return SentSums(np.zeros(n, dtype), source, np.zeros(n, dtype), tally, unit_sd)
 
-    def order(self, problem: Problem, constant: float) -> float:
-        return order_local(problem, self.epsilon, constant)
-
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Release:
-        if self.exact:
-            return super().release(problem, G, seed, kind)
+    def as_printed(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
         shape = self.shape(problem, G)
         user = LocalRandomizer(by_counter(self.scales(problem, G), self.families, *shape), LaplaceStream(seed))
         return BothSides(shape, user, self.families, self.unit_sd(problem, G))
@@ -155,11 +152,6 @@ class BothSides:
     @property
     def sd(self) -> Floats:
         return np.full(self._shape[:3], self._unit_sd * math.sqrt(self._users))
-
-
-def order_local(problem: Problem, epsilon: float, constant: float) -> float:
-    """[Sec.5.2 (2)] E = c (H/ε) √(K log(HSAT/β))."""
-    return constant * problem.H / epsilon * math.sqrt(problem.K * log_hsat(problem))
 
 
 PRIVATIZERS.add("local", Local)

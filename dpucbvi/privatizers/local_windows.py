@@ -29,10 +29,9 @@ from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
 from dpucbvi.privatizers.batches import batch_ends, ended
-from dpucbvi.privatizers.one_question import answered_noise, check_simulated, hoeffding
+from dpucbvi.privatizers.one_question import answered_noise, check_simulated
 from dpucbvi.privatizers.windows import (
     Levels,
-    Rule,
     check_rule,
     check_steps,
     finer_level,
@@ -40,8 +39,8 @@ from dpucbvi.privatizers.windows import (
     hand_on,
     in_order,
     information,
+    no_levels,
     split_windows,
-    windows,
 )
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
@@ -218,9 +217,8 @@ class LocalWindows(Arrays):
         """Hoeffding's bound, as if all users were asked about the same row."""
         check_steps(problem, G)
         p, q = answer_odds(self.epsilon, 2 * problem.S + 1)
-        cell = (1.0 / (p - q) + 1.0) * hoeffding(problem, G, self.families)
-        sd = math.sqrt(q * (1.0 - q)) / (p - q)
-        return answered_noise(problem, self.confidence_scale, sd, cell, cell, cell)
+        factor = 1.0 / (p - q)
+        return answered_noise(self, problem, G, math.sqrt(q * (1.0 - q)) / (p - q), factor, factor)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         check_steps(problem, G)
@@ -229,13 +227,12 @@ class LocalWindows(Arrays):
         return Certificate(self.model, self.epsilon, self.epsilon)
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> WindowQuestions:
-        pairs, D, tree = problem.S * problem.A, 2 * problem.S, windows(problem.H)
-        n = tree.first.size
-        rule = Rule(1.0, self.zero, self.power, self.z, self.tolerance, self.theta)
+        D, levels = 2 * problem.S, no_levels(self, problem, 2 * problem.S, 1.0)
+        n, pairs = levels.variance.shape
         return WindowQuestions(
             np.zeros((n, D + 1, pairs)),
             np.zeros((n, pairs)),
-            Levels(np.zeros((n, D, pairs)), np.zeros((n, pairs)), tree, rule),
+            levels,
             np.zeros(1, np.int64),
             np.zeros(1, np.int64),
             self.ends(problem),

@@ -23,22 +23,12 @@ from dpucbvi.counts import FAMILIES, Counting, Families, add_user, counters, cou
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.mechanisms import Next
 from dpucbvi.privacy.certificate import NOTHING, Certificate, Scales, check_budget, nothing_released, positive
-from dpucbvi.privacy.draws import Draws, seeded
-from dpucbvi.privacy.law import (
-    ONCE,
-    ExactDraws,
-    ExactNoise,
-    Gaussian,
-    Laplace,
-    Law,
-    Reach,
-    Spent,
-    reach,
-)
+from dpucbvi.privacy.draws import seeded
+from dpucbvi.privacy.law import ONCE, ExactNoise, Gaussian, Laplace, Law, Reach, Spent, reach
 from dpucbvi.privacy.sensitivity import check_clip
 from dpucbvi.privatizers.arrays import Take
 from dpucbvi.privatizers.release_mode import AddedNoise
-from dpucbvi.protocol import Floats, Noise, Noisy, Problem, User
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Release, User
 
 
 class NoisySums(AddedNoise):
@@ -72,8 +62,12 @@ class NoisySums(AddedNoise):
 
     # --- what a privatizer says -------------------------------------------------------------------------------
 
+    def ends(self, problem: Problem) -> Ints:
+        """After which of the users 1..K-1 there is a release."""
+        return np.arange(self.every, problem.K, self.every)
+
     def releases(self, problem: Problem) -> int:
-        """T: how often the counts of users 1..K-1 are released."""
+        """T: how often."""
         return (problem.K - 1) // self.every
 
     def spent(self, T: int) -> Spent:
@@ -87,10 +81,6 @@ class NoisySums(AddedNoise):
     def events(self, problem: Problem) -> int:
         """How many bounds on one counter E rests on."""
         return max(self.releases(problem), 1)
-
-    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> Any:
-        """The state of the release before its first user; in integers if there is a `grid`."""
-        raise NotImplementedError
 
     # --- what follows -----------------------------------------------------------------------------------------
 
@@ -126,7 +116,7 @@ class NoisySums(AddedNoise):
         one, cells = self.law.sum_bound(n, failure), self.shape(problem, G)[3]
         row = self.row_bound(scales, cells, n, failure) if self.counted.summed else scales.N * one
         reward = self.row_bound(scales, cells // 2, n, failure) if self.counted.joint else scales.R * one
-        most = visits(problem.H, G, self.clip)
+        most = 1 if G > 1 else self.clip or problem.H  # visits of one user in one cell
         behind = float((self.every - 1) * most)  # how far a count may run ahead of its last release
         if self.exact and not self.counted.joint:  # noise and rounding, each with half of the failure
             rounding = self.exact_noise(problem, G).rounding((problem.K - 1) * most, failure / 2.0)
@@ -157,19 +147,14 @@ class NoisySums(AddedNoise):
 
     # --- the release ------------------------------------------------------------------------------------------
 
-    def start(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Any:
-        if not self.exact:
-            return self.state(problem, G, self.source(problem, G, seed))
-        shape, noise = self.shape(problem, G), self.exact_noise(problem, G)
-        inner = self.state(problem, G, noise.draws(shape, self.words.start(seed), kind), noise.grid)
-        return self.integers(inner, shape, problem.H, noise.grid, seed)
+    def source(self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]) -> Any:
+        shape = self.shape(problem, G)
+        if self.exact:
+            return self.exact_noise(problem, G).draws(shape, self.words.start(seed), kind)
+        return seeded(seed, by_counter(self.scales(problem, G), self.families, *shape), self.law.gaussian)
 
-    def source(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Draws:
-        """Seeded noise for every released counter."""
-        scale = by_counter(self.scales(problem, G), self.families, *self.shape(problem, G))
-        return seeded(seed, scale, self.law.gaussian)
+    def grid(self, problem: Problem, G: int) -> int:
+        return self.exact_noise(problem, G).grid
 
     def unit_sd(self, problem: Problem, G: int) -> float:
         """The standard deviation of one noise of N(s,a,s')."""
@@ -240,14 +225,20 @@ class PrintedOrder(NoisySums):
         if self.printed_constant is not None:
             check_number("printed_constant", self.printed_constant, positive, "a number > 0")
 
-    def order(self, problem: Problem, constant: float) -> float:
+    order: Callable[[Problem, float, float], float]  # the printed one, of ε and a constant
+
+    def as_printed(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Release:
+        """The simulated release in the paper's own words."""
         raise NotImplementedError
+
+    def release(self, problem: Problem, G: int, seed: np.random.SeedSequence, *kind: Any) -> Release:
+        return super().release(problem, G, seed, *kind) if self.exact else self.as_printed(problem, G, seed)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
         proven, c = super().noise_of(problem, G), self.printed_constant
         if c is None:
             return proven
-        E = self.confidence_scale * self.order(problem, c)
+        E = self.confidence_scale * self.order(problem, self.epsilon, c)
         return proven._replace(E=E, printed=self.confidence_scale * c, proven=False)
 
 
@@ -256,11 +247,6 @@ def by_counter(scales: Scales, families: str, G: int, S: int, A: int, D: int | N
     n, D = G * S * A, FAMILIES[families].cells(S) if D is None else D
     every = np.repeat([scales.N, scales.M, scales.R], [n, n * D, n])
     return every[FAMILIES[families].released(G, S, A, D)]
-
-
-def visits(H: int, G: int, clip: int | None = None) -> int:
-    """How often one user's visits may count in one cell."""
-    return 1 if G > 1 else clip or H
 
 
 def add_noise(sums: np.ndarray, noise: np.ndarray, first: int, counts: np.ndarray) -> None:

@@ -29,7 +29,7 @@ users, e <- e + max(first, ⌊(growth - 1) e⌋). Pairs with fewer than `want` c
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,9 +42,9 @@ from dpucbvi.privacy.certificate import RELEASE, SIMULATION, Certificate, check_
 from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised_response, unit
 from dpucbvi.privacy.exact import LARGEST, response, uniform_below
 from dpucbvi.privacy.laplace import Words as Words64
-from dpucbvi.privacy.words import Words
+from dpucbvi.privacy.words import Stream, Words
 from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
-from dpucbvi.privatizers.batches import batch_ends, ended, show
+from dpucbvi.privatizers.batches import batch_ends, check_growth, ended, show
 from dpucbvi.privatizers.release_mode import ReleaseMode, to_grid
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
@@ -122,13 +122,18 @@ def exact_take(state: ExactlyAnswered, t: int, user: User, noisy: Noisy) -> bool
     row = question(asked, uniform_below(may_ask(asked, user.pi), words))
     h = first_visit(user, row, asked.G, asked.S, asked.A)
     if uniform_below(SHARES, words) < state.share:
-        truth = asked.cells if h < 0 else user.place[h]
-        asked.tallies.moved[row, response(truth, asked.cells + 1, state.n, state.m, words)] += 1
+        asked.tallies.moved[row, answer(user, h, asked.cells, state.n, state.m, words)] += 1
         asked.tallies.asked[row] += 1
     else:
-        truth = 2 if h < 0 else to_grid(user.r[h], 1, words)
-        asked.tallies.earned[row, response(truth, 3, state.n, state.m, words)] += 1
+        asked.tallies.earned[row, answer(user, h, 0, state.n, state.m, words)] += 1
     return released(asked.tallies, asked.cells, t, noisy)
+
+
+def answer(user: User, h: int, cells: int, n: int, m: int, words: Stream) -> int:
+    """The exact answer about step h, or "no visit" if h < 0: one of the cells, or, if none, what was earned."""
+    if cells > 0:
+        return response(cells if h < 0 else user.place[h], cells + 1, n, m, words)
+    return response(2 if h < 0 else to_grid(user.r[h], 1, words), 3, n, m, words)
 
 
 def may_ask(state: Questions, pi: np.ndarray) -> int:
@@ -194,15 +199,16 @@ def check_simulated(epsilon: float) -> None:
         )
 
 
-def hoeffding(problem: Problem, G: int, families: str) -> float:
-    """A bound on all counters at once whose sums have K - 1 steps of width 1 (Hoeffding and Doob)."""
-    failure = problem.beta / SHARE / counters(*shape_of(problem, G, families))
-    return math.sqrt((problem.K - 1) * log(2.0 / failure) / 2.0)
+def answered_noise(privatizer: Any, problem: Problem, G: int, sd: float, cell: float, reward: float) -> Noise:
+    """The noise of answers, each of which adds `sd` to a cell, at most `cell`, or at most `reward` to a reward.
 
-
-def answered_noise(problem: Problem, factor: float, sd: float, cell: float, row: float, reward: float) -> Noise:
-    """The noise of answers, each of which adds `sd` to a cell; E is made of these bounds, and not proven."""
-    E = factor * bound_to_E(problem.S, True, cell, row, reward)
+    E is not proven. It is made of a bound on all counters at once whose sums have K - 1 steps of width 1, by
+    Hoeffding and Doob, for answers and true counts.
+    """
+    failure = problem.beta / SHARE / counters(*shape_of(problem, G, privatizer.families))
+    spread = math.sqrt((problem.K - 1) * log(2.0 / failure) / 2.0)
+    cell, reward, factor = (cell + 1.0) * spread, (reward + 1.0) * spread, privatizer.confidence_scale
+    E = factor * bound_to_E(problem.S, True, cell, cell, reward)
     most = sd * math.sqrt(problem.K - 1)
     return Noise(sd, E, problem.K, factor=factor, cell=cell, sd=most, proven=False)
 
@@ -274,8 +280,7 @@ class OneQuestion(Arrays, ReleaseMode):
         if not self.exact:
             check_simulated(self.epsilon)
         check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
-        whole("first", self.first, 1)
-        check_number("growth", self.growth, lambda growth: growth >= 1.0, "a number >= 1")
+        check_growth(self)
         self.check_mode()
         check_flag("symbols", self.symbols)
         whole("want", self.want, 0)
@@ -320,10 +325,8 @@ class OneQuestion(Arrays, ReleaseMode):
         return self.factors(S)[0] * math.sqrt(q * (1.0 - q))
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
-        (a, b), sd = self.factors(problem.S), self.cell_sd(problem.S)
-        spread = hoeffding(problem, G, self.families)
-        cell, reward = (a + 1.0) * spread, (b + 1.0) * spread  # answers, and true counts
-        return answered_noise(problem, self.confidence_scale, sd, cell, cell, cell if self.symbols else reward)
+        cell, reward = self.factors(problem.S)
+        return answered_noise(self, problem, G, self.cell_sd(problem.S), cell, cell if self.symbols else reward)
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         if problem.K == 1:  # else users answer, whether or not counts are ever released

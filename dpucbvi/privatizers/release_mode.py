@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dpucbvi.counts import counters, shape_of
+from dpucbvi.counts import counters
 from dpucbvi.errors import InputError, check_name
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.law import ExactDraws
 from dpucbvi.privacy.words import Stream, SystemWords, Words, WordSource
-from dpucbvi.privatizers.arrays import ArrayRelease, Arrays, Take
-from dpucbvi.protocol import Ints, Noisy, Problem, Release, Shape, User, cut_to_unit
+from dpucbvi.privatizers.arrays import Arrays, Take
+from dpucbvi.protocol import Ints, Noisy, Problem, User, cut_to_unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +62,14 @@ def in_integers(take: Take) -> Take:
         units: Any = state.units[: user.a.size]
         if not take(state.inner, t, User(user.s, user.a, units, user.pi, user.place), state.released):
             return False
-        publish(state, noisy)
+        noisy.counts[:] = state.released.counts
+        noisy.sd[:] = state.released.sd
+        rewards = noisy.counts[noisy.counts.size - noisy.sd.size :]
+        for row in range(rewards.size):
+            rewards[row] /= state.grid  # in units of 1
         return True
 
     return taken
-
-
-def publish(state: InIntegers, noisy: Noisy) -> None:
-    """What was released as floats, rewards in units of 1; post-processing."""
-    noisy.counts[:] = state.released.counts
-    noisy.sd[:] = state.released.sd
-    rewards = noisy.counts[noisy.counts.size - noisy.sd.size :]
-    for row in range(rewards.size):
-        rewards[row] /= state.grid
 
 
 def to_grid(r: float, grid: int, words: Stream) -> int:
@@ -106,26 +101,31 @@ class AddedNoise(Arrays, ReleaseMode):
         self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
     ) -> Any:
         """The state of the release, whose exact noise is drawn by the given kind of source."""
+        source = self.source(problem, G, seed, kind)
+        if not self.exact:
+            return self.state(problem, G, source)
+        grid, shape = self.grid(problem, G), self.shape(problem, G)
+        released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
+        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        units, inner = np.zeros(problem.H, np.int64), self.state(problem, G, source, grid)
+        return InIntegers(inner, released, grid, Words._make(rounding), units)
+
+    def source(self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]) -> Any:
+        """Noise for every released counter, seeded or exact."""
         raise NotImplementedError
 
-    def release(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Release:
-        return ArrayRelease(self, self.start(problem, G, seed, kind), self.shape(problem, G))
+    def grid(self, problem: Problem, G: int) -> int:
+        """With exact noise rewards are integers in units of 1/grid."""
+        raise NotImplementedError
 
-    def shape(self, problem: Problem, G: int) -> Shape:
-        return shape_of(problem, G, self.families)
+    def state(self, problem: Problem, G: int, source: Any, grid: int | None = None) -> Any:
+        """The state of the release before its first user; in integers if there is a `grid`."""
+        raise NotImplementedError
 
     @property
     def exact_take(self) -> Take:
         """`take` on integers."""
         return in_integers(self.take)
-
-    def integers(self, inner: Any, shape: Shape, H: int, grid: int, seed: np.random.SeedSequence) -> InIntegers:
-        """A state of integers with room for what it releases, and with words of its own to round rewards."""
-        released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
-        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
-        return InIntegers(inner, released, grid, Words._make(rounding), np.zeros(H, np.int64))
 
 
 def is_exact(privatizer: object) -> bool:

@@ -51,12 +51,11 @@ from dpucbvi.confidence import SHARE, bound_to_E
 from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
-from dpucbvi.privacy.draws import another, fill, published, seeded
-from dpucbvi.privacy.law import ONCE, ExactDraws, ExactNoise, Gaussian, Laplace, Law, reach
+from dpucbvi.privacy.draws import another, fill, published
 from dpucbvi.privatizers.arrays import PRIVATIZERS
-from dpucbvi.privatizers.batches import batch_ends, ended, show
+from dpucbvi.privatizers.batches import Batches, batch_ends, check_growth, ended, show
 from dpucbvi.privatizers.release_mode import AddedNoise
-from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Shape, User
+from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
 HEAVY = 16.0 / 9.0  # by which the variance of Laplace noise is enlarged in tests
@@ -429,33 +428,21 @@ class Windows(AddedNoise):
         return first + after // ONCE_IN, after
 
     @property
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the noise of coarse and of fine batches."""
-        pure = Laplace(self.epsilon, self.exact)
-        return pure, pure if self.delta == 0.0 else Gaussian(self.epsilon, self.delta, self.exact)
+    def of_kind(self) -> tuple[Batches, Batches]:
+        """How a batch is released for all steps together, and how at another level."""
+        settings: Any = {"sensitivity": self.sensitivity, "families": self.families, "first": 1}
+        settings |= {"noise": self.noise, "words": self.words}
+        return Batches(self.epsilon, **settings), Batches(self.epsilon, self.delta, **settings)
 
     def scale(self, problem: Problem, kind: int) -> float:
         """The scale of the noise of a cell."""
-        if self.exact:
-            return self.exact_noise(problem, kind).scales.M
-        return self.laws[kind].scales(self._reach(problem, kind), ONCE).M
-
-    def exact_noise(self, problem: Problem, kind: int) -> ExactNoise:
-        return self.laws[kind].exact_noise(self._reach(problem, kind), ONCE)
-
-    def _reach(self, problem: Problem, kind: int) -> Any:
-        return reach(self.families, self.sensitivity, problem, (1, problem.H)[kind])
+        return self.of_kind[kind].scales(problem, (1, problem.H)[kind]).M
 
     def certificate(self, problem: Problem, G: int) -> Certificate:
         """The worst of the kinds that are released: a user is in one batch, and does not choose its kind."""
         check_steps(problem, G)
-        found = []
-        for kind, n in enumerate(self.kinds(problem)):
-            if n and self.exact:
-                found.append(self.exact_noise(problem, kind).certificate(self.model, self.words))
-            elif n:
-                law, user = self.laws[kind], self._reach(problem, kind)
-                found.append(law.certificate(self.model, user, ONCE, law.scales(user, ONCE)))
+        kinds = zip(self.of_kind, (1, G), self.kinds(problem), strict=True)
+        found = [batches.certificate(problem, steps) for batches, steps, n in kinds if n]
         return worst(found) if found else nothing_released(self.model)
 
     def noise_of(self, problem: Problem, G: int) -> Noise:
@@ -464,7 +451,7 @@ class Windows(AddedNoise):
         terms = kinds[0], kinds[1] * problem.H  # noises in a cell of the whole horizon
         events = 2 * counters(*self.shape(problem, G)) * max(sum(kinds), 1)
         failure, scales = problem.beta / SHARE / events, [self.scale(problem, kind) for kind in (0, 1)]
-        parts = list(zip(self.laws, scales, terms, strict=True))
+        parts = list(zip([batches.law for batches in self.of_kind], scales, terms, strict=True))
 
         def bound(cells: int) -> float:
             """A bound on the noise of a sum of this many cells, over both kinds of batches."""
@@ -475,61 +462,51 @@ class Windows(AddedNoise):
         factor, n = self.confidence_scale, max(sum(terms), 1)
         return Noise(scales[1], E, n, factor=factor, cell=bound(1), sd=sd, proven=False)
 
-    def start(
-        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any] = ExactDraws
-    ) -> Any:
-        shape = self.shape(problem, G)
-        sources = self._sources(problem, shape, (seed, another(seed)), kind)
-        if not self.exact:
-            return self._state(problem, shape, sources, None)
-        return self.integers(self._state(problem, shape, sources, 1), shape, problem.H, 1, seed)
-
-    def _sources(self, problem: Problem, shape: Shape, seeds: Any, kind: Callable[..., Any]) -> list[Any]:
+    def source(
+        self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]
+    ) -> list[Any]:
         """The noise of the two kinds: that of all steps together, and that of counts per step at most."""
-        shapes = (1, *shape[1:]), shape
-        if self.exact:
-            return [
-                self.exact_noise(problem, i).draws(shapes[i], self.words.start(seeds[i]), kind) for i in (0, 1)
-            ]
-        scales = [np.full(math.prod(shapes[i]), self.scale(problem, i)) for i in (0, 1)]
-        return [seeded(seeds[i], scales[i], self.laws[i].gaussian) for i in (0, 1)]
+        kinds = zip(self.of_kind, (1, G), (seed, another(seed)), strict=True)
+        return [batches.source(problem, steps, of_kind, kind) for batches, steps, of_kind in kinds]
 
-    def _state(self, problem: Problem, shape: Shape, sources: list[Any], grid: int | None) -> WindowCounts:
-        """Before the first user; in integers if there is a `grid`."""
-        (H, S, A, D), tree, dtype = shape, windows(problem.H), np.float64 if grid is None else np.int64
-        pairs, laws = S * A, self.laws
-        gaussian = laws[1].gaussian
-        rule = (self.zero, self.power, self.z, self.tolerance, self.theta)
+    def grid(self, problem: Problem, G: int) -> int:
+        return 1
+
+    def state(self, problem: Problem, G: int, source: list[Any], grid: int | None = None) -> WindowCounts:
+        shape, dtype = self.shape(problem, G), np.float64 if grid is None else np.int64
+        (H, S, A, D), gaussian, (coarse, fine) = shape, self.delta > 0.0, self.of_kind
+        pairs = S * A
         return WindowCounts(
             batch=np.zeros(counters(*shape), dtype),
             shown=np.zeros(H * pairs, np.int64),
-            levels=Levels(
-                np.zeros((tree.first.size, D, pairs)),
-                np.zeros((tree.first.size, pairs)),
-                tree,
-                Rule(1.0 if gaussian else HEAVY, *rule),
-            ),
+            levels=no_levels(self, problem, D, 1.0 if gaussian else HEAVY),
             present=np.zeros(1, np.int64),
             closed=np.zeros(1, np.int64),
             ends=self.ends(problem),
             pooled=self.pooled_first(problem),
-            coarse=sources[0],
-            fine=sources[1],
+            coarse=source[0],
+            fine=source[1],
             coarse_noise=np.zeros(D * pairs, dtype),
             fine_noise=np.zeros(D * H * pairs, dtype),
-            coarse_variance=laws[0].variance * self.scale(problem, 0) ** 2,
-            fine_variance=laws[1].variance * self.scale(problem, 1) ** 2,
+            coarse_variance=coarse.law.variance * self.scale(problem, 0) ** 2,
+            fine_variance=fine.law.variance * self.scale(problem, 1) ** 2,
             counting=counting(shape, H, self.families, None, grid),
             gaussian=gaussian,
         )
 
 
+def no_levels(privatizer: Any, problem: Problem, D: int, heavy: float) -> Levels:
+    """Before anything is known."""
+    tree, pairs = windows(problem.H), problem.S * problem.A
+    rule = Rule(heavy, *(getattr(privatizer, key) for key in Rule._fields[1:]))
+    return Levels(np.zeros((tree.first.size, D, pairs)), np.zeros((tree.first.size, pairs)), tree, rule)
+
+
 def check_rule(privatizer: Any) -> None:
     """The settings that windows have in both models."""
-    whole("first", privatizer.first, 1)
-    check_number("growth", privatizer.growth, lambda growth: growth >= 1.0, "a number >= 1")
+    check_growth(privatizer)
     whole("pooled", privatizer.pooled, 0)
-    for key in ("zero", "power", "z", "tolerance", "theta"):
+    for key in Rule._fields[1:]:
         check_number(key, getattr(privatizer, key), lambda value: value >= 0.0, "a number >= 0")
 
 

@@ -22,10 +22,8 @@ import numpy as np
 from dpucbvi.counts import sanitised
 from dpucbvi.errors import InputError
 from dpucbvi.files import locked, write_durably
-from dpucbvi.privacy.exact import response
 from dpucbvi.privacy.words import Stream, SystemWords
-from dpucbvi.privatizers.one_question import exact_budget, first_visit
-from dpucbvi.privatizers.release_mode import to_grid
+from dpucbvi.privatizers.one_question import answer, exact_budget, first_visit
 from dpucbvi.protocol import User
 
 MESSAGE = struct.Struct(">43sQH")  # ticket, number of the question, answer
@@ -102,14 +100,8 @@ class Client:
         limit: float | None = None,
     ):
         self._path, self._session = Path(path), session
-        self._expected = {
-            "session": session,
-            "epsilon": epsilon,
-            "G": 1 if pooled else H,
-            "H": H,
-            "S": S,
-            "A": A,
-        }
+        sizes = {"G": 1 if pooled else H, "H": H, "S": S, "A": A}
+        self._expected = {"session": session, "epsilon": epsilon, **sizes}
         self._limit = epsilon if limit is None else limit
 
     @property
@@ -153,14 +145,10 @@ class Client:
 
     def _answer(self, asked: Question, s: Any, a: Any, r: Any) -> int:
         """The true answer, hidden by randomised response; the last one is "no visit"."""
-        budget, words = exact_budget(asked.epsilon), self._words()
-        read, d = sanitised(s, a, r, asked.H, asked.S, asked.A), 3 if asked.about_reward else asked.S + 1
-        user = User(*read, np.zeros(0), read.s[1:])
+        budget, read = exact_budget(asked.epsilon), sanitised(s, a, r, asked.H, asked.S, asked.A)
+        user, cells = User(*read, np.zeros(0), read.s[1:]), 0 if asked.about_reward else asked.S
         h = first_visit(user, asked.row, asked.G, asked.S, asked.A)
-        truth = d - 1
-        if h >= 0:
-            truth = to_grid(user.r[h], 1, words) if asked.about_reward else int(user.place[h])
-        return response(truth, d, budget.numerator, budget.denominator, words)
+        return int(answer(user, h, cells, budget.numerator, budget.denominator, self._words()))
 
     def _words(self) -> Stream:
         return SystemWords()

@@ -14,17 +14,7 @@ import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import (
-    FAMILIES,
-    NO_STEPS,
-    Counts,
-    add_user,
-    as_counts,
-    counters,
-    sanitised,
-    shape_of,
-    summed,
-)
+from dpucbvi.counts import FAMILIES, NO_STEPS, add_user, as_counts, counters, sanitised, shape_of, summed
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
@@ -37,7 +27,7 @@ from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import SHARES, OneQuestion, may_ask, question, released
 from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.privatizers.windows import Windows
-from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
+from dpucbvi.protocol import Counts, Floats, Ints, Noisy, Setup, User
 
 # What each takes part with, and the version of what it stores: another one cannot go on with it.
 VERSIONS: dict[type, int] = {Batches: 1, Windows: 1, Central: 1, KaryTree: 1, OneQuestion: 1}
@@ -53,23 +43,15 @@ class Row(NamedTuple):
     value: np.ndarray
 
 
-def batch_ends(setup: Setup) -> Ints:
-    """After which places a batch ends; those after the last are in none, and nothing of them is released."""
-    privatizer: Any = setup.privatizer
-    if hasattr(privatizer, "ends"):
-        return privatizer.ends(setup.problem)
-    return np.arange(privatizer.every, setup.problem.K, privatizer.every)
-
-
 class NoisySums:
     """Batches and running sums: a batch is the sum of its users' statistics."""
 
     def __init__(self, setup: Setup, seed: int):
         privatizer: Any = setup.privatizer
-        self._setup, self.ends = setup, batch_ends(setup)
+        self._setup, self.ends = setup, privatizer.ends(setup.problem)
         self._seed, self._filling = seed, isinstance(privatizer, Batches)
         self._masked = getattr(privatizer, "policy_cells", isinstance(privatizer, Windows))
-        self.begin(0, np.zeros(counters(*shape_of(setup.problem, setup.G, privatizer.families))))
+        self.begin(0, np.zeros(counters(*privatizer.shape(setup.problem, setup.G))))
 
     def begin(self, first: int, base: Floats) -> None:
         """New noise from batch `first` on; `base` are the counts that what it releases is added to."""
@@ -202,14 +184,17 @@ class Questions:
     def __init__(self, setup: Setup, seed: int):
         privatizer: Any = setup.privatizer
         problem, G, stream = setup.problem, setup.G, seed_stream(seed, "privacy")
-        self._setup, self.ends, self.first = setup, batch_ends(setup), 0
+        self._setup, self.ends = setup, privatizer.ends(problem)
         coins = privatizer.start(problem, G, stream)
-        self.state, self._words, self._share = coins.inner, coins.words, coins.share
-        self._tallies = self.state.tallies
-        self._parts = (self._tallies.moved, self._tallies.earned, self._tallies.asked)
-        self.size = sum(part.size for part in self._parts)
-        self.counts, self.grid = np.zeros(counters(*shape_of(problem, G, privatizer.families))), 1
-        self.base = self.counts
+        self._words, self._share, tallies = coins.words, coins.share, coins.inner.tallies
+        parts = {name: getattr(tallies, name) for name in ("moved", "earned", "asked")}
+        self._ends = np.cumsum([part.size for part in parts.values()])  # where each ends in the sums of all
+        self.size = int(self._ends[-1])
+        self._sums = np.zeros(self.size, np.int64)
+        views = zip(parts.items(), np.split(self._sums, self._ends[:-1]), strict=True)
+        self._tallies = tallies._replace(**{name: view.reshape(part.shape) for (name, part), view in views})
+        self.state = coins.inner._replace(tallies=self._tallies)
+        self.counts, self.grid = np.zeros(counters(*privatizer.shape(problem, G))), 1
 
     def ask(self, pi: Ints) -> int:
         """The question of a place: twice its row, and one more if it is about the reward. Public coins."""
@@ -222,18 +207,18 @@ class Questions:
     def add(self, sums: Ints, asked: int, sent: tuple[Any, ...]) -> None:
         """An answer into the tally of its batch; what is no answer adds nothing."""
         row, about_reward = divmod(asked, 2)
-        moved, earned, _ = (part.size for part in self._parts)
+        moved, earned, _ = self._ends
         alphabet = 3 if about_reward else self._setup.problem.S + 1
         answer = sent[0] if len(sent) == 1 else None
         if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < alphabet:
             sums[(moved if about_reward else 0) + row * alphabet + answer] += 1
             if not about_reward:
-                sums[moved + earned + row] += 1
+                sums[earned + row] += 1
 
     def release(self, batch: int, sums: Ints, shown: Ints) -> Ints:
-        self._set(self._flat() + sums)
+        self._sums += sums
         self._estimate(batch)
-        return self._flat()
+        return self._sums.copy()
 
     def _estimate(self, batch: int) -> None:
         self._tallies.released[0] = batch
@@ -245,32 +230,20 @@ class Questions:
         """There is no noise here to begin anew."""
 
     def replay(self, integers: Ints) -> Floats:
-        self._set(integers)
+        self._sums[:] = integers
         self._estimate(0)
         return self.counts
 
     def restart(self, batch: int, counts: Floats) -> None:
         """Nothing is lost but the answers of open batches."""
 
-    def _flat(self) -> Ints:
-        return np.concatenate([part.ravel() for part in self._parts])
-
-    def _set(self, flat: Ints) -> None:
-        for part, values in zip(
-            self._parts, np.split(flat, np.cumsum([p.size for p in self._parts])[:-1]), strict=True
-        ):
-            part[...] = values.reshape(part.shape)
-
     def changed(self) -> list[Row]:
-        return [
-            Row("tallies", 0, self._flat()),
-            Row("N_hat", 0, self._tallies.N_hat),
-            Row("counts", 0, self.counts),
-        ]
+        arrays = {"tallies": self._sums, "N_hat": self._tallies.N_hat, "counts": self.counts}
+        return [Row(name, 0, array) for name, array in arrays.items()]
 
     def load(self, stored: dict[tuple[str, int], bytes], first: int, batch: int) -> None:
         if ("tallies", 0) in stored:
-            self._set(np.frombuffer(stored["tallies", 0], np.int64))
+            self._sums[:] = np.frombuffer(stored["tallies", 0], np.int64)
             self._tallies.N_hat[:] = np.frombuffer(stored["N_hat", 0])
             self.counts = np.frombuffer(stored["counts", 0]).copy()
 

@@ -161,7 +161,7 @@ class Session:
         pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])
-        self._begin(store, about, setup, source, planner)
+        self._begin(store, setup, source, planner)
 
     @classmethod
     def _set_up(cls, sizes: dict[str, Any], agent: Any, privatizer: Any) -> Setup:
@@ -182,24 +182,17 @@ class Session:
             sizes["H"], sizes["S"], sizes["A"], OPEN_END if K is None else whole("K", K, 2), sizes["beta"]
         )
         setup = fitted(agent, privatizer, problem)
-        if not len(course.batch_ends(setup)):
+        if not len(privatizer.ends(problem)):
             raise InputError(f"K: with {K} places nothing would ever be released")
         return setup
 
-    def _begin(self, store: Store, about: dict[str, Any], setup: Setup, source: Any, planner: Any) -> None:
-        self._store, self._about, self._setup = store, about, setup
+    def _begin(self, store: Store, setup: Setup, source: Any, planner: Any) -> None:
+        self._store, self._about, self._setup = store, store.about, setup
         self._source, self._planner = source, planner
-        self._log, self._process = Log(Path(about["log"]), about["session"]), os.getpid()
-        self._key, self._clock = store.key, time.time
-        db = store.db
-        self._issued = max(db.execute("SELECT max(place) FROM places").fetchone()[0] or 0, about["spent"])
-        self._waiting: dict[int, int] = dict(
-            db.execute("SELECT batch, count(*) FROM places WHERE open GROUP BY batch")
-        )
-        self._batches = {
-            batch: (np.frombuffer(sums, np.int64).copy(), np.frombuffer(shown, np.int64).copy())
-            for batch, sums, shown in db.execute("SELECT batch, sums, shown FROM batches")
-        }
+        self._log = Log(Path(store.about["log"]), store.about["session"])
+        self._process, self._clock = os.getpid(), time.time
+        last = store.db.execute("SELECT max(place) FROM places").fetchone()[0] or 0
+        self._issued = max(last, store.about["spent"])
 
     # --- going on ---------------------------------------------------------------------------------------------
 
@@ -232,7 +225,7 @@ class Session:
     def _load(cls, folder: Path, agent: Any) -> "Session":
         store = Store(folder)
         try:
-            about = store.about()
+            about = store.about
             chosen = _restored(AGENTS, about["agent"], agent)
             privatizer = _restored(PRIVATIZERS, about["privatizer"], None)
             if course.VERSIONS.get(type(privatizer)) != about["version"]:
@@ -243,7 +236,7 @@ class Session:
             source.changed()
             planner.load(stored)
             session = cls.__new__(cls)
-            session._begin(store, about, setup, source, planner)
+            session._begin(store, setup, source, planner)
             session._integers = np.frombuffer(stored.get(("integers", 0), b""), np.int64).copy()
             session._log.mend()
             return session
@@ -289,17 +282,13 @@ class Session:
             db.execute("DELETE FROM batches")
             db.execute("DELETE FROM state WHERE name NOT IN ('Q', 'V', 'pi')")
             spent = max(self._issued, int(source.ends[batch - 1]) if batch else 0)
-            self._tell(released=logged, before=logged, batch=batch, first=batch, spent=spent)
-            self._tell(noise=noise + 1, logged_noise=noise)
+            self._store.tell(released=logged, before=logged, batch=batch, first=batch, spent=spent)
+            self._store.tell(noise=noise + 1, logged_noise=noise)
             self._integers = self._integers[:0] if last is None else last.integers
             self._store.keep([*source.changed(), course.Row("integers", 0, self._integers)])
         self._store.empty_journal()
-        self._issued, self._waiting, self._batches = self._about["spent"], {}, {}
+        self._issued = spent
         self._plan()
-
-    def _tell(self, **facts: Any) -> None:
-        self._store.tell(**facts)
-        self._about |= facts
 
     # --- users ------------------------------------------------------------------------------------------------
 
@@ -319,10 +308,9 @@ class Session:
         with self._durably() as db:
             row = (place, batch, self._hash(b"ticket", ticket), due, asked, 1)
             db.execute("INSERT INTO places VALUES (?, ?, ?, ?, ?, ?)", row)
-            if batch not in self._batches or (shown != before).any():
+            if (shown != before).any():
                 self._keep_batch(batch, sums, shown)
-        self._issued, self._batches[batch] = place, (sums, shown)
-        self._waiting[batch] = self._waiting.get(batch, 0) + 1
+        self._issued = place
         return Visit(ticket, place, batch, policy, self._question(ticket, place, asked))
 
     def record(self, ticket: str, *sent: Any) -> str:
@@ -345,11 +333,9 @@ class Session:
             sent = parsed(sent, ticket, place)
         if batch < len(self._source.ends):  # nothing is kept of what is never released
             self._source.add(sums, asked, sent)
-        with self._durably() as db:
-            db.execute("UPDATE places SET open = 0, ticket = NULL WHERE place = ?", (place,))
+        with self._durably():
+            self._close_places([(place,)])
             self._keep_batch(batch, sums, shown)
-        self._batches[batch] = (sums, shown)
-        self._waiting[batch] -= 1
         self._advance()
         return receipt
 
@@ -357,25 +343,23 @@ class Session:
         """Give up the places whose deadline has passed; every call does so first."""
         self._check_alive()
         now = self._clock() if now is None else now
-        found = self._store.db.execute(
-            "SELECT place, batch FROM places WHERE open AND due <= ?", (now,)
-        ).fetchall()
-        if found:
-            with self._durably() as db:
-                db.executemany(
-                    "UPDATE places SET open = 0, ticket = NULL WHERE place = ?", [(one,) for one, _ in found]
-                )
-            for _, batch in found:
-                self._waiting[batch] -= 1
+        expired = self._store.db.execute("SELECT place FROM places WHERE open AND due <= ?", (now,)).fetchall()
+        if expired:
+            with self._durably():
+                self._close_places(expired)
         self._advance()
 
+    def _close_places(self, places: list[tuple[int]]) -> None:
+        self._store.db.executemany("UPDATE places SET open = 0, ticket = NULL WHERE place = ?", places)
+
     def _batch(self, batch: int) -> tuple[Ints, Ints]:
-        """A copy of the sums of a batch, and of the rows that its policies may visit."""
-        if batch in self._batches:
-            sums, shown = self._batches[batch]
-            return sums.copy(), shown.copy()
-        problem = self._setup.problem
-        return np.zeros(self._source.size, np.int64), np.zeros(self._setup.G * problem.S * problem.A, np.int64)
+        """The sums of a batch, and the rows that its policies may visit."""
+        db, problem = self._store.db, self._setup.problem
+        kept = db.execute("SELECT sums, shown FROM batches WHERE batch = ?", (batch,)).fetchone()
+        if kept is None:
+            kept = bytes(8 * self._source.size), bytes(8 * self._setup.G * problem.S * problem.A)
+        sums, shown = (np.frombuffer(part, np.int64).copy() for part in kept)
+        return sums, shown
 
     def _keep_batch(self, batch: int, sums: Ints, shown: Ints) -> None:
         row = (batch, sums.tobytes(), shown.tobytes())
@@ -383,7 +367,7 @@ class Session:
 
     def _hash(self, purpose: bytes, ticket: Any) -> bytes:
         told = ticket.encode(errors="replace") if isinstance(ticket, str) else b"no ticket"
-        return hmac.new(self._key, purpose + b" " + told, hashlib.sha256).digest()
+        return hmac.new(self._store.key, purpose + b" " + told, hashlib.sha256).digest()
 
     def _question(self, ticket: str, place: int, asked: int) -> bytes | None:
         privatizer, problem = self._setup.privatizer, self._setup.problem
@@ -396,9 +380,9 @@ class Session:
 
     def _advance(self) -> None:
         """Release every batch whose places are all settled, in order."""
-        ends = self._source.ends
+        ends, waits = self._source.ends, "SELECT 1 FROM places WHERE open AND batch = ? LIMIT 1"
         while (batch := self._about["batch"]) < len(ends):
-            if self._issued < ends[batch] or self._waiting.get(batch, 0):
+            if self._issued < ends[batch] or self._store.db.execute(waits, (batch,)).fetchone():
                 return
             self._release(batch)
 
@@ -409,9 +393,7 @@ class Session:
             self._store.keep([*self._source.changed(), course.Row("integers", 0, self._integers)])
             db.execute("DELETE FROM batches WHERE batch = ?", (batch,))
             noise = self._about["noise"]
-            self._tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
-        self._batches.pop(batch, None)
-        self._waiting.pop(batch, None)
+            self._store.tell(released=number, before=before, batch=batch + 1, logged_noise=noise)
         self._store.empty_journal()
         with self._or_closed():
             self._log.append(Line(number, noise, self._integers))
@@ -422,7 +404,7 @@ class Session:
         with self._durably():
             self._planner.plan(self._source.counts, self._issued + 1)
             self._store.keep(self._planner.changed())
-            self._tell(planned=self._about["released"])
+            self._store.tell(planned=self._about["released"])
 
     # --- what may be shown ------------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ CREATE TABLE places (
 );
 CREATE UNIQUE INDEX tickets ON places (ticket) WHERE ticket IS NOT NULL;
 CREATE INDEX dues ON places (due) WHERE open;
+CREATE INDEX waiting ON places (batch) WHERE open;
 CREATE TABLE batches (batch INTEGER PRIMARY KEY, sums BLOB NOT NULL, shown BLOB NOT NULL);
 CREATE TABLE state (name TEXT NOT NULL, at INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY (name, at));
 """
@@ -61,6 +62,8 @@ class Store:
         self.db = sqlite3.connect(folder / "store.db", isolation_level=None, check_same_thread=False)
         for setting in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY"):
             self.db.execute(f"PRAGMA {setting}").fetchall()
+        told = self.db.execute("SELECT key, value FROM about").fetchall()
+        self.about: dict[str, Any] = {key: json.loads(value) for key, value in told}
 
     @staticmethod
     def check_new(folder: Path) -> None:
@@ -98,13 +101,11 @@ class Store:
                 self.db.execute("ROLLBACK")
             raise
 
-    def about(self) -> dict[str, Any]:
-        return {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM about")}
-
     def tell(self, **facts: Any) -> None:
         """Facts of the session, inside a transaction."""
         rows = [(key, json.dumps(value)) for key, value in facts.items()]
         self.db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+        self.about |= facts
 
     def keep(self, rows: list[Row]) -> None:
         """Parts of the state, inside a transaction."""

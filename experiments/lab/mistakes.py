@@ -14,13 +14,13 @@ import numpy as np
 from dpucbvi.counts import add_user
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.draws import fill
-from dpucbvi.privatizers import Batches, Central, Certificate, Local, Toeplitz, Windows
+from dpucbvi.privatizers import Batches, Central, Local, Toeplitz, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
-from dpucbvi.privatizers.batches import close, ended, show
+from dpucbvi.privatizers.batches import ended, show
 from dpucbvi.privatizers.local import SentSums
 from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.privatizers.windows import add_counts, learn
-from dpucbvi.protocol import Noise, Noisy, Problem, Setup, User
+from dpucbvi.protocol import Noisy, Problem, Setup, User
 
 
 class Mistake(NamedTuple):
@@ -39,23 +39,12 @@ class Broken(Arrays):
     inner: Any
     mistake: Mistake
 
-    @property
-    def model(self) -> str:
-        return self.inner.model
-
-    @property
-    def families(self) -> str:  # type: ignore[override]
-        return self.inner.families
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     @property
     def take(self) -> Take:  # type: ignore[override]
         return self.mistake.take(self.inner.take)
-
-    def noise_of(self, problem: Problem, G: int) -> Noise:
-        return self.inner.noise_of(problem, G)
-
-    def certificate(self, problem: Problem, G: int) -> Certificate:
-        return self.inner.certificate(problem, G)
 
     def start(self, problem: Problem, G: int, seed: np.random.SeedSequence) -> Any:
         state = self.inner.start(problem, G, seed)
@@ -90,21 +79,23 @@ def one_noise(_take: Take) -> Take:
     return broken
 
 
-def claimed_policy(_take: Take) -> Take:
+def claimed_policy(take: Take) -> Take:
     """The cells that get noise are those of the actions that a message claims, not of the policy issued."""
 
     def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
-        c = state.counting
-        add_user(c, state.batch, user)
+        H, S = user.pi.shape
+        claimed = np.zeros((H, S, state.counting.A))
         for h in range(user.a.size):
-            state.shown[(h % c.G) * c.pairs + user.s[h] * c.A + user.a[h]] = 1
-        if not ended(t, state.ends, state.closed):
-            return False
-        close(state)
-        noisy.counts[:] = state.total
-        return True
+            claimed[h, user.s[h], user.a[h]] = 1.0
+        return take(state, t, User(user.s, user.a, user.r, claimed, user.place), noisy)
 
     return broken
+
+
+def count_her(state: Any, user: User) -> None:
+    """The user goes into the batch that fills."""
+    add_user(state.counting, state.batch, user)
+    show(user.pi, state.counting.G, state.counting.A, state.shown)
 
 
 def two_batches(take: Take) -> Take:
@@ -113,8 +104,7 @@ def two_batches(take: Take) -> Take:
     def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
         new = take(state, t, user, noisy)
         if new:
-            add_user(state.counting, state.batch, user)
-            show(user.pi, state.counting.G, state.counting.A, state.shown)
+            count_her(state, user)
         return new
 
     return broken
@@ -128,8 +118,7 @@ def released_again(take: Take) -> Take:
         new = take(state, t, user, noisy)
         if new and state.closed[0] == 1:
             state.batch[:], state.total[:] = batch, total
-            add_user(state.counting, state.batch, user)
-            show(user.pi, state.counting.G, state.counting.A, state.shown)
+            count_her(state, user)
         return new
 
     return broken
@@ -166,16 +155,14 @@ def noise_of_a_pair(_take: Take) -> Take:
     """Counts per step with the noise of pooled counts: one for all steps of a pair."""
 
     def broken(state: Any, t: int, user: User, noisy: Noisy) -> bool:
-        H, pairs = state.counting.G, state.counting.pairs
-        add_user(state.counting, state.batch, user)
-        show(user.pi, H, state.counting.A, state.shown)
+        D, H, pairs = state.counting.D, state.counting.G, state.counting.pairs
+        count_her(state, user)
         if not ended(t, state.ends, state.closed):
             return False
         fill(state.coarse, state.coarse_noise)
-        for d in range(state.counting.D):
-            for h in range(H):
-                of_pair = state.coarse_noise[d * pairs : (d + 1) * pairs]
-                state.fine_noise[(d * H + h) * pairs : (d * H + h + 1) * pairs] = of_pair
+        of_pair, of_step = state.coarse_noise.reshape((D, pairs)), state.fine_noise.reshape((D, H, pairs))
+        for h in range(H):
+            of_step[:, h] = of_pair
         learn(state, add_counts(state, state.levels.tree.level[-1], state.fine_noise), noisy)
         return True
 

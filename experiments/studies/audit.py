@@ -32,7 +32,6 @@ MARKS: dict[str, dict[str, Any]] = {
 AUDITED = {"none": "attacked, broken", "JDP": "attacked, JDP", "LDP": "attacked, LDP"}
 NEIGHBOURS = {"replace_one": "replaced", "add_remove": "added or removed"}
 HEADER = ("mechanism", "a user is", "δ", "ε certified", "replay", "releases", "lowest bits", "verdict")
-DEFECTS = ("mechanism", "caught by the replay from", "by the attack on releases from")
 
 
 class Row(NamedTuple):
@@ -52,17 +51,12 @@ class Row(NamedTuple):
         return any(one.caught for one in self.findings)
 
     @property
-    def acts(self) -> bool:
-        return self.checks["attack"] == "actions"
-
-    @property
     def claimed(self) -> float:
         return float(self.checks["claimed"])
 
-    @property
-    def certified(self) -> float:
-        """ε if a user is replaced; a broken one only pretends it."""
-        return max(one.declared for one in self.of("replace_one") if one.measure == "ε")
+    def certified(self, relation: str = "replace_one") -> float:
+        """The ε under a relation; a broken one only pretends it."""
+        return max((one.declared for one in self.of(relation) if one.measure == "ε"), default=math.nan)
 
     @property
     def audited(self) -> float:
@@ -112,7 +106,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     for y, row in enumerate(made):
         hue = PRIVACY[row.arm.certificate.model]
         axes.plot([0.0, row.audited], [y, y], color=hue, linewidth=2.2, alpha=0.35, zorder=2)
-        axes.plot(row.certified, y, **MARKS["certified"])
+        axes.plot(row.certified(), y, **MARKS["certified"])
         axes.plot(row.claimed, y, **MARKS["claimed"])
         replayed = row.largest("replace_one", *EXACT)
         if math.isfinite(replayed):
@@ -155,10 +149,11 @@ def _lines(row: Row, name: str) -> list[tuple[str, ...]]:
         found = row.of(relation)
         if not found:
             continue
-        certified = max((one.declared for one in found if one.measure == "ε"), default=math.nan)
         cells = [_cell([one for one in found if one.attack in attacks]) for attacks in _COLUMNS]
         verdict = "caught" if any(one.caught for one in found) else "below"
-        made.append((name, words, f"{row.checks['delta']:g}", at_most(certified), *cells, verdict))
+        made.append(
+            (name, words, f"{row.checks['delta']:g}", at_most(row.certified(relation)), *cells, verdict)
+        )
     return made
 
 
@@ -182,6 +177,7 @@ def summary(made: list[Row]) -> dict[str, str]:
     honest, broken = [row for row in made if not row.broken], [row for row in made if row.broken]
     above = [row.name for row in honest if row.caught]
     missed = [row.name for row in broken if not row.caught]
+    acted = [row.audited / row.certified() for row in honest if row.checks["attack"] == "actions"]
     exact = [row for row in honest if row.arm.config["privatizer"].get("noise") == "exact"]
     return {
         "honest": f"{len(honest) - len(above)} of {len(honest)}",
@@ -191,7 +187,7 @@ def summary(made: list[Row]) -> dict[str, str]:
         "by_replay": str(sum(any(one.caught and one.attack == "replay" for one in r.findings) for r in broken)),
         "leaks": _leaks([row for row in honest if row not in exact]),
         "exact_leaks": _leaks(exact),
-        "share": f"{max((row.audited / row.certified for row in honest if row.acts), default=math.nan):.0%}",
+        "share": f"{max(acted, default=math.nan):.0%}",
         "bounds": str(sum(row.bounds for row in made)),
         "false_alarms": f"{sum(row.bounds * row.checks['alpha'] for row in made):.1e}",
         "alpha": f"{max(row.checks['alpha'] for row in made):.0e}",
@@ -205,27 +201,16 @@ def _leaks(made: list[Row]) -> str:
 
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
-    """The findings by panel, and how small a defect of the noise is caught."""
+    """The findings by panel."""
     made = rows(experiment)
     tables = {
         title: [HEADER, *(line for row in made if row.arm.panel == panel for line in _lines(row, row.name))]
         for panel, title in TITLES.items()
     }
-    defects = [
-        (row.name, _percent(row.checks["defect_replay"]), _percent(row.checks["defect_attack"]))
-        for row in made
-        if row.checks.get("defect_attack") is not None
-        or (row.checks.get("defect_replay") is not None and not row.broken)
-    ]
     return {
         "tables": "\n\n".join(f"## {title}\n\n{markdown(inside)}" for title, inside in tables.items()),
-        "defects": markdown([DEFECTS, *defects]),
         **summary(made),
     }
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{abs(100.0 * share):.2g}%"
 
 
 def records(experiment: StoredExperiment) -> Iterator[dict[str, object]]:

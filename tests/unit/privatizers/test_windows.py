@@ -215,7 +215,7 @@ def test_exact_releases_are_integers_and_those_of_the_words(delta):
             add_user(state.counting, state.batch, user)
             show(user.pi, H, A, state.shown)
             np.add.at(steps, (user.place, np.arange(H), user.s[:-1] * A + user.a), 1)
-        scale = privatizer.exact_noise(PROBLEM, kind).scale.M
+        scale = privatizer.of_kind[kind].exact_noise(PROBLEM, (1, H)[kind]).scale.M
         draw = discrete_gaussian if delta and kind else discrete_laplace
         noise = np.array([draw(scale, words) for _ in range(2 * S * H * S * A if kind else 2 * S * S * A)])
         found = release(state, level)
@@ -242,7 +242,9 @@ def test_an_exact_certificate_is_that_of_the_worst_kind():
     """ε of exactly 2H/t and ρ of exactly 2H/(2σ²), both rounded up; the ρ of a pure ε is the larger."""
     privatizer = dp.Windows(1.0, delta=1e-6, **TEN, noise="exact")
     found = privatizer.certificate(PROBLEM, H)
-    t, sigma2 = (privatizer.exact_noise(PROBLEM, kind).scale.M for kind in (0, 1))
+    t, sigma2 = (
+        one.exact_noise(PROBLEM, steps).scale.M for one, steps in zip(privatizer.of_kind, (1, H), strict=True)
+    )
     assert 2 * H / t <= 1 and found.noise == "release" and found.delta == 1e-6
     rho = max(zcdp_of_pure(float(2 * H / t)), float(Fraction(H) / sigma2))
     assert found.rho("replace_one") == pytest.approx(rho) == zcdp_of_pure(1.0)
