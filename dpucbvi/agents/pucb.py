@@ -16,10 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedy
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Noise, Problem
 
 SPLIT = 4.0  # β' = β/4
 
@@ -61,27 +61,19 @@ def confidence(N: float, c: PucbConstants) -> float:
     return c.scale * (c.root / math.sqrt(max(N - c.E, 1.0)) + c.first / N + c.second / (N * N))
 
 
-def estimates(
-    c: PucbConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """P̂, r̂ and the bonus of every pair of step g."""
-    transitions(N, N_sas, g, P)
-    r, b = known[0], known[1]
-    for row in range(b.size):
-        r[row], b[row] = R[row] / N[row], confidence(N[row], c)
+def known(c: PucbConstants, N: float, R: float) -> tuple[float, float, float]:
+    """N̂, r̂ and the bonus of a pair."""
+    return N, R / N, confidence(N, c)
 
 
-def pucb_step(c: PucbConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
-    """Q of every pair of one step."""
-    r, b, most = known[0], known[1], float(H)
-    for row in range(Q.size):
-        target = r[row] + mean[row] + b[row]
-        Q[row] = target if (N[row] >= 2.0 * c.E) & (N[row] > 0.0) & (target < most) else most
+def value(c: PucbConstants, N: float, target: float, last: float, H: float, left: float) -> float:
+    """The target where N̂ ≥ 2E, and H elsewhere and at most."""
+    return target if (N >= 2.0 * c.E) & (N > 0.0) & (target < H) else H
 
 
 def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None:
     """PUCB on noisy counts as they are."""
-    backward(estimates, pucb_step, greedily, c, counts, values, k)
+    backward(known, value, greedy, c, counts, values)
 
 
 @dataclass(frozen=True)

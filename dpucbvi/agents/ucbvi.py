@@ -19,18 +19,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpucbvi.agents.plans import (
-    Counted,
-    Values,
-    backward,
-    backward_bernstein,
-    greedily,
-    rewards,
-    transitions,
-)
+from dpucbvi.agents.plans import Counted, Values, backward, backward_bernstein, greedy, least
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Noise, Problem, cut_to_unit
 
 
 class HoeffdingConstants(NamedTuple):
@@ -95,68 +87,36 @@ def next_gap(N_next: float, c: UcbviBernsteinConstants) -> float:
     return min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
 
 
-def bonus_1(N: float, c: HoeffdingConstants) -> float:
-    """7HL √(1/N), times the scale."""
-    return c.scale * (c.width * math.sqrt(1.0 / N))
-
-
 def variance_term(N: float, variance: float, c: UcbviBernsteinConstants) -> float:
     """√(8 L Var/N), from Var_{P̂}(V_{h+1})."""
     return math.sqrt(c.variance * variance / N)
 
 
-def count_terms(N: float, gap: float, c: UcbviBernsteinConstants) -> tuple[float, float]:
+def count_terms(c: UcbviBernsteinConstants, N: float, gap: float) -> tuple[float, float]:
     """14HL/(3N) and √(8 gap/N), from the mean of min{...} under P̂."""
     return c.correction / max(N - c.less, 1.0), math.sqrt(c.next_value * gap / N)
 
 
-def estimates_1(
-    c: HoeffdingConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """P̂, r̂ and bonus 1 of every pair of step g."""
-    transitions(N, N_sas, g, P)
-    rewards(N, R, known[0])
-    b = known[1]
-    for row in range(b.size):
-        b[row] = bonus_1(N[row], c)
-
-
-def hoeffding_step(
-    c: HoeffdingConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats
-) -> None:
-    """Q of every pair of one step."""
-    r, b = known[0], known[1]
-    for row in range(Q.size):
-        target = r[row] + mean[row] + b[row]
-        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+def known_1(c: HoeffdingConstants, N: float, R: float) -> tuple[float, float, float]:
+    """N, r̂ and bonus 1 of a pair: 7HL √(1/N), times the scale."""
+    return N, cut_to_unit(R / N), c.scale * (c.width * math.sqrt(1.0 / N))
 
 
 def plan_ucbvi_ch(c: HoeffdingConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 1."""
-    backward(estimates_1, hoeffding_step, greedily, c, counts, values, k)
+    backward(known_1, least, greedy, c, counts, values)
 
 
-def fixed_terms(c: UcbviBernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
-    """The terms of bonus 2 that do not depend on V, for all pairs."""
-    correction, next_value = fixed[0], fixed[1]
-    for row in range(N.size):
-        correction[row], next_value[row] = count_terms(N[row], gap_mean[row], c)
-
-
-def ucbvi_bernstein_step(
-    c: UcbviBernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
-) -> None:
-    """Bonus 2 and Q of every pair of one step."""
-    correction, next_value = fixed[0], fixed[1]
-    for row in range(Q.size):
-        b = c.scale * (variance_term(N[row], variance[row], c) + correction[row] + next_value[row])
-        target = r[row] + mean[row] + b
-        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+def bonus_2(
+    c: UcbviBernsteinConstants, N: float, variance: float, correction: float, next_value: float
+) -> float:
+    """Bonus 2 of a pair, times the scale."""
+    return c.scale * (variance_term(N, variance, c) + correction + next_value)
 
 
 def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 2."""
-    backward_bernstein(fixed_terms, ucbvi_bernstein_step, next_gap, c, counts, values)
+    backward_bernstein(count_terms, bonus_2, next_gap, c, counts, values)
 
 
 @dataclass(frozen=True)

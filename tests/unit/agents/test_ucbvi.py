@@ -20,7 +20,7 @@ from dpucbvi.simulate import episodes, set_up
 
 def bonus(N, P, V, gap, constants):
     """Bonus 2 of one pair, from P̂ and the V and min{...} of the next step."""
-    terms = variance_term(N, P @ (V - P @ V) ** 2, constants), *count_terms(N, P @ gap, constants)
+    terms = variance_term(N, P @ (V - P @ V) ** 2, constants), *count_terms(constants, N, P @ gap)
     return constants.scale * sum(terms)
 
 
