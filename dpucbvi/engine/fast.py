@@ -44,7 +44,6 @@ from dpucbvi.engine.state import (
     Record,
     World,
     arrays_of,
-    flattened,
     is_saved,
     seek,
 )
@@ -174,7 +173,7 @@ class Loop:
     def __init__(self, run: FastRun):
         self._run, self._plan, self._release = run, plan_part(run), release_part(run)
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
-        self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
+        self._rows = Rows.empty(run.private.N_sa.size)
         self._hook = Part(0)
         self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
@@ -184,7 +183,7 @@ class Loop:
         addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
         if self._boxed_for != (addresses, uniforms.shape):  # else it is the last box, with other numbers in it
             self._boxed_for, self._uniforms = (addresses, uniforms.shape), np.empty(uniforms.shape)
-            steps = (self._processing, self._lazy, self._flat)
+            steps = (self._processing, self._lazy, run.private)
             self._boxed = box(run.world, addresses, *steps, run.memory, run.record, self._uniforms, self._rows)
         self._uniforms[:] = uniforms
         return self._boxed
@@ -221,8 +220,7 @@ class Loop:
 
 
 def plan_part(run: FastRun) -> Part:
-    agent, private, memory = run.setup.agent, run.private, run.memory
-    counts = Counted(private.N_sa, private.N_sas, private.R, private.after)
+    agent, memory, counts = run.setup.agent, run.memory, by_step(run.setup, run.private)
     values = Values(memory.Q, memory.V, memory.pi)
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
@@ -238,7 +236,7 @@ def release_part(run: FastRun) -> Part:
     privatizer: Any = run.setup.privatizer
     if not has_take(privatizer):
         return python_release(run.setup, run.state, run.memory, run.private)
-    arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after)
+    arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), _after(run.setup))
     take = take_of(privatizer)
     release = release_of(take)
     if not is_the_packages(take):
@@ -287,11 +285,26 @@ def processing(setup: Setup) -> Processing:
 
 def no_counts(setup: Setup) -> Private:
     G, S, A, cells = shape_of(setup.problem, setup.G, setup.privatizer.families)
-    flat = np.zeros(counters(G, S, A, cells))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
-    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
+    rows, flat = G * S * A, np.zeros(counters(G, S, A, cells))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [rows, rows * (1 + cells)])
+    hat = (N_hat_sa, N_hat_sas.reshape(cells, rows)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _after(setup))
+    return Private(flat, *hat, R, *tilde, np.zeros(rows))
+
+
+def by_step(setup: Setup, private: Private) -> Counted:
+    """The private counts as a plan reads them: the same arrays."""
+    G, S, A, D = setup.problem.shape(setup.G)
+    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
+    return Counted(N_sa.reshape(G, S * A), N_sas.reshape(D, G, S * A), R.reshape(G, S * A), _after(setup))
+
+
+def copied_counts(setup: Setup, private: Private) -> Counts:
+    """A copy of the private counts in the shapes of the package."""
+    G, S, A, D = setup.problem.shape(setup.G)
+    N_sas = np.moveaxis(private.N_sas.reshape(D, G, S, A), 0, -1)
+    N_sas = N_sas.copy() if setup.support is None else setup.support.spread(N_sas)
+    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
 def _after(setup: Setup) -> Ints:
@@ -336,21 +349,12 @@ def episodes(run: FastRun, seed: int, loop: Loop | None = None) -> Iterator[Epis
     setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
     chunks = run_chunks(run, seed, 1, loop)
     while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:
-        counts, fallbacks = _counts(run), int(run.memory.tally[FALLBACKS])
+        counts, fallbacks = copied_counts(setup, run.private), int(run.memory.tally[FALLBACKS])
         next(chunks)
         memory = run.memory
         plan = Plan(memory.pi.copy(), memory.Q.reshape(H, S, A).copy(), memory.V.copy())
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
         yield Episode(k, plan, counts, trajectory, fallbacks)
-
-
-def _counts(run: FastRun) -> Counts:
-    """A copy of the private counts in the shapes of the package."""
-    private, support = run.private, run.setup.support
-    G, S, A, D = run.setup.problem.shape(run.setup.G)
-    N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, D)
-    N_sas = N_sas.copy() if support is None else support.spread(N_sas)
-    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
 def origin_of(setup: Setup, seed: int) -> str:
