@@ -54,17 +54,13 @@ def evaluate(world: World, pi: Ints | Floats, V: Floats, steps: int) -> None:
 
 def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> int:
     """Up to which step the policy differs from the last one, which it becomes; 0 if nowhere."""
-    steps = 0
-    for h in range(pi.shape[0]):
+    H = pi.shape[0]
+    now, before, steps = pi.reshape((H, pi.size // H)), last.reshape((H, pi.size // H)), 0
+    for h in range(H):
         changed = False
-        for s in range(pi.shape[1]):
-            if pi.ndim == 2:
-                changed |= pi[h, s] != last[h, s]
-                last[h, s] = pi[h, s]
-            else:
-                for a in range(pi.shape[2]):
-                    changed |= pi[h, s, a] != last[h, s, a]
-                    last[h, s, a] = pi[h, s, a]
+        for i in range(now.shape[1]):
+            changed |= now[h, i] != before[h, i]
+            before[h, i] = now[h, i]
         steps = h + 1 if changed else steps
     return steps
 
