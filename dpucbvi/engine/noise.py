@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpucbvi.engine.compiled import by_hand, compiled, inlined, jit
+from dpucbvi.engine.compiled import by_hand, compiled
 from dpucbvi.privacy import draws, laplace
 from dpucbvi.privacy.draws import Draws, snapped
 from dpucbvi.privacy.gaussian import gaussian_pair
@@ -42,7 +42,6 @@ def opaque(_context: Any, word: Any = None) -> Any:
 
 
 @by_hand(draws.next_words)
-@jit
 def next_words(state: Words, out: Words) -> None:
     """Fill `out` with the generator's next words (SFC64: Doty-Humphrey, PractRand) and advance its state."""
     a, b, c, counter = state[0], state[1], state[2], state[3]
@@ -85,7 +84,6 @@ def fill_seeded(source: Draws, out: Floats) -> None:
 
 
 @by_hand(draws.published)
-@inlined
 def published(source: Any, values: Floats) -> Floats:
     """The values themselves: an audit has no eyes in compiled code."""
     return values

@@ -114,19 +114,14 @@ def scripted(first, rest):
 @pytest.mark.parametrize("n", [3, 960, 2**30, 2**32 + 1, 2**63 - 1, 2**63])
 def test_uniform_integers_at_the_edges(n):
     """Refused words too: those just below and above 2^32 mod n, or 2^64 mod n."""
-    size = 2**32 if n <= 2**32 else 2**64
+    size, uniform = 2**32 if n <= 2**32 else 2**64, compile_plain(compiled.uniform_below)
     for value in (0, 1, n - 1):
         first = -(-(value * size + size % n) // n)
         for word in {max(first - 1, 0), first, first + 1, 0, size - 1}:
             parts = [word] if n <= 2**32 else [word >> 32, word & (2**32 - 1)]
             script = [*parts, 2**31, 5, 2**32 - 1, 2**32 - 1]
-            at, left = compiled_uniform(np.uint64(n), np.array(script, dtype=np.uint32)), iter(script)
+            at, left = uniform(np.uint64(n), np.array(script, dtype=np.uint32), 0), iter(script)
             assert at == (exact.uniform_below(n, left), len(script) - len(list(left)))
-
-
-@numba.njit
-def compiled_uniform(n, script):
-    return compiled.uniform_below(n, script, 0)
 
 
 def test_seldom_paths_agree():
