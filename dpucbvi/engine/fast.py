@@ -173,7 +173,7 @@ class Loop:
     def __init__(self, run: FastRun):
         self._run, self._plan, self._release = run, plan_part(run), release_part(run)
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
-        self._rows = Rows.empty(run.private.N_sa.size)
+        self._rows = Rows.empty()
         self._hook = Part(0)
         self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes

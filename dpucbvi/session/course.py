@@ -294,7 +294,7 @@ class Planner:
         self._ceiling, self._private = first_Q(setup), no_counts(setup)
         self.values = first_values(self._ceiling, setup.problem.S, setup.problem.A, False)
         self._read = by_step(setup, self._private)
-        steps, scratch = processing(setup), Rows.empty(self._private.N_sa.size)
+        steps, scratch = processing(setup), Rows.empty()
         made = compiled(process)
         self._process = lambda: made(steps, self._private, scratch)
         if not isinstance(agent, OwnAgent):
