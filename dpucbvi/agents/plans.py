@@ -111,15 +111,10 @@ def next_gaps(next_gap: Callable[..., float], c: Any, N: Floats, gap: Floats) ->
     """min{...} of a Bernstein bonus for every s', from the counts of the next step."""
     A = N.size // gap.size
     for s in range(gap.size):
-        gap[s] = next_gap(visits(N, s, A), c)
-
-
-def visits(N: Floats, s: int, A: int) -> float:
-    """Ñ(s) = Σ_a Ñ(s,a)."""
-    total = 0.0
-    for a in range(A):
-        total += N[s * A + a]
-    return total
+        total = 0.0  # Ñ(s) = Σ_a Ñ(s,a)
+        for a in range(A):
+            total += N[s * A + a]
+        gap[s] = next_gap(total, c)
 
 
 def backward(

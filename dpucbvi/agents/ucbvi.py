@@ -17,7 +17,7 @@ and pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dpucbvi.agents.plans import Counted, Values, backward, backward_bernstein, greedy, least
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
@@ -150,9 +150,10 @@ class UCBVI(Optimistic):
     lazy = True
     plan = staticmethod(plan_ucbvi_bf)
     terms = ("variance", "correction", "next_value")
+    numbers: ClassVar[Numbers] = BONUS_2
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without)
+        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, self.numbers)
 
 
 @dataclass(frozen=True)
@@ -216,8 +217,7 @@ class UCBVIRefined(UCBVI):
     ((50,), True)
     """
 
-    def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, REFINED)
+    numbers = REFINED
 
 
 AGENTS.add("ucbvi_bf", UCBVI)

@@ -161,7 +161,7 @@ def start(setup: Setup, seed: int) -> FastRun:
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
         ),
-        _no_record(recorded_episodes(K, setup.trace_points)),
+        Record.empty(recorded_episodes(K, setup.trace_points)),
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
         np.zeros(1),
     )
@@ -225,11 +225,8 @@ def plan_part(run: FastRun) -> Part:
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
     plan = agent.plan  # type: ignore[attr-defined]
-    if not cacheable(plan):
-        own = planning(plan)
-        return Checked(own, own, (run.setup.constants, counts, values), own_name(agent))
-    arguments = box(run.setup.constants, counts, values)
-    return Part(boxed_callback(planning(plan), arguments).address, arguments)
+    name = None if cacheable(plan) else own_name(agent)
+    return _part(planning(plan), (run.setup.constants, counts, values), name)
 
 
 def release_part(run: FastRun) -> Part:
@@ -238,11 +235,16 @@ def release_part(run: FastRun) -> Part:
         return python_release(run.setup, run.state, run.memory, run.private)
     arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), _after(run.setup))
     take = take_of(privatizer)
-    release = release_of(take)
-    if not is_the_packages(take):
-        return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
+    name = None if is_the_packages(take) else f"the privatizer {type(privatizer).__name__}"
+    return _part(release_of(take), arguments, name)
+
+
+def _part(plain: Callable[..., int], arguments: tuple[Any, ...], own: str | None) -> Part:
+    """A plain function compiled; one of one's own, which has a name, is compared with Python first."""
+    if own is not None:
+        return Checked(plain, plain, arguments, own)
     boxed = box(*arguments)
-    return Part(boxed_callback(release, boxed).address, boxed)
+    return Part(boxed_callback(plain, boxed).address, boxed)
 
 
 def first_state(setup: Setup, seed: int) -> Any:
@@ -312,12 +314,6 @@ def _after(setup: Setup) -> Ints:
         return np.zeros(0, dtype=np.int64)
     G, S, A, D = setup.support.next.shape
     return np.ascontiguousarray(np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1))
-
-
-def _no_record(episodes: Ints) -> Record:
-    """An empty record whose last entry no episode equals."""
-    n = len(episodes)
-    return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
 
 
 def run_chunks(run: FastRun, seed: int, most: int | None = None, loop: Loop | None = None) -> Iterator[int]:

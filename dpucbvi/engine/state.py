@@ -87,6 +87,12 @@ class Record(NamedTuple):
     changes: Ints
     fallbacks: Ints
 
+    @staticmethod
+    def empty(episodes: Ints) -> "Record":
+        """An empty record whose last entry no episode equals."""
+        n = len(episodes)
+        return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64))
+
 
 # Numbers that the settings give again, and that a checkpoint does not hold.
 GIVEN = (".scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")

@@ -123,7 +123,3 @@ class LaplaceStream:
 
     def draw(self, n: int) -> Floats:
         return laplace_from_words(self._words.random_raw(n))
-
-    def state(self) -> Words:
-        """The generator's four words (a, b, c, counter), for the compiled engine to go on from."""
-        return np.array(self._words.state["state"]["state"], dtype=np.uint64)
