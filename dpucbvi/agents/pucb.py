@@ -40,17 +40,6 @@ def printed_width(problem: Problem, noise: Noise) -> float:
     return noise.scale * math.sqrt(noise.terms**3) * log(SPLIT * cells / problem.beta)
 
 
-def pucb_constants(problem: Problem, E: float, scale: float = 1.0) -> PucbConstants:
-    H, S = problem.H, problem.S
-    return PucbConstants(
-        root=(H + 1.0) * math.sqrt(2.0 * log(SPLIT * problem.K / problem.beta)),
-        first=3.0 * (1.0 + S * H) * E,
-        second=2.0 * (1.0 + S * H) * E * E,
-        E=E,
-        scale=scale,
-    )
-
-
 def width(problem: Problem, noise: Noise) -> float:
     """E: printed, or the proven bound on the raw noise."""
     return noise.raw * noise.E if noise.printed is None else noise.printed * printed_width(problem, noise)
@@ -107,7 +96,14 @@ class PUCB(Optimistic):
     plan = staticmethod(plan_pucb)
 
     def constants(self, problem: Problem, noise: Noise) -> PucbConstants:
-        return pucb_constants(problem, width(problem, noise), self.bonus_scale)
+        H, S, E = problem.H, problem.S, width(problem, noise)
+        return PucbConstants(
+            root=(H + 1.0) * math.sqrt(2.0 * log(SPLIT * problem.K / problem.beta)),
+            first=3.0 * (1.0 + S * H) * E,
+            second=2.0 * (1.0 + S * H) * E * E,
+            E=E,
+            scale=self.bonus_scale,
+        )
 
 
 AGENTS.add("pucb", PUCB)

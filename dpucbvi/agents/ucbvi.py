@@ -17,7 +17,7 @@ and pooling is a choice [D9]. `scale` multiplies the bonus, 1 in the paper.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from dpucbvi.agents.plans import Counted, Values, backward, backward_bernstein, greedy, least
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
@@ -42,39 +42,6 @@ class UcbviBernsteinConstants(NamedTuple):
     gap: float  # 100²H³S²AL², over N_{h+1}(s')
     gap_most: float  # H²
     scale: float
-
-
-def hoeffding_constants(problem: Problem, scale: float = 1.0) -> HoeffdingConstants:
-    return HoeffdingConstants(7.0 * problem.H * log_term(problem), scale)
-
-
-class Numbers(NamedTuple):
-    """The four numbers in which bonus 2 and the refined bonus differ."""
-
-    spread: float  # of the variance and the next value
-    correction: float  # over 3
-    less: float
-    gap: float
-
-
-BONUS_2, REFINED = Numbers(8.0, 14.0, 0.0, 100.0), Numbers(4.0, 7.0, 1.0, 84.0)
-
-
-def ucbvi_bernstein_constants(
-    problem: Problem, scale: float = 1.0, without: str | None = None, numbers: Numbers = BONUS_2
-) -> UcbviBernsteinConstants:
-    """Those of bonus 2, or of the refined one; `without` is a term that is left out [D32]."""
-    H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
-    constants = UcbviBernsteinConstants(
-        variance=numbers.spread * L,
-        correction=numbers.correction * H * L / 3.0,
-        less=numbers.less,
-        next_value=numbers.spread,
-        gap=numbers.gap**2 * H**3 * S**2 * A * L * L,
-        gap_most=float(H**2),
-        scale=scale,
-    )
-    return constants if without is None else constants._replace(**{without: 0.0})
 
 
 def log_term(problem: Problem) -> float:
@@ -150,10 +117,21 @@ class UCBVI(Optimistic):
     lazy = True
     plan = staticmethod(plan_ucbvi_bf)
     terms = ("variance", "correction", "next_value")
-    numbers: ClassVar[Numbers] = BONUS_2
+    # Of the variance and the next value; of the correction, over 3; taken off N there; of the gap.
+    spread, correction, less, gap = 8.0, 14.0, 0.0, 100.0
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, self.numbers)
+        H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
+        constants = UcbviBernsteinConstants(
+            variance=self.spread * L,
+            correction=self.correction * H * L / 3.0,
+            less=self.less,
+            next_value=self.spread,
+            gap=self.gap**2 * H**3 * S**2 * A * L * L,
+            gap_most=float(H**2),
+            scale=self.bonus_scale,
+        )
+        return constants if self.bonus_without is None else constants._replace(**{self.bonus_without: 0.0})
 
 
 @dataclass(frozen=True)
@@ -188,7 +166,7 @@ class UCBVICH(Optimistic):
     plan = staticmethod(plan_ucbvi_ch)
 
     def constants(self, problem: Problem, noise: Noise) -> HoeffdingConstants:
-        return hoeffding_constants(problem, self.bonus_scale)
+        return HoeffdingConstants(7.0 * problem.H * log_term(problem), self.bonus_scale)
 
 
 @dataclass(frozen=True)
@@ -217,7 +195,7 @@ class UCBVIRefined(UCBVI):
     ((50,), True)
     """
 
-    numbers = REFINED
+    spread, correction, less, gap = 4.0, 7.0, 1.0, 84.0
 
 
 AGENTS.add("ucbvi_bf", UCBVI)
