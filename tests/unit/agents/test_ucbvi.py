@@ -93,6 +93,4 @@ def test_the_refined_bonus_by_hand():
     at_one = 0.001 * (np.sqrt(4 * L * (2 / 9) * 1.694**2) + 7 * 2 * L / 3 + np.sqrt(4 * 4))
     assert bonus(1.0, P, V, gap, constants) == pytest.approx(at_one, abs=1e-12)
     assert constants.gap == pytest.approx(84**2 * 2**3 * 2**2 * 2 * L**2)
-    assert bonus(3.0, P, V, gap, constants) < bonus(
-        3.0, P, V, gap, constants_of(dp.UCBVI(0.001), UCBVI_HAND)
-    )
+    assert bonus(3.0, P, V, gap, constants) < bonus(3.0, P, V, gap, constants_of(dp.UCBVI(0.001), UCBVI_HAND))
