@@ -268,14 +268,11 @@ def _arrays(traces: Sequence[Trace]) -> dict[str, np.ndarray]:
     arrays = {key: np.concatenate([getattr(trace, key) for trace in traces]) for key in PER_EPISODE}
     arrays["lengths"] = np.array([len(trace.episodes) for trace in traces])
     for key in STATE:
-        values = [_or_nothing(getattr(trace, key)) for trace in traces]
+        found = [getattr(trace, key) for trace in traces]
+        values = [np.zeros((0, 0)) if value is None else value for value in found]
         arrays[key] = np.concatenate([value.ravel() for value in values]).astype(np.float64)
         arrays[f"{key}_shape"] = np.array([(*value.shape, 0)[:3] for value in values])
     return arrays
-
-
-def _or_nothing(array: np.ndarray | None) -> np.ndarray:
-    return np.zeros((0, 0)) if array is None else array
 
 
 # --- and back ------------------------------------------------------------------------------------------------

@@ -332,7 +332,7 @@ class PrivateCounts:
     def _rewards_of(self, N_sa: Floats) -> Floats:
         if self._rewards is not None:
             return self._rewards * N_sa
-        return uncentred(self.N_hat.R, N_sa) if self._families.centred else self.N_hat.R
+        return self.N_hat.R + CENTRE * N_sa if self._families.centred else self.N_hat.R
 
     def noisy(self, released: Counts) -> Counts:
         """N̂ as the LP gets it: small cells zeroed if asked for, what has no counter summed."""
@@ -406,8 +406,3 @@ def row_sums(N_sas: Floats) -> Floats:
     for s_next in range(N_sas.shape[-1]):
         total += N_sas[..., s_next]
     return total
-
-
-def uncentred(R: Floats, N_sa: Floats) -> Floats:
-    """R̃ of counts whose rewards were centred: Σ r = Σ (r - ½) + N/2."""
-    return R + CENTRE * N_sa

@@ -66,13 +66,13 @@ def plot(
             "plot: it takes runs over several seeds by name, as dp.run gives them for seed=range(5)"
         )
     with extra("plot", "dp.plot"):
-        from dpucbvi.drawing.regret import Panel, curve, draw, looks
+        from dpucbvi.drawing.regret import Panel, curve, draw
         from dpucbvi.drawing.style import house_style
 
     curves = []
-    for (label, of), look in zip(named.items(), looks(len(named)), strict=True):
+    for i, (label, of) in enumerate(named.items()):
         name, detail = certified(label, of.certificate)
-        curves.append(curve(of.episodes, of.regret, name, with_learnt(detail, of.runs), look))
+        curves.append(curve(of.episodes, of.regret, name, with_learnt(detail, of.runs), i))
     H, S, A = next(iter(named.values())).runs[0].N_sa.shape
     title = f"Regret on {mdp.name if mdp else 'own MDP'}, $S={S}$, $A={A}$, $H={H}$"
     private = any(of.certificate.model != "none" for of in named.values())

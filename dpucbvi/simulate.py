@@ -61,8 +61,10 @@ PRIVATIZER = ("model", "families", "noise_of", "certificate", "release")
 
 
 class Settings(TypedDict, total=False):
-    """The keywords of `run` and `set_up` that have a default, for the signatures below."""
+    """The keywords of `run` that have a default, for the signatures below."""
 
+    engine: str | None
+    watch: Watch | None
     beta: float
     postprocess: str | Postprocess | None
     zero: float
@@ -80,8 +82,6 @@ def run(
     *,
     K: int,
     seed: int = ...,
-    engine: str | None = ...,
-    watch: Watch | None = ...,
     **settings: Unpack[Settings],
 ) -> Trace: ...
 
@@ -94,8 +94,6 @@ def run(
     *,
     K: int,
     seed: Iterable[int],
-    engine: str | None = ...,
-    watch: Watch | None = ...,
     **settings: Unpack[Settings],
 ) -> Runs: ...
 
@@ -172,16 +170,8 @@ def run(
     >>> run.certificate.add_remove, run.certificate.replace_one
     (1.0, 2.0)
     """
-    settings = Settings(
-        beta=beta,
-        postprocess=postprocess,
-        zero=zero,
-        known_rewards=known_rewards,
-        known_support=known_support,
-        trace_points=trace_points,
-        lp_checks=lp_checks,
-    )
-    setup = set_up(mdp, agent, privatizer, K, **settings)
+    settings = beta, postprocess, zero, known_rewards, known_support, trace_points, lp_checks
+    setup = set_up(mdp, agent, privatizer, K, *settings)
     check_engine(engine, setup)
     if isinstance(seed, Iterable) and not isinstance(seed, str | bytes):
         seeds = tuple(whole("seed", one, 0) for one in islice(seed, MOST_RUNS + 1))
@@ -197,7 +187,6 @@ def set_up(
     agent: Agent | OwnAlgorithm,
     privatizer: Privatizer,
     K: int,
-    *,
     beta: float = 0.05,
     postprocess: str | Postprocess | None = None,
     zero: float = 0.0,
@@ -215,11 +204,7 @@ def set_up(
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
-    check_offers("agent", chosen, AGENT)
-    check_privatizer(privatizer)
-    if postprocess is None:
-        postprocess = usual_postprocess(chosen, privatizer)
-    _check_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
+    postprocess = _checked_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
     support = support_of(mdp, 1 if chosen.pooled else mdp.H, known_support)
     if support is not None and not getattr(privatizer, "sparse", False):
         raise InputError(f"known_support: {_name(privatizer)} counts all next states; it must be false here")
@@ -232,16 +217,8 @@ def set_up(
 
 def fitted(agent: Agent, privatizer: Privatizer, problem: Problem) -> Setup:
     """The parts of a session with real users, checked: a setup without an MDP, which nobody knows."""
-    check_offers("agent", agent, AGENT)
-    check_privatizer(privatizer)
-    postprocess = usual_postprocess(agent, privatizer)
-    _check_parts(True, agent, privatizer, postprocess, 0.0)
+    postprocess = _checked_parts(True, agent, privatizer, None, 0.0)
     return _worked_out(cast(TabularMDP, None), agent, privatizer, problem, postprocess, 0.0)
-
-
-def usual_postprocess(agent: Agent, privatizer: Privatizer) -> str:
-    """The closed form of the LP where the agent wants post-processed counts of a private release."""
-    return "none" if agent.raw or privatizer.model == "none" else "closed_form"
 
 
 def _worked_out(
@@ -337,11 +314,8 @@ def why_not_compiled(setup: Setup) -> str | None:
 
 def too_short_to_compile(setup: Setup) -> bool:
     """Whether something of one's own would be compiled, which is not cached, for a few episodes."""
-    return setup.problem.K < WORTH_COMPILING and is_own(setup)
-
-
-def is_own(setup: Setup) -> bool:
-    """Whether a part of a run with a plan is not the package's."""
+    if setup.problem.K >= WORTH_COMPILING:
+        return False
     from dpucbvi.engine.compiled import cacheable, is_the_packages  # numba is slow to import
 
     agent: Any = setup.agent
@@ -463,9 +437,18 @@ def certificate_of(agent: Agent, privatizer: Privatizer, problem: Problem, G: in
     return certificate
 
 
-def _check_parts(
-    stationary: bool, agent: Agent, privatizer: Privatizer, postprocess: str | Postprocess, zero: float
-) -> None:
+def _checked_parts(
+    stationary: bool, agent: Agent, privatizer: Privatizer, chosen: str | Postprocess | None, zero: float
+) -> str | Postprocess:
+    """The post-processing of parts that fit together.
+
+    Without a choice it is the closed form of the LP where the agent wants post-processed counts of a private
+    release.
+    """
+    check_offers("agent", agent, AGENT)
+    check_privatizer(privatizer)
+    unchanged = agent.raw or privatizer.model == "none"
+    postprocess = chosen if chosen is not None else "none" if unchanged else "closed_form"
     name, private = _name(agent), privatizer.model != "none"
     if privatizer.model not in agent.models:
         takes = " or ".join(agent.models)
@@ -481,6 +464,7 @@ def _check_parts(
         raise InputError("zero: only noisy counts that are post-processed can be zeroed; it must be 0 here")
     if agent.pooled and not stationary and not getattr(agent, "anyway", False):
         raise InputError("pooled: true needs an environment whose P and r do not depend on h")
+    return postprocess
 
 
 def _name(part: object) -> str:

@@ -101,7 +101,7 @@ def lps() -> tuple[Time, Time, Time]:
     y, n, w = rng.laplace(5.0, 20.0, (rows, S)), rng.laplace(30.0, 20.0, rows), 5.0
     by_cvxpy, alone = (CvxpyPostprocess(canonical=False) for _ in range(2))
     ours, times = numba.njit(solved), 2_000
-    arguments = n, np.ascontiguousarray(y.T), 4 * w, w, np.zeros(rows), np.zeros((S, rows)), Rows.empty(rows)
+    arguments = n, np.ascontiguousarray(y.T), 4 * w, w, np.zeros(rows), np.zeros((S, rows)), Rows.empty()
     return (
         lambda: seconds(lambda: ours(times, *arguments)) / times,
         repeated(lambda: by_cvxpy.solve(y, n, w), 5),

@@ -30,28 +30,20 @@ from dpucbvi.protocol import Algorithm, Floats, Ints, Noise, Problem, cut_to_uni
 CAPS = ("H", "steps_left")
 
 
-def fixed_terms(c: BernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
-    """The three terms of line 7 that do not depend on Ṽ, for all pairs."""
-    total = fixed[0]
-    for row in range(total.size):
-        reward, privacy, next_value = count_terms(N[row], gap_mean[row], c)
-        total[row] = reward + privacy + next_value
+def fixed_terms(c: BernsteinConstants, N: float, gap_mean: float) -> tuple[float, float]:
+    """The three terms of line 7 that do not depend on Ṽ, in one number."""
+    reward, privacy, next_value = count_terms(N, gap_mean, c)
+    return reward + privacy + next_value, 0.0
 
 
-def bernstein_step(
-    c: BernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
-) -> None:
-    """[Alg.1 L7-L10] The bonus and Q̃ of every pair of one step; Q̃ ≤ H from the start."""
-    total = fixed[0]
-    for row in range(Q.size):
-        b = c.scale * (total[row] + variance_term(N[row], variance[row], c))  # [Alg.1 L7]
-        target = r[row] + mean[row] + b
-        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]  # [Alg.1 L9]
+def bernstein(c: BernsteinConstants, N: float, variance: float, fixed: float, _: float) -> float:
+    """[Alg.1 L7] The bonus of a pair."""
+    return c.scale * (fixed + variance_term(N, variance, c))
 
 
 def plan_dp_ucbvi(c: BernsteinConstants, counts: Counted, values: Values, k: int) -> None:
     """[Alg.1 L4-L15]"""
-    backward_bernstein(fixed_terms, bernstein_step, next_value_gap, c, counts, values)
+    backward_bernstein(fixed_terms, bernstein, next_value_gap, c, counts, values)
 
 
 def plan_with(bonus: Bonus) -> Callable[..., None]:

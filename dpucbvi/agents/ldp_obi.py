@@ -18,11 +18,13 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpucbvi.agents.plans import Counted, Values, backward, greedy, transitions
+import numpy as np
+
+from dpucbvi.agents.plans import Counted, Values, greedy, means, new_counts, transitions
 from dpucbvi.agents.private_ucb_vi import widths
 from dpucbvi.agents.register import AGENTS, LDP, Optimistic
 from dpucbvi.elementary import log, quick_log
-from dpucbvi.protocol import Floats, Ints, Noise, Problem
+from dpucbvi.protocol import Floats, Noise, Problem
 
 ALPHA = 2.0
 
@@ -82,37 +84,28 @@ def row_denominators(N_sas: Floats, g: int, shift: float, D: Floats) -> None:
         D[row] = max(D[row] + shift, 1.0)
 
 
-def estimates(
-    c: LdpObiConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """p̃, r̃, β^r and β^p of every pair of step g."""
-    r, beta_r, beta_p, D_p = known[0], known[1], known[2], known[3]
-    row_denominators(N_sas, g, c.transition_shift, D_p)
-    transitions(D_p, N_sas, g, P)
-    ell = log_term(k, c)
-    for row in range(r.size):
-        D_r = max(N[row] + c.reward_shift, 1.0)
-        r[row] = R[row] / D_r
-        beta_r[row], beta_p[row] = betas(D_r, D_p[row], ell, c)
-
-
-def obi_step(c: LdpObiConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
-    """Q of every pair of one step."""
-    r, beta_r, beta_p = known[0], known[1], known[2]
-    for row in range(Q.size):
-        Q[row] = r[row] + mean[row] + bonus(beta_r[row], beta_p[row], float(H - h), c)
-
-
-def greedy_cut(Q: Floats, V: Floats, pi: Ints, left: int) -> None:
-    """The greedy policy, and V cut to H-h+1."""
-    greedy(Q, V, pi)
-    for s in range(V.size):
-        V[s] = min(V[s], float(left))
-
-
 def plan_ldp_obi(c: LdpObiConstants, counts: Counted, values: Values, k: int) -> None:
     """LDP-OBI on noisy counts as they are."""
-    backward(estimates, obi_step, greedy_cut, c, counts, values, k)
+    N, N_sas, R, after = counts
+    Q, V, pi = values
+    (H, pairs), G, ell = Q.shape, len(N), log_term(k, c)
+    P, work = np.zeros((len(N_sas), pairs)), np.zeros((5, pairs))
+    r, beta_r, beta_p, D_p, mean = work[0], work[1], work[2], work[3], work[4]
+    for h in range(H - 1, -1, -1):
+        g = h % G
+        if new_counts(h, H, G):
+            row_denominators(N_sas, g, c.transition_shift, D_p)
+            transitions(D_p, N_sas, g, P)
+            for row in range(pairs):
+                D_r = max(N[g, row] + c.reward_shift, 1.0)
+                r[row] = R[g, row] / D_r
+                beta_r[row], beta_p[row] = betas(D_r, D_p[row], ell, c)
+        means(P, after, g, V[h + 1], mean)
+        for row in range(pairs):
+            Q[h, row] = r[row] + mean[row] + bonus(beta_r[row], beta_p[row], float(H - h), c)
+        greedy(Q[h], V[h], pi[h])
+        for s in range(V.shape[1]):
+            V[h, s] = min(V[h, s], float(H - h))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ it, so it keeps to numbers, arrays and loops. The pairs (s,a) of a step lie side
 the next state leads, which makes SIMD code of the loops. Where Ñ = 0 the numbers of a pair are not finite, and
 unused.
 
-`backward` and `backward_bernstein` are the two loops from the last step to the first; what an
-algorithm has of its own are functions that it hands to them.
+`backward` and `backward_bernstein` are the two loops from the last step to the first; what an algorithm has of
+its own are formulas of single numbers that it hands to them.
 """
 
 from collections.abc import Callable
@@ -67,12 +67,6 @@ def transitions(N: Floats, N_sas: Floats, g: int, P: Floats) -> None:
             P[d, row] = N_sas[d, g, row] / N[row]
 
 
-def rewards(N: Floats, R: Floats, r: Floats) -> None:
-    """[Eq.1] r̃ = R̃/Ñ cut to [0, 1], for all pairs."""
-    for row in range(r.size):
-        r[row] = cut_to_unit(R[row] / N[row])
-
-
 def means(P: Floats, after: Ints, g: int, V: Floats, mean: Floats) -> None:
     """Σ_{s'} P̃ V(s'), for all pairs."""
     D, rows = P.shape
@@ -117,81 +111,87 @@ def next_gaps(next_gap: Callable[..., float], c: Any, N: Floats, gap: Floats) ->
     """min{...} of a Bernstein bonus for every s', from the counts of the next step."""
     A = N.size // gap.size
     for s in range(gap.size):
-        gap[s] = next_gap(visits(N, s, A), c)
-
-
-def visits(N: Floats, s: int, A: int) -> float:
-    """Ñ(s) = Σ_a Ñ(s,a)."""
-    total = 0.0
-    for a in range(A):
-        total += N[s * A + a]
-    return total
+        total = 0.0  # Ñ(s) = Σ_a Ñ(s,a)
+        for a in range(A):
+            total += N[s * A + a]
+        gap[s] = next_gap(total, c)
 
 
 def backward(
-    estimate: Callable[..., None],
-    step: Callable[..., None],
+    known: Callable[..., tuple[float, float, float]],
+    value: Callable[..., float],
     choose: Callable[..., None],
     c: Any,
     counts: Counted,
     values: Values,
-    k: int,
 ) -> None:
-    """The plan of episode k with a bonus that does not depend on V.
+    """A plan with a bonus that does not depend on V.
 
-    `estimate` leaves P̃ and what else depends on counts alone in `P` and `known`, whose rows are the algorithm's
-    own; `step` makes Q of them, and `choose` V and pi.
+    For a pair with counts N and R, `known(c, N, R)` gives the number by which counts are divided, r̃ and the
+    bonus. From target = r̃ + Σ P̃ V_{h+1} + bonus, `value(c, N, target, last, H, left)` makes Q, where `last` was
+    the Q before and `left` = H-h+1. `choose` makes V and pi of Q.
     """
     N, N_sas, R, after = counts
     Q, V, pi = values
     (H, pairs), G = Q.shape, len(N)
-    P, known, mean = np.zeros((len(N_sas), pairs)), np.zeros((4, pairs)), np.zeros(pairs)
+    P, work = np.zeros((len(N_sas), pairs)), np.zeros((4, pairs))
+    D, r, b, mean = work[0], work[1], work[2], work[3]
     for h in range(H - 1, -1, -1):
         g = h % G
+        N_g, R_g, Q_h = N[g], R[g], Q[h]
         if new_counts(h, H, G):
-            estimate(c, k, N[g], R[g], N_sas, g, P, known)
+            for row in range(pairs):
+                D[row], r[row], b[row] = known(c, N_g[row], R_g[row])
+            transitions(D, N_sas, g, P)
         means(P, after, g, V[h + 1], mean)
-        step(c, N[g], known, mean, H, h, Q[h])
-        choose(Q[h], V[h], pi[h], H - h)
+        for row in range(pairs):
+            Q_h[row] = value(c, N_g[row], r[row] + mean[row] + b[row], Q_h[row], float(H), float(H - h))
+        choose(Q_h, V[h], pi[h])
 
 
 def backward_bernstein(
-    fixed_terms: Callable[..., None],
-    step: Callable[..., None],
+    fixed_terms: Callable[..., tuple[float, float]],
+    bonus: Callable[..., float],
     next_gap: Callable[..., float],
     c: Any,
     counts: Counted,
     values: Values,
 ) -> None:
-    """The plan with a bonus of the variance of V and of the counts of the next step.
+    """A plan with a bonus of the variance of V and of the counts of the next step; Q never grows.
 
-    `fixed_terms` leaves in the two rows of `fixed` what does not depend on V, and `step` makes Q of all.
+    `fixed_terms(c, N, gap)` are two numbers of a pair that do not depend on V, and the bonus is made of them by
+    `bonus(c, N, variance, one, other)`.
     """
     N, N_sas, R, after = counts
     Q, V, pi = values
     (H, pairs), G = Q.shape, len(N)
     work = np.zeros((7 + len(N_sas), pairs))  # in one piece: the memory for it is asked for once
-    r, gap_mean, mean, variance, fixed, P = work[0], work[1], work[2], work[3], work[4:6], work[7:]
+    r, gap_mean, mean, variance, one, other, P = work[0], work[1], work[2], work[3], work[4], work[5], work[7:]
     gap = work[6, : V.shape[1]]  # [D2] none at the last step
     for h in range(H - 1, -1, -1):  # [Alg.1 L5]
         g = h % G
+        N_g, Q_h = N[g], Q[h]
         if new_counts(h, H, G):
-            transitions(N[g], N_sas, g, P)  # [Alg.1 L6]
-            rewards(N[g], R[g], r)
+            transitions(N_g, N_sas, g, P)  # [Alg.1 L6]
+            for row in range(pairs):
+                r[row] = cut_to_unit(R[g, row] / N_g[row])
         if new_counts(h, H, G) or h == H - 2:
             means(P, after, g, gap, gap_mean)
-            fixed_terms(c, N[g], gap_mean, fixed)
+            for row in range(pairs):
+                one[row], other[row] = fixed_terms(c, N_g[row], gap_mean[row])
         means(P, after, g, V[h + 1], mean)
         variances(P, after, g, V[h + 1], mean, variance)
-        step(c, N[g], r, fixed, mean, variance, Q[h])  # [Alg.1 L7-L10]
-        greedy(Q[h], V[h], pi[h])  # [Alg.1 L11-L14]
+        for row in range(pairs):
+            b = bonus(c, N_g[row], variance[row], one[row], other[row])  # [Alg.1 L7]
+            Q_h[row] = least(c, N_g[row], r[row] + mean[row] + b, Q_h[row], float(H), 0.0)  # [Alg.1 L9]
+        greedy(Q_h, V[h], pi[h])  # [Alg.1 L11-L14]
         if new_counts(h, H, G):
-            next_gaps(next_gap, c, N[g], gap)  # for step h-1
+            next_gaps(next_gap, c, N_g, gap)  # for step h-1
 
 
-def greedily(Q: Floats, V: Floats, pi: Ints, left: int) -> None:
-    """`greedy`, however many steps are left."""
-    greedy(Q, V, pi)
+def least(c: Any, N: float, target: float, last: float, H: float, left: float) -> float:
+    """[Alg.1 L9] The least of a target and the Q before, which is H at most; that Q where N = 0."""
+    return target if (N > 0.0) & (target < last) else last
 
 
 def greedy(Q: Floats, V: Floats, pi: Ints) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpucbvi.agents.plans import Counted, Values, backward
-from dpucbvi.agents.private_ucb_vi import raw_count_step, raw_estimates, widths
+from dpucbvi.agents.private_ucb_vi import known, value, widths
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log, quick_exp
 from dpucbvi.protocol import Floats, Noise, Problem
@@ -49,24 +49,19 @@ def private_ucb_po_constants(
     )
 
 
-def weight(p: float, Q: float, eta: float) -> float:
-    """π(a|s) exp(η Q(s,a)), not normalised."""
-    return p * quick_exp(eta * Q)
-
-
 def reweight(Q: Floats, eta: float, pi: Floats, weights: Floats) -> None:
     """π(a|s) ∝ π(a|s) exp(η Q(s,a)) at one step."""
     S, A = pi.shape
     for s in range(S):
         total = 0.0
         for a in range(A):
-            weights[a] = weight(pi[s, a], Q[s * A + a], eta)
+            weights[a] = pi[s, a] * quick_exp(eta * Q[s * A + a])
             total += weights[a]
         for a in range(A):
             pi[s, a] = weights[a] / total
 
 
-def average(Q: Floats, V: Floats, pi: Floats, left: int) -> None:
+def average(Q: Floats, V: Floats, pi: Floats) -> None:
     """V(s) = Σ_a π(a|s) Q(s,a)."""
     S, A = pi.shape
     for s in range(S):
@@ -83,7 +78,7 @@ def plan_private_ucb_po(c: PrivateUcbPoConstants, counts: Counted, values: Value
     weights = np.zeros(pi.shape[2])
     for h in range(len(Q)):
         reweight(Q[h], c.eta, pi[h], weights)
-    backward(raw_estimates, raw_count_step, average, c, counts, values, k)
+    backward(known, value, average, c, counts, values)
 
 
 @dataclass(frozen=True)

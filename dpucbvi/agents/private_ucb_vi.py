@@ -16,10 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedy
 from dpucbvi.agents.register import AGENTS, ANY, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Noise, Problem
 
 
 class PrivateUcbViConstants(NamedTuple):
@@ -71,30 +71,21 @@ def bonus(D: float, c: Any) -> float:
     return c.scale * (c.root / math.sqrt(D) + c.width / D)
 
 
-def raw_estimates(
-    c: Any, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """P̃, r̃ and the bonus of every pair of step g; `b` has D first."""
-    r, b = known[0], known[1]
-    for row in range(b.size):
-        b[row] = shifted(N[row], c)
-    transitions(b, N_sas, g, P)
-    for row in range(b.size):
-        r[row], b[row] = R[row] / b[row], bonus(b[row], c)
+def known(c: Any, N: float, R: float) -> tuple[float, float, float]:
+    """D, r̃ and the bonus of a pair."""
+    D = shifted(N, c)
+    return D, R / D, bonus(D, c)
 
 
-def raw_count_step(c: Any, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
-    """Q, cut to [0, H-h+1], of every pair of one step."""
-    r, b, most = known[0], known[1], float(H - h)
-    for row in range(Q.size):
-        target = r[row] + mean[row] + b[row]
-        target = target if target > 0.0 else 0.0
-        Q[row] = target if target < most else most
+def value(c: Any, N: float, target: float, last: float, H: float, left: float) -> float:
+    """The target cut to [0, H-h+1]."""
+    target = target if target > 0.0 else 0.0
+    return target if target < left else left
 
 
 def plan_private_ucb_vi(c: PrivateUcbViConstants, counts: Counted, values: Values, k: int) -> None:
     """Private-UCB-VI on noisy counts as they are."""
-    backward(raw_estimates, raw_count_step, greedily, c, counts, values, k)
+    backward(known, value, greedy, c, counts, values)
 
 
 @dataclass(frozen=True)

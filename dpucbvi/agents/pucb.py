@@ -16,10 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpucbvi.agents.plans import Counted, Values, backward, greedily, transitions
+from dpucbvi.agents.plans import Counted, Values, backward, greedy
 from dpucbvi.agents.register import AGENTS, JDP, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Noise, Problem
 
 SPLIT = 4.0  # β' = β/4
 
@@ -40,17 +40,6 @@ def printed_width(problem: Problem, noise: Noise) -> float:
     return noise.scale * math.sqrt(noise.terms**3) * log(SPLIT * cells / problem.beta)
 
 
-def pucb_constants(problem: Problem, E: float, scale: float = 1.0) -> PucbConstants:
-    H, S = problem.H, problem.S
-    return PucbConstants(
-        root=(H + 1.0) * math.sqrt(2.0 * log(SPLIT * problem.K / problem.beta)),
-        first=3.0 * (1.0 + S * H) * E,
-        second=2.0 * (1.0 + S * H) * E * E,
-        E=E,
-        scale=scale,
-    )
-
-
 def width(problem: Problem, noise: Noise) -> float:
     """E: printed, or the proven bound on the raw noise."""
     return noise.raw * noise.E if noise.printed is None else noise.printed * printed_width(problem, noise)
@@ -61,27 +50,19 @@ def confidence(N: float, c: PucbConstants) -> float:
     return c.scale * (c.root / math.sqrt(max(N - c.E, 1.0)) + c.first / N + c.second / (N * N))
 
 
-def estimates(
-    c: PucbConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """P̂, r̂ and the bonus of every pair of step g."""
-    transitions(N, N_sas, g, P)
-    r, b = known[0], known[1]
-    for row in range(b.size):
-        r[row], b[row] = R[row] / N[row], confidence(N[row], c)
+def known(c: PucbConstants, N: float, R: float) -> tuple[float, float, float]:
+    """N̂, r̂ and the bonus of a pair."""
+    return N, R / N, confidence(N, c)
 
 
-def pucb_step(c: PucbConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats) -> None:
-    """Q of every pair of one step."""
-    r, b, most = known[0], known[1], float(H)
-    for row in range(Q.size):
-        target = r[row] + mean[row] + b[row]
-        Q[row] = target if (N[row] >= 2.0 * c.E) & (N[row] > 0.0) & (target < most) else most
+def value(c: PucbConstants, N: float, target: float, last: float, H: float, left: float) -> float:
+    """The target where N̂ ≥ 2E, and H elsewhere and at most."""
+    return target if (N >= 2.0 * c.E) & (N > 0.0) & (target < H) else H
 
 
 def plan_pucb(c: PucbConstants, counts: Counted, values: Values, k: int) -> None:
     """PUCB on noisy counts as they are."""
-    backward(estimates, pucb_step, greedily, c, counts, values, k)
+    backward(known, value, greedy, c, counts, values)
 
 
 @dataclass(frozen=True)
@@ -115,7 +96,14 @@ class PUCB(Optimistic):
     plan = staticmethod(plan_pucb)
 
     def constants(self, problem: Problem, noise: Noise) -> PucbConstants:
-        return pucb_constants(problem, width(problem, noise), self.bonus_scale)
+        H, S, E = problem.H, problem.S, width(problem, noise)
+        return PucbConstants(
+            root=(H + 1.0) * math.sqrt(2.0 * log(SPLIT * problem.K / problem.beta)),
+            first=3.0 * (1.0 + S * H) * E,
+            second=2.0 * (1.0 + S * H) * E * E,
+            E=E,
+            scale=self.bonus_scale,
+        )
 
 
 AGENTS.add("pucb", PUCB)

@@ -19,18 +19,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpucbvi.agents.plans import (
-    Counted,
-    Values,
-    backward,
-    backward_bernstein,
-    greedily,
-    rewards,
-    transitions,
-)
+from dpucbvi.agents.plans import Counted, Values, backward, backward_bernstein, greedy, least
 from dpucbvi.agents.register import AGENTS, NONE, Optimistic
 from dpucbvi.elementary import log
-from dpucbvi.protocol import Floats, Noise, Problem
+from dpucbvi.protocol import Noise, Problem, cut_to_unit
 
 
 class HoeffdingConstants(NamedTuple):
@@ -52,39 +44,6 @@ class UcbviBernsteinConstants(NamedTuple):
     scale: float
 
 
-def hoeffding_constants(problem: Problem, scale: float = 1.0) -> HoeffdingConstants:
-    return HoeffdingConstants(7.0 * problem.H * log_term(problem), scale)
-
-
-class Numbers(NamedTuple):
-    """The four numbers in which bonus 2 and the refined bonus differ."""
-
-    spread: float  # of the variance and the next value
-    correction: float  # over 3
-    less: float
-    gap: float
-
-
-BONUS_2, REFINED = Numbers(8.0, 14.0, 0.0, 100.0), Numbers(4.0, 7.0, 1.0, 84.0)
-
-
-def ucbvi_bernstein_constants(
-    problem: Problem, scale: float = 1.0, without: str | None = None, numbers: Numbers = BONUS_2
-) -> UcbviBernsteinConstants:
-    """Those of bonus 2, or of the refined one; `without` is a term that is left out [D32]."""
-    H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
-    constants = UcbviBernsteinConstants(
-        variance=numbers.spread * L,
-        correction=numbers.correction * H * L / 3.0,
-        less=numbers.less,
-        next_value=numbers.spread,
-        gap=numbers.gap**2 * H**3 * S**2 * A * L * L,
-        gap_most=float(H**2),
-        scale=scale,
-    )
-    return constants if without is None else constants._replace(**{without: 0.0})
-
-
 def log_term(problem: Problem) -> float:
     """L = ln(5SAT/β)."""
     return log(5.0 * problem.S * problem.A * problem.T / problem.beta)
@@ -95,68 +54,36 @@ def next_gap(N_next: float, c: UcbviBernsteinConstants) -> float:
     return min(c.gap / N_next, c.gap_most) if N_next > 0.0 else c.gap_most
 
 
-def bonus_1(N: float, c: HoeffdingConstants) -> float:
-    """7HL √(1/N), times the scale."""
-    return c.scale * (c.width * math.sqrt(1.0 / N))
-
-
 def variance_term(N: float, variance: float, c: UcbviBernsteinConstants) -> float:
     """√(8 L Var/N), from Var_{P̂}(V_{h+1})."""
     return math.sqrt(c.variance * variance / N)
 
 
-def count_terms(N: float, gap: float, c: UcbviBernsteinConstants) -> tuple[float, float]:
+def count_terms(c: UcbviBernsteinConstants, N: float, gap: float) -> tuple[float, float]:
     """14HL/(3N) and √(8 gap/N), from the mean of min{...} under P̂."""
     return c.correction / max(N - c.less, 1.0), math.sqrt(c.next_value * gap / N)
 
 
-def estimates_1(
-    c: HoeffdingConstants, k: int, N: Floats, R: Floats, N_sas: Floats, g: int, P: Floats, known: Floats
-) -> None:
-    """P̂, r̂ and bonus 1 of every pair of step g."""
-    transitions(N, N_sas, g, P)
-    rewards(N, R, known[0])
-    b = known[1]
-    for row in range(b.size):
-        b[row] = bonus_1(N[row], c)
-
-
-def hoeffding_step(
-    c: HoeffdingConstants, N: Floats, known: Floats, mean: Floats, H: int, h: int, Q: Floats
-) -> None:
-    """Q of every pair of one step."""
-    r, b = known[0], known[1]
-    for row in range(Q.size):
-        target = r[row] + mean[row] + b[row]
-        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+def known_1(c: HoeffdingConstants, N: float, R: float) -> tuple[float, float, float]:
+    """N, r̂ and bonus 1 of a pair: 7HL √(1/N), times the scale."""
+    return N, cut_to_unit(R / N), c.scale * (c.width * math.sqrt(1.0 / N))
 
 
 def plan_ucbvi_ch(c: HoeffdingConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 1."""
-    backward(estimates_1, hoeffding_step, greedily, c, counts, values, k)
+    backward(known_1, least, greedy, c, counts, values)
 
 
-def fixed_terms(c: UcbviBernsteinConstants, N: Floats, gap_mean: Floats, fixed: Floats) -> None:
-    """The terms of bonus 2 that do not depend on V, for all pairs."""
-    correction, next_value = fixed[0], fixed[1]
-    for row in range(N.size):
-        correction[row], next_value[row] = count_terms(N[row], gap_mean[row], c)
-
-
-def ucbvi_bernstein_step(
-    c: UcbviBernsteinConstants, N: Floats, r: Floats, fixed: Floats, mean: Floats, variance: Floats, Q: Floats
-) -> None:
-    """Bonus 2 and Q of every pair of one step."""
-    correction, next_value = fixed[0], fixed[1]
-    for row in range(Q.size):
-        b = c.scale * (variance_term(N[row], variance[row], c) + correction[row] + next_value[row])
-        target = r[row] + mean[row] + b
-        Q[row] = target if (N[row] > 0.0) & (target < Q[row]) else Q[row]
+def bonus_2(
+    c: UcbviBernsteinConstants, N: float, variance: float, correction: float, next_value: float
+) -> float:
+    """Bonus 2 of a pair, times the scale."""
+    return c.scale * (variance_term(N, variance, c) + correction + next_value)
 
 
 def plan_ucbvi_bf(c: UcbviBernsteinConstants, counts: Counted, values: Values, k: int) -> None:
     """UCBVI with bonus 2."""
-    backward_bernstein(fixed_terms, ucbvi_bernstein_step, next_gap, c, counts, values)
+    backward_bernstein(count_terms, bonus_2, next_gap, c, counts, values)
 
 
 @dataclass(frozen=True)
@@ -190,9 +117,21 @@ class UCBVI(Optimistic):
     lazy = True
     plan = staticmethod(plan_ucbvi_bf)
     terms = ("variance", "correction", "next_value")
+    # Of the variance and the next value; of the correction, over 3; taken off N there; of the gap.
+    spread, correction, less, gap = 8.0, 14.0, 0.0, 100.0
 
     def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without)
+        H, S, A, L = problem.H, problem.S, problem.A, log_term(problem)
+        constants = UcbviBernsteinConstants(
+            variance=self.spread * L,
+            correction=self.correction * H * L / 3.0,
+            less=self.less,
+            next_value=self.spread,
+            gap=self.gap**2 * H**3 * S**2 * A * L * L,
+            gap_most=float(H**2),
+            scale=self.bonus_scale,
+        )
+        return constants if self.bonus_without is None else constants._replace(**{self.bonus_without: 0.0})
 
 
 @dataclass(frozen=True)
@@ -227,7 +166,7 @@ class UCBVICH(Optimistic):
     plan = staticmethod(plan_ucbvi_ch)
 
     def constants(self, problem: Problem, noise: Noise) -> HoeffdingConstants:
-        return hoeffding_constants(problem, self.bonus_scale)
+        return HoeffdingConstants(7.0 * problem.H * log_term(problem), self.bonus_scale)
 
 
 @dataclass(frozen=True)
@@ -256,8 +195,7 @@ class UCBVIRefined(UCBVI):
     ((50,), True)
     """
 
-    def constants(self, problem: Problem, noise: Noise) -> UcbviBernsteinConstants:
-        return ucbvi_bernstein_constants(problem, self.bonus_scale, self.bonus_without, REFINED)
+    spread, correction, less, gap = 4.0, 7.0, 1.0, 84.0
 
 
 AGENTS.add("ucbvi_bf", UCBVI)

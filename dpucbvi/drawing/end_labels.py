@@ -25,7 +25,6 @@ class EndLabel(NamedTuple):
     marker: str
     x: float
     y: float
-    hollow: bool = False  # its marker
 
 
 def spread(wanted: Floats, gap: float, low: float, high: float) -> Floats:
@@ -65,8 +64,7 @@ def draw_end_labels(axes: Axes, labels: list[EndLabel], points: float = POINTS_A
         leader = [end[0] + 0.005, NAMES_AT - 0.02, NAMES_AT - 0.01 * bool(label.marker)], [end[1], y, y]
         axes.plot(*leader, color=LEADER, linewidth=0.7, **beside_axes)
         if label.marker:
-            hollow = {"markerfacecolor": "white", "markeredgecolor": label.colour} if label.hollow else {}
-            look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER, **hollow}
+            look: Any = {"color": label.colour, "marker": label.marker, "linestyle": "", **MARKER}
             axes.plot([NAMES_AT], [y], **look, **beside_axes)
 
 

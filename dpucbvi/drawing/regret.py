@@ -37,14 +37,6 @@ AIR = 0.1  # and right of the labels
 OPAQUE = 0.18  # an interval, if there are few; many lie over each other, and all must be seen through
 
 
-class Look(NamedTuple):
-    """How a curve differs in looks from the others."""
-
-    colour: str
-    marker: str
-    dashes: Line
-
-
 class Curve(NamedTuple):
     """Runs that differ in their seed alone, as they are drawn."""
 
@@ -73,24 +65,22 @@ class Panel(NamedTuple):
     dashed: str = ""
 
 
-def looks(n: int) -> list[Look]:
-    """As many colours and dashes as there are curves."""
-    return [Look(colour(i), marker(i + i // len(LINES)), line(i)) for i in range(n)]
-
-
 def curve(
     episodes: Ints,
     regret: Floats,
     name: str,
     detail: str,
-    look: Look,
+    index: int,
     beside: tuple[Floats, Floats] | None = None,
 ) -> Curve:
-    """The curve of regret[run, recorded episode]; `detail` is the second line of its label."""
+    """The curve of regret[run, recorded episode]; `detail` is the second line of its label.
+
+    Curves of different `index` have different colours, markers or dashes.
+    """
     found = bootstrap(regret)
     end = (float(episodes[-1]), float(found.mean[-1]))
-    label = EndLabel(name, detail, look.colour, look.marker, *end)
-    return Curve(episodes, found, label, look.dashes, beside)
+    label = EndLabel(name, detail, colour(index), marker(index + index // len(LINES)), *end)
+    return Curve(episodes, found, label, line(index), beside)
 
 
 def draw(curves: list[Curve], panel: Panel) -> Figure:

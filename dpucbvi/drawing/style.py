@@ -1,7 +1,6 @@
 """The look of a figure: colours that colour-blind readers can tell apart, quiet axes, embedded fonts."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import matplotlib
@@ -64,11 +63,9 @@ RC: dict[Any, Any] = {
 }
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
+def house_style() -> AbstractContextManager[None]:
     """The settings under which a figure is drawn and saved."""
-    with matplotlib.rc_context(RC):
-        yield
+    return matplotlib.rc_context(RC)
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:

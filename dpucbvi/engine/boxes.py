@@ -22,7 +22,6 @@ from numba.np.arrayobj import make_array, populate_array
 from dpucbvi.engine.compiled import bound, callback
 
 SIGNATURE = types.int64(types.int64, types.int64)
-WORD = 8
 
 
 class Box(NamedTuple):

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -26,8 +26,6 @@ from llvmlite.binding import llvm_version_info, set_option
 from numba.core.dispatcher import Dispatcher
 
 from dpucbvi.sources import code
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # IEEE arithmetic in the order written (no fastmath): the results are the reference's, bit for bit. The numpy
 # error model leaves out Python's checks for division by zero.
@@ -37,13 +35,11 @@ OPTIONS: Any = {"error_model": "numpy"}
 SHORT_LOOPS = "--epilogue-vectorization-minimum-VF=4" if llvm_version_info[0] == 22 else ""
 if SHORT_LOOPS:
     set_option("", SHORT_LOOPS)
-# For the short loops over the pairs of one step, and for formulas: a call would hand over every array as some
-# seven words, which takes longer than the loop. A loop over a formula also needs it to become SIMD code at
-# once: LLVM sees through a call only when it optimises the loop again, inside its caller. The process that
-# compiled them keeps the first translation of each function (its name is taken), the cache has the second.
-inlined = numba.njit(forceinline=True, **OPTIONS)
-
-ONLY_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody else calls them
+# What a compiled function calls is inlined: loops over the pairs of one step are short, and a call would hand
+# over every array as some seven words, which takes longer than the loop. A loop over a formula also needs it to
+# become SIMD code at once: LLVM sees through a call only when it optimises the loop again, inside its caller.
+# Nobody else calls these versions.
+ONLY_INSIDE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 PACKAGE = __name__.partition(".")[0]
 NUMBAS = {"builtins", "cmath", "math", "numba", "numpy", "operator"}  # packages whose functions numba knows
 BY_HAND: dict[FunctionType, Any] = {}
@@ -51,12 +47,12 @@ PLAIN_VALUES = bool | int | float | complex | str | bytes | numba.types.Type
 _versions: dict[str, Any] = {}  # by key: a global that has changed gives another function
 
 
-def by_hand(plain: Any) -> Callable[[F], F]:
-    """Register the decorated function, which numba has compiled, as the compiled version of `plain`."""
+def by_hand(plain: Any) -> Callable[[Any], Any]:
+    """Register the decorated function, an intrinsic or a plain one to compile, as the version of `plain`."""
 
-    def register(version: F) -> F:
-        BY_HAND[plain] = version
-        return version
+    def register(version: Any) -> Any:
+        BY_HAND[plain] = compiled(version) if isinstance(version, FunctionType) else version
+        return BY_HAND[plain]
 
     return register
 
@@ -91,12 +87,6 @@ def callback(f: Any, signature: Any) -> Any:
 def bound(f: Any, **names: Any) -> Any:
     """The plain function f with these global names: one text for many functions."""
     return _again(f, {**f.__globals__, **names}, f.__closure__)
-
-
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile as it stands, with a cache on disk that any change of the package empties."""
-    with cache_in(code(), True) as cached:
-        return numba.njit(cache=cached, **OPTIONS)(function)
 
 
 # --- what a function reaches --------------------------------------------------------------------------

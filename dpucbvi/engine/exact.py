@@ -21,7 +21,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from dpucbvi.engine.boxes import box, boxed_callback, call
-from dpucbvi.engine.compiled import bound, by_hand, compiled, inlined, jit
+from dpucbvi.engine.compiled import bound, by_hand, compiled
 from dpucbvi.engine.noise import fill_seeded, next_words
 from dpucbvi.privacy import draws, exact, words
 from dpucbvi.privacy.exact import MOST, PARTS, digit
@@ -73,14 +73,12 @@ def read(_context: Any, reader: Any = None, address: Any = None, size: Any = Non
     return types.int64(types.int64, types.int64, types.int64), build
 
 
-@inlined
 def first_place(words: Words) -> int:
     """Where the source stands: at its end after a fork, when what it holds is the parent's."""
     return words.at[0] if words.at[1] == words.forks[0] else words.block.size
 
 
 @by_hand(words.refill)
-@jit
 def refill(words: Words) -> None:
     """Put a new block behind the words that are left."""
     half, at = words.block.size // 2, first_place(words)
@@ -96,7 +94,7 @@ def refill(words: Words) -> None:
     words.at[0], words.at[1] = at - half, words.forks[0]
 
 
-@jit
+@compiled
 def more(words: Words, at: int) -> int:
     """Have the words from `at` on, and others behind them; returns where they then begin."""
     words.at[0] = at
@@ -107,7 +105,6 @@ def more(words: Words, at: int) -> int:
 # --- uniform and Bernoulli ----------------------------------------------------------------------------
 
 
-@inlined
 def uniform_below(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Uniform on 0..n-1, 1 ≤ n < 2^64: from one word, or two above 2^32; n = 1 needs none."""
     if n > SIZE:
@@ -123,7 +120,6 @@ def uniform_below(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     return ZERO, words.size + 1
 
 
-@inlined
 def uniform_below_wide(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """`uniform_below` for n > 2^32."""
     while at + 1 < words.size:
@@ -135,8 +131,7 @@ def uniform_below_wide(n: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     return ZERO, words.size + 1
 
 
-@inlined
-def below(j: int, words: HalfWords, at: int) -> tuple[bool, int]:
+def below(j: Any, words: HalfWords, at: int) -> tuple[bool, int]:
     """Whether u < e^{-j/16}, of which the words from `at` on are the digits."""
     for i in range(min(len(DIGITS), words.size - at)):
         if words[at + i] != DIGITS[i, j]:
@@ -144,7 +139,6 @@ def below(j: int, words: HalfWords, at: int) -> tuple[bool, int]:
     return False, words.size + 1
 
 
-@inlined
 def geometric(words: HalfWords, at: int) -> tuple[Any, int]:
     """V with P(V ≥ v) = e^{-v/16}."""
     V = 0
@@ -163,7 +157,7 @@ def geometric(words: HalfWords, at: int) -> tuple[Any, int]:
     return ZERO, words.size + 1
 
 
-@jit
+@compiled
 def count_below(words: HalfWords, at: int) -> tuple[int, int]:
     """How many j in 1..128 have u < e^{-j/16}, when its first digit does not decide it."""
     less, last = below(1, words, at)
@@ -175,7 +169,6 @@ def count_below(words: HalfWords, at: int) -> tuple[int, int]:
     return j + less, last
 
 
-@inlined
 def bernoulli_exp_of_part(part: Any, a: Any, b: Any, words: HalfWords, at: int) -> tuple[bool, int]:
     """True with probability e^{-a/(16b)}, 0 ≤ a ≤ b, for `part` uniform on 0..15 [Algorithm 1]."""
     K = ONE
@@ -188,7 +181,6 @@ def bernoulli_exp_of_part(part: Any, a: Any, b: Any, words: HalfWords, at: int) 
     return K & ONE == ONE, at
 
 
-@inlined
 def sixteenths(high: Any, low: Any, b: Any, shift: Any) -> tuple[Any, Any]:
     """⌊a/b⌋ and the rest of a = high·2^64 + low; or only a lower bound of the former, if that is 128 or more.
 
@@ -206,7 +198,6 @@ def sixteenths(high: Any, low: Any, b: Any, shift: Any) -> tuple[Any, Any]:
 # --- discrete Laplace ---------------------------------------------------------------------------------
 
 
-@inlined
 def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, Any, int]:
     """One discrete Laplace variate of scale n/d: its magnitude, and 1 if it is negative [Algorithm 2]."""
     while at <= words.size:
@@ -227,7 +218,6 @@ def discrete_laplace(n: Any, d: Any, words: HalfWords, at: int) -> tuple[Any, An
 # --- discrete Gaussian --------------------------------------------------------------------------------
 
 
-@inlined
 def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tuple[Any, Any, int]:
     """One discrete Gaussian variate with σ² = n/d and t = ⌊σ⌋ + 1, as magnitude and sign [Algorithm 3]."""
     td = t * d
@@ -242,7 +232,6 @@ def discrete_gaussian(n: Any, d: Any, t: Any, words: HalfWords, at: int) -> tupl
     return ZERO, ZERO, at
 
 
-@inlined
 def bernoulli_exp(high: Any, low: Any, b: Any, shift: Any, words: HalfWords, at: int) -> tuple[bool, int]:
     """True with probability e^{-a/(16b)}, a = high·2^64 + low."""
     j, rest = sixteenths(high, low, b, shift)
@@ -264,7 +253,6 @@ def bernoulli_exp(high: Any, low: Any, b: Any, shift: Any, words: HalfWords, at:
     return U >= rest, at
 
 
-@inlined
 def within_part(b: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """U on 0..b-1 with P(U) as e^{-U/(16b)}."""
     while at <= words.size:
@@ -279,14 +267,12 @@ def within_part(b: Any, words: HalfWords, at: int) -> tuple[Any, int]:
 # --- scales and draws ---------------------------------------------------------------------------------
 
 
-@inlined
 def laplace_variate(scale: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Discrete Laplace of scale n/d, as a signed integer; `scale` is (n, d)."""
     Y, negative, at = discrete_laplace(scale[0], scale[1], words, at)
     return np.int64((Y ^ (ZERO - negative)) + negative), at  # ±Y without a branch
 
 
-@inlined
 def gaussian_variate(scale: Any, words: HalfWords, at: int) -> tuple[Any, int]:
     """Discrete Gaussian; `scale` is (n, d, t)."""
     Y, negative, at = discrete_gaussian(scale[0], scale[1], scale[2], words, at)
@@ -319,7 +305,6 @@ laplace_draws, gaussian_draws = (compiled(bound(fill, draw=one)) for one in (lap
 
 
 @by_hand(exact.uniform_below)
-@jit
 def one_below(n: int, words: Words) -> Any:
     at = first_place(words)
     value, after = uniform_below(np.uint64(n), words.block, at)
@@ -331,7 +316,6 @@ def one_below(n: int, words: Words) -> Any:
 
 
 @by_hand(exact.bernoulli_exp)
-@jit
 def one_bernoulli_exp(n: int, m: int, words: Words) -> bool:
     """True with probability e^{-n/m}, n and m at most 2^30 as those of an answer."""
     at = first_place(words)
@@ -385,14 +369,6 @@ def compiled_draws(words: Words, scale: Any, sizes: Ints, gaussian: bool) -> Com
     return CompiledDraws(scale, out, _FILLING[0].address, boxed.words, (words, sizes))
 
 
-@by_hand(draws.fill)
-@jit
-def fill_any(source: Any, noise: Any) -> None:
-    """Fill a vector with new noise, seeded or exact."""
-    fill_by(source.scale, source, noise)
-
-
-@inlined
 def fill_by(scale: Any, source: Any, noise: Any) -> None:
     if scale.ndim == 2:  # known when compiled: the other branch is left out
         call(source.function, source.box.ctypes.data, 0)
@@ -400,3 +376,9 @@ def fill_by(scale: Any, source: Any, noise: Any) -> None:
             noise[c] = source.out[c]
     else:
         fill_seeded(source, noise)
+
+
+@by_hand(draws.fill)
+def fill_any(source: Any, noise: Any) -> None:
+    """Fill a vector with new noise, seeded or exact."""
+    fill_by(source.scale, source, noise)

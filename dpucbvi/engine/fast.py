@@ -44,7 +44,6 @@ from dpucbvi.engine.state import (
     Record,
     World,
     arrays_of,
-    flattened,
     is_saved,
     seek,
 )
@@ -162,7 +161,7 @@ def start(setup: Setup, seed: int) -> FastRun:
             tally=np.zeros(6, dtype=np.int64),
             total=np.zeros(1),
         ),
-        _no_record(recorded_episodes(K, setup.trace_points)),
+        Record.empty(recorded_episodes(K, setup.trace_points)),
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
         np.zeros(1),
     )
@@ -174,7 +173,7 @@ class Loop:
     def __init__(self, run: FastRun):
         self._run, self._plan, self._release = run, plan_part(run), release_part(run)
         self._processing, self._lazy = processing(run.setup), getattr(run.setup.agent, "lazy", False)
-        self._flat, self._rows = flattened(run.private), Rows.empty(run.private.N_sa.size)
+        self._rows = Rows.empty()
         self._hook = Part(0)
         self._boxed_for: tuple[Parts, tuple[int, ...]] | None = None
         self._run_episodes = boxed_callback(run_episodes, self._box(np.zeros((0, 0)))).ctypes
@@ -184,7 +183,7 @@ class Loop:
         addresses = Parts(*(word for part in parts for word in (part.address, part.box_address)))
         if self._boxed_for != (addresses, uniforms.shape):  # else it is the last box, with other numbers in it
             self._boxed_for, self._uniforms = (addresses, uniforms.shape), np.empty(uniforms.shape)
-            steps = (self._processing, self._lazy, self._flat)
+            steps = (self._processing, self._lazy, run.private)
             self._boxed = box(run.world, addresses, *steps, run.memory, run.record, self._uniforms, self._rows)
         self._uniforms[:] = uniforms
         return self._boxed
@@ -221,30 +220,31 @@ class Loop:
 
 
 def plan_part(run: FastRun) -> Part:
-    agent, private, memory = run.setup.agent, run.private, run.memory
-    counts = Counted(private.N_sa, private.N_sas, private.R, private.after)
+    agent, memory, counts = run.setup.agent, run.memory, by_step(run.setup, run.private)
     values = Values(memory.Q, memory.V, memory.pi)
     if isinstance(agent, OwnAgent):
         return planner_part(run.setup, ((), counts, values))
     plan = agent.plan  # type: ignore[attr-defined]
-    if not cacheable(plan):
-        own = planning(plan)
-        return Checked(own, own, (run.setup.constants, counts, values), own_name(agent))
-    arguments = box(run.setup.constants, counts, values)
-    return Part(boxed_callback(planning(plan), arguments).address, arguments)
+    name = None if cacheable(plan) else own_name(agent)
+    return _part(planning(plan), (run.setup.constants, counts, values), name)
 
 
 def release_part(run: FastRun) -> Part:
     privatizer: Any = run.setup.privatizer
     if not has_take(privatizer):
         return python_release(run.setup, run.state, run.memory, run.private)
-    arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after)
+    arguments = (run.state, run.memory, Noisy(run.private.flat, run.private.sd), _after(run.setup))
     take = take_of(privatizer)
-    release = release_of(take)
-    if not is_the_packages(take):
-        return Checked(release, release, arguments, f"the privatizer {type(privatizer).__name__}")
+    name = None if is_the_packages(take) else f"the privatizer {type(privatizer).__name__}"
+    return _part(release_of(take), arguments, name)
+
+
+def _part(plain: Callable[..., int], arguments: tuple[Any, ...], own: str | None) -> Part:
+    """A plain function compiled; one of one's own, which has a name, is compared with Python first."""
+    if own is not None:
+        return Checked(plain, plain, arguments, own)
     boxed = box(*arguments)
-    return Part(boxed_callback(release, boxed).address, boxed)
+    return Part(boxed_callback(plain, boxed).address, boxed)
 
 
 def first_state(setup: Setup, seed: int) -> Any:
@@ -287,11 +287,26 @@ def processing(setup: Setup) -> Processing:
 
 def no_counts(setup: Setup) -> Private:
     G, S, A, cells = shape_of(setup.problem, setup.G, setup.privatizer.families)
-    flat = np.zeros(counters(G, S, A, cells))
-    N_hat_sa, N_hat_sas, R = np.split(flat, [G * S * A, G * S * A * (1 + cells)])
-    hat = (N_hat_sa.reshape(G, S * A), N_hat_sas.reshape(cells, G, S * A)[: setup.problem.next_states])
+    rows, flat = G * S * A, np.zeros(counters(G, S, A, cells))
+    N_hat_sa, N_hat_sas, R = np.split(flat, [rows, rows * (1 + cells)])
+    hat = (N_hat_sa, N_hat_sas.reshape(cells, rows)[: setup.problem.next_states])
     tilde = (np.zeros_like(hat[0]), np.zeros_like(hat[1])) if processed(setup) else hat
-    return Private(flat, *hat, R.reshape(G, S * A), *tilde, np.zeros(G * S * A), _after(setup))
+    return Private(flat, *hat, R, *tilde, np.zeros(rows))
+
+
+def by_step(setup: Setup, private: Private) -> Counted:
+    """The private counts as a plan reads them: the same arrays."""
+    G, S, A, D = setup.problem.shape(setup.G)
+    N_sa, N_sas, R = private.N_sa, private.N_sas, private.R
+    return Counted(N_sa.reshape(G, S * A), N_sas.reshape(D, G, S * A), R.reshape(G, S * A), _after(setup))
+
+
+def copied_counts(setup: Setup, private: Private) -> Counts:
+    """A copy of the private counts in the shapes of the package."""
+    G, S, A, D = setup.problem.shape(setup.G)
+    N_sas = np.moveaxis(private.N_sas.reshape(D, G, S, A), 0, -1)
+    N_sas = N_sas.copy() if setup.support is None else setup.support.spread(N_sas)
+    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
 def _after(setup: Setup) -> Ints:
@@ -299,12 +314,6 @@ def _after(setup: Setup) -> Ints:
         return np.zeros(0, dtype=np.int64)
     G, S, A, D = setup.support.next.shape
     return np.ascontiguousarray(np.moveaxis(setup.support.next.reshape(G, S * A, D), -1, 1))
-
-
-def _no_record(episodes: Ints) -> Record:
-    """An empty record whose last entry no episode equals."""
-    n = len(episodes)
-    return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
 
 
 def run_chunks(run: FastRun, seed: int, most: int | None = None, loop: Loop | None = None) -> Iterator[int]:
@@ -336,21 +345,12 @@ def episodes(run: FastRun, seed: int, loop: Loop | None = None) -> Iterator[Epis
     setup, (H, S, A) = run.setup, run.setup.mdp.r.shape
     chunks = run_chunks(run, seed, 1, loop)
     while (k := int(run.memory.tally[EPISODE]) + 1) <= setup.problem.K:
-        counts, fallbacks = _counts(run), int(run.memory.tally[FALLBACKS])
+        counts, fallbacks = copied_counts(setup, run.private), int(run.memory.tally[FALLBACKS])
         next(chunks)
         memory = run.memory
         plan = Plan(memory.pi.copy(), memory.Q.reshape(H, S, A).copy(), memory.V.copy())
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
         yield Episode(k, plan, counts, trajectory, fallbacks)
-
-
-def _counts(run: FastRun) -> Counts:
-    """A copy of the private counts in the shapes of the package."""
-    private, support = run.private, run.setup.support
-    G, S, A, D = run.setup.problem.shape(run.setup.G)
-    N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, D)
-    N_sas = N_sas.copy() if support is None else support.spread(N_sas)
-    return Counts(private.N_sa.reshape(G, S, A).copy(), N_sas, private.R.reshape(G, S, A).copy())
 
 
 def origin_of(setup: Setup, seed: int) -> str:

@@ -13,8 +13,8 @@ from dpucbvi.engine.state import (
     PLANNED,
     RECORDED,
     RELEASED,
-    Flat,
     Memory,
+    Private,
     Processing,
     Record,
     World,
@@ -54,17 +54,13 @@ def evaluate(world: World, pi: Ints | Floats, V: Floats, steps: int) -> None:
 
 def keep_policy(pi: Ints | Floats, last: Ints | Floats) -> int:
     """Up to which step the policy differs from the last one, which it becomes; 0 if nowhere."""
-    steps = 0
-    for h in range(pi.shape[0]):
+    H = pi.shape[0]
+    now, before, steps = pi.reshape((H, pi.size // H)), last.reshape((H, pi.size // H)), 0
+    for h in range(H):
         changed = False
-        for s in range(pi.shape[1]):
-            if pi.ndim == 2:
-                changed |= pi[h, s] != last[h, s]
-                last[h, s] = pi[h, s]
-            else:
-                for a in range(pi.shape[2]):
-                    changed |= pi[h, s, a] != last[h, s, a]
-                    last[h, s, a] = pi[h, s, a]
+        for i in range(now.shape[1]):
+            changed |= now[h, i] != before[h, i]
+            before[h, i] = now[h, i]
         steps = h + 1 if changed else steps
     return steps
 
@@ -93,44 +89,36 @@ def deploy(world: World, memory: Memory, u: Floats) -> int:
     return first
 
 
-def process(c: Processing, flat: Flat, rows: Rows) -> int:
+def process(c: Processing, private: Private, rows: Rows) -> int:
     """From N̂ to Ñ and R̃, in place; returns how many LPs were infeasible (counts.PrivateCounts.update)."""
-    N_hat_sa, N_hat_sas, N_sa, R = flat.N_hat_sa, flat.N_hat_sas, flat.N_sa, flat.R
-    S = N_hat_sas.shape[0]
+    flat, N_hat_sa, N_hat_sas, R, N_sa, N_sas, sd = private
+    S, n = N_hat_sas.shape
+    cells = flat[n:-n].reshape((flat.size // n - 2, n))  # as released: N̂(s,a,s'), or symbols
     if c.zero > 0.0:
-        for cell in range(flat.cells.shape[0]):
-            for row in range(R.size):
-                small = flat.cells[cell, row] < c.zero * flat.sd[row]
-                flat.cells[cell, row] = 0.0 if small else flat.cells[cell, row]
-    if c.joint:
-        from_symbols(flat)
-    if c.summed:
-        for row in range(R.size):
-            N_hat_sa[row] = 0.0
+        for cell in range(len(cells)):
+            for row in range(n):
+                cells[cell, row] = 0.0 if cells[cell, row] < c.zero * sd[row] else cells[cell, row]
+    if c.joint:  # N̂(s,a,s') and R̂(s,a) from the histogram of symbols (counts.summed)
+        R[:] = 0.0
         for s in range(S):
-            for row in range(R.size):
+            for row in range(n):
+                R[row] += cells[S + s, row]
+                N_hat_sas[s, row] += cells[S + s, row]
+    if c.summed:
+        N_hat_sa[:] = 0.0
+        for s in range(S):
+            for row in range(n):
                 N_hat_sa[row] += N_hat_sas[s, row]
     fallbacks = 0
     if c.lp:
-        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, c.w, N_sa, flat.N_sas, rows)
+        fallbacks = closed_form(N_hat_sa, N_hat_sas, c.E, c.w, N_sa, N_sas, rows)
     if c.rewards.size > 0:
-        for row in range(R.size):
+        for row in range(n):
             R[row] = c.rewards[row] * N_sa[row]
     elif c.centred:
-        for row in range(R.size):
+        for row in range(n):
             R[row] += CENTRE * N_sa[row]
     return fallbacks
-
-
-def from_symbols(flat: Flat) -> None:
-    """N̂(s,a,s') and R̂(s,a) from the histogram of symbols (counts.summed)."""
-    S, rows = flat.N_hat_sas.shape
-    for row in range(rows):
-        flat.R[row] = 0.0
-    for s in range(S):
-        for row in range(rows):
-            flat.R[row] += flat.cells[S + s, row]
-            flat.N_hat_sas[s, row] += flat.cells[S + s, row]
 
 
 # --- the release, by a privatizer's own `take` (privatizers/arrays.py) on the engine's memory -----------------
@@ -192,7 +180,7 @@ def run_episodes(
     parts: Parts,
     processing: Processing,
     lazy: bool,
-    flat: Flat,
+    private: Private,
     memory: Memory,
     record: Record,
     uniforms: Floats,
@@ -233,5 +221,5 @@ def run_episodes(
             return -1
         if released > 0:
             tally[RELEASED] += 1
-            tally[FALLBACKS] += process(processing, flat, rows)
+            tally[FALLBACKS] += process(processing, private, rows)
     return 0

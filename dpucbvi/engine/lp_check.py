@@ -18,11 +18,6 @@ ROWS_A_MOMENT = 10
 TOLERANCE = 1e-6
 
 
-def most_checked(rows: int, K: int) -> int:
-    """How many of `rows` LPs a run of K episodes can check at most."""
-    return min(rows, ROWS_A_MOMENT * (K - 1))
-
-
 class LpSample(NamedTuple):
     """Rows (y, n) of N̂ with the x that the engine made of them; `filled[0]` of them so far."""
 
@@ -37,7 +32,7 @@ class LpSample(NamedTuple):
         """Room for `rows` LPs at moments among episodes 1..K-1, after which counts are released."""
         wanted = min(-(-rows // ROWS_A_MOMENT), K * K.bit_length()) if K > 1 else 0  # so many are all of them
         moments = np.unique(np.geomspace(1, max(K - 1, 1), wanted).round().astype(np.int64))
-        rows = most_checked(rows, K)
+        rows = min(rows, ROWS_A_MOMENT * (K - 1))
         return LpSample(
             moments, np.zeros((rows, S)), np.zeros(rows), np.zeros((rows, S)), np.zeros(1, dtype=np.int64)
         )

@@ -177,12 +177,9 @@ def plan_of_planner(own: Any, check: Any, S: int) -> Callable[..., None]:
                     N_sas[g, row // A, row % A, s] = counts.N_sas[d, g, row]
         made = own(Counts(counts.N_sa.copy().reshape((G, S, A)), N_sas, counts.R.copy().reshape((G, S, A))))
         check(made, values.pi, A, k)
-        for h in range(len(values.pi)):
-            for s in range(S):
-                values.V[h, s] = made.V[h, s]
-                values.pi[h, s] = made.pi[h, s]
-                for a in range(A):
-                    values.Q[h, s * A + a] = made.Q[h, s, a]
+        values.pi[:] = made.pi
+        values.V[:] = made.V
+        values.Q[:] = made.Q.copy().reshape(values.Q.shape)
 
     return plan
 
@@ -200,13 +197,10 @@ def check_actions(made: Plan, pi: np.ndarray, A: int, k: int) -> None:
     H, S = pi.shape
     if made.pi.shape != pi.shape or made.Q.shape != (H, S, A) or made.V.shape != (H + 1, S):
         raise ValueError
-    for h in range(H):
-        for s in range(S):
-            if made.pi[h, s] < 0 or made.pi[h, s] >= A or not np.isfinite(made.V[h, s]):
-                raise ValueError
-            for a in range(A):
-                if not np.isfinite(made.Q[h, s, a]):
-                    raise ValueError
+    if not ((made.pi >= 0).all() and (made.pi < A).all()):
+        raise ValueError
+    if not (np.isfinite(made.Q).all() and np.isfinite(made.V).all()):
+        raise ValueError
 
 
 def planner_part(setup: Setup, arguments: tuple[tuple[()], Counted, Values]) -> Part:

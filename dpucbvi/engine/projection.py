@@ -15,7 +15,7 @@ BLOCK = 512  # rows that are solved together
 
 
 class Rows(NamedTuple):
-    """Scratch of the projection, one entry per row."""
+    """Scratch of the projection, one entry per row of a block."""
 
     threshold: Floats  # λ
     target: Floats  # what Σ max(y - λ, 0) must be; unused inside the band
@@ -24,8 +24,8 @@ class Rows(NamedTuple):
     active: Floats  # the last `number`; -1 inside the band, where λ stays 0
 
     @staticmethod
-    def empty(rows: int) -> "Rows":
-        return Rows(*(np.zeros(rows) for _ in Rows._fields))
+    def empty() -> "Rows":
+        return Rows(*(np.zeros(BLOCK) for _ in Rows._fields))
 
 
 def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Floats, work: Rows) -> int:
@@ -33,27 +33,13 @@ def closed_form(n: Floats, y: Floats, E: float, w: float, N_sa: Floats, x: Float
     fallbacks = 0
     for first in range(0, n.size, BLOCK):
         block = n[first : first + BLOCK]
-        threshold = solve(block, y, w, work, first)
-        shift(y, threshold, E, N_sa[first : first + BLOCK], x, first)
+        if start_rows(block, y, w, work, first):
+            while michelot_step(y, block.size, work, first):
+                pass
+        shift(y, work.threshold, E, N_sa[first : first + BLOCK], x, first)
         for row in range(block.size):
             fallbacks += block[row] < -w
     return fallbacks
-
-
-def solve(n: Floats, y: Floats, w: float, work: Rows, first: int) -> Floats:
-    """[Eq.4] λ of the block of rows that begins at `first`."""
-    end = first + n.size
-    block = Rows(
-        work.threshold[first:end],
-        work.target[first:end],
-        work.total[first:end],
-        work.number[first:end],
-        work.active[first:end],
-    )
-    if start_rows(n, y, w, block, first):
-        while michelot_step(y, block, first):
-            pass
-    return block.threshold
 
 
 def shift(y: Floats, threshold: Floats, E: float, N_sa: Floats, x: Floats, first: int) -> None:
@@ -93,10 +79,9 @@ def start_rows(n: Floats, y: Floats, w: float, work: Rows, first: int) -> bool:
     return outside > 0
 
 
-def michelot_step(y: Floats, work: Rows, first: int) -> bool:
+def michelot_step(y: Floats, rows: int, work: Rows, first: int) -> bool:
     """Drop the entries below λ and raise λ, in every row outside the band; returns whether any λ moved."""
     threshold, total, count, active = work.threshold, work.total, work.number, work.active
-    rows = total.size
     for row in range(rows):
         total[row] = count[row] = 0.0
     for s in range(len(y)):

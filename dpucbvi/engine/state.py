@@ -32,46 +32,19 @@ class World(NamedTuple):
 
 
 class Private(NamedTuple):
-    """What the algorithm may see: the noisy counts (`flat` holds all three families) and Ñ.
+    """What the algorithm may see: the noisy counts and Ñ, all rows of all steps on one axis.
 
-    Without post-processing N_sa and N_sas are N̂ itself. N(s,a,s') has s' first, or the d of `after`, the next
-    states that are counted (support.Support). Where all S are, that is empty and of one dimension: the code for
-    one or the other is chosen by it when it is compiled.
+    `flat` is what was released, of which N_hat_sa, N_hat_sas and R are views. Without post-processing N_sa and
+    N_sas are N̂ itself. N(s,a,s') has s' first, or the d of the next states that are counted (support.Support).
     """
 
     flat: Floats
-    N_hat_sa: Floats  # [g, row]
-    N_hat_sas: Floats  # [s', g, row]
-    R: Floats  # [g, row]
-    N_sa: Floats
-    N_sas: Floats
-    sd: Floats  # of the noise of N(s,a,s') [all rows]
-    after: Ints  # [g, d, row]
-
-
-class Flat(NamedTuple):
-    """The arrays of Private with all rows of all steps on one axis."""
-
-    cells: Floats  # [cell, row], as released: N̂(s,a,s'), or symbols, of which N̂(s,a,s') is made in place
-    N_hat_sa: Floats
+    N_hat_sa: Floats  # [row]
     N_hat_sas: Floats  # [s', row]
     R: Floats
     N_sa: Floats
-    N_sas: Floats  # [s', row]
-    sd: Floats
-
-
-def flattened(private: Private) -> Flat:
-    D, rows = len(private.N_sas), private.R.size
-    return Flat(
-        private.flat[rows:-rows].reshape(-1, rows),
-        private.N_hat_sa.reshape(-1),
-        private.N_hat_sas.reshape(D, -1),
-        private.R.reshape(-1),
-        private.N_sa.reshape(-1),
-        private.N_sas.reshape(D, -1),
-        private.sd,
-    )
+    N_sas: Floats
+    sd: Floats  # of the noise of N(s,a,s')
 
 
 class Processing(NamedTuple):
@@ -113,6 +86,12 @@ class Record(NamedTuple):
     regret: Floats
     changes: Ints
     fallbacks: Ints
+
+    @staticmethod
+    def empty(episodes: Ints) -> "Record":
+        """An empty record whose last entry no episode equals."""
+        n = len(episodes)
+        return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64))
 
 
 # Numbers that the settings give again, and that a checkpoint does not hold.

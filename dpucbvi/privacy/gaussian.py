@@ -16,8 +16,8 @@ two short Taylor polynomials in φ² are enough,
     sin φ = φ (1 - φ²/3! + φ⁴/5! - ... - φ¹⁴/15!),   cos φ = 1 - φ²/2! + φ⁴/4! - ... + φ¹⁶/16!,
 
 since the next terms are below (π/4)¹⁷/17! = 4.7e-17 and (π/4)¹⁸/18! = 2.1e-18. Beside them there are only sums,
-products, one division and one square root, each of which IEEE 754 rounds in one way only: the compiled twin
-(engine/noise.py) gives the same bits on every machine.
+products, one division and one square root, each of which IEEE 754 rounds in one way only: every machine gives
+the same bits.
 
 Grid. There are 2^52 radii and 2^55 directions. The largest magnitude is √(2·52 ln 2) = √72.09 = 8.49; the ideal
 radius exceeds it with probability 2^-52.
@@ -31,10 +31,11 @@ mechanism and is none. Noise that may be published is in exact.py.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
-from dpucbvi.privacy.laplace import ONE_BITS, Words, minus_log
+from dpucbvi.privacy.laplace import ONE_BITS, Words, bits_of, double_of, minus_log
 from dpucbvi.protocol import Floats
 
 EIGHTH_TURN = 0.7853981633974483  # π/4
@@ -42,33 +43,37 @@ SINE_SERIES = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(7, -1
 COSINE_SERIES = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(8, -1, -1))  # 1/16!, ..., -1/2!, 1
 
 
-def octant_angle(words: Words) -> Floats:
+def octant_angle(words: Any) -> Any:
     """φ in [0, π/4) from the top 52 bits of each word."""
-    return (((words >> np.uint64(12)) | ONE_BITS).view(np.float64) - 1.0) * EIGHTH_TURN
+    return (double_of((words >> np.uint64(12)) | ONE_BITS) - 1.0) * EIGHTH_TURN
 
 
-def sine_and_cosine(phi: Floats) -> tuple[Floats, Floats]:
+def sine_and_cosine(phi: Any) -> tuple[Any, Any]:
     """sin φ and cos φ for φ in [0, π/4] (polynomials above)."""
     q = phi * phi
-    sine = np.full_like(q, SINE_SERIES[0])
+    sine, cosine = SINE_SERIES[0], COSINE_SERIES[0]
     for coefficient in SINE_SERIES[1:]:
         sine = sine * q + coefficient
-    cosine = np.full_like(q, COSINE_SERIES[0])
     for coefficient in COSINE_SERIES[1:]:
         cosine = cosine * q + coefficient
     return phi * sine, cosine
 
 
-def gaussian_from_words(words: Words) -> Floats:
-    """2m standard normal variates from 2m words, in the order above."""
-    radius_words, angle_words = np.split(words, 2)
+def gaussian_pair(radius_words: Any, angle_words: Any) -> tuple[Any, Any]:
+    """x and y of each two words; without a branch, so that compiled loops over it become SIMD code."""
     # --- radius and direction -------------------------------------------------------------------------
     radius = np.sqrt(2.0 * minus_log(radius_words))
     sine, cosine = sine_and_cosine(octant_angle(angle_words))
     # --- the octant -----------------------------------------------------------------------------------
-    swap = (angle_words & np.uint64(4)) != 0
-    x = radius * np.where(swap, sine, cosine)
-    y = radius * np.where(swap, cosine, sine)
-    x_bits = x.view(np.uint64) ^ (angle_words << np.uint64(63))
-    y_bits = y.view(np.uint64) ^ ((angle_words >> np.uint64(1)) << np.uint64(63))
-    return np.concatenate([x_bits, y_bits]).view(np.float64)
+    swap = np.uint64(0) - ((angle_words >> np.uint64(2)) & np.uint64(1))  # all bits, or none
+    differing = (bits_of(sine) ^ bits_of(cosine)) & swap
+    x = radius * double_of(bits_of(cosine) ^ differing)
+    y = radius * double_of(bits_of(sine) ^ differing)
+    x_bits = bits_of(x) ^ (angle_words << np.uint64(63))
+    y_bits = bits_of(y) ^ ((angle_words >> np.uint64(1)) << np.uint64(63))
+    return double_of(x_bits), double_of(y_bits)
+
+
+def gaussian_from_words(words: Words) -> Floats:
+    """2m standard normal variates from 2m words, in the order above."""
+    return np.concatenate(gaussian_pair(*np.split(words, 2)))

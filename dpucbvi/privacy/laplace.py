@@ -10,12 +10,13 @@ U = 1 - j/2^52 in (0, 1], its lowest bit a sign; then
     X = ± (-ln U),   so   P(|X| > x) = e^{-x}  and  X ~ Lap(1).
 
 Magnitudes lie on the grid of -ln(multiples of 2^-52), up to 52 ln 2 = 36.04; the tail beyond has
-probability 2^-52. The logarithm is written out so that the compiled twin (engine/noise.py) gives the
-same bits on every machine: U = 2^e m with m in [√½, √2), and
+probability 2^-52. The logarithm is written out so that every machine gives the same bits: U = 2^e m with m in
+[√½, √2), and
 
     ln m = 2 artanh(z) = 2z (1 + z²/3 + z⁴/5 + ...),   z = (m-1)/(m+1),  |z| < 0.172,
 
-whose terms beyond z²⁰/21 are below 1e-18.
+whose terms beyond z²⁰/21 are below 1e-18. The functions take one word or an array of them: numpy calls them on
+whole vectors, and the engine compiles them for one word at a time (engine/noise.py).
 
 Idealised numerics: floating-point Laplace noise does not give exact differential privacy (Mironov,
 2012), and a seeded generator gives none against who knows the seed. Runs are experiments; what they
@@ -85,23 +86,33 @@ def _plain(part: Any) -> Any:
     return name, *((key, _plain(getattr(part, key))) for key in given)
 
 
-def minus_log(words: Words) -> Floats:
+def bits_of(x: Any) -> Any:
+    """The 64 bits of each double."""
+    return x.view(np.uint64)
+
+
+def double_of(bits: Any) -> Any:
+    """The doubles that these bits encode."""
+    return bits.view(np.float64)
+
+
+def minus_log(words: Any) -> Any:
     """-ln U of the top 52 bits of each word: a standard exponential variate (formula above)."""
-    U = 2.0 - ((words >> np.uint64(12)) | ONE_BITS).view(np.float64)
-    shifted = U.view(np.uint64) + (ONE_BITS - SQRT_HALF_BITS)
-    exponent = ((shifted >> np.uint64(52)) | TWO52_BITS).view(np.float64) - (TWO52 + EXPONENT_BIAS)
-    m = ((shifted & MANTISSA) + SQRT_HALF_BITS).view(np.float64)
+    U = 2.0 - double_of((words >> np.uint64(12)) | ONE_BITS)
+    shifted = bits_of(U) + (ONE_BITS - SQRT_HALF_BITS)
+    exponent = double_of((shifted >> np.uint64(52)) | TWO52_BITS) - (TWO52 + EXPONENT_BIAS)
+    m = double_of((shifted & MANTISSA) + SQRT_HALF_BITS)
     z = (m - 1.0) / (m + 1.0)
-    series = np.full_like(z, ARTANH_SERIES[0])
+    q = z * z
+    series = ARTANH_SERIES[0]
     for coefficient in ARTANH_SERIES[1:]:
-        series = series * (z * z) + coefficient
+        series = series * q + coefficient
     return -(exponent * LN2 + 2.0 * z * series)
 
 
-def laplace_from_words(words: Words) -> Floats:
+def laplace_from_words(words: Any) -> Any:
     """Standard Laplace variates, one per 64-bit word: -ln U with the sign of the lowest bit."""
-    magnitude = minus_log(words)
-    return (magnitude.view(np.uint64) ^ (words << np.uint64(63))).view(np.float64)
+    return double_of(bits_of(minus_log(words)) ^ (words << np.uint64(63)))
 
 
 class LaplaceStream:
@@ -112,7 +123,3 @@ class LaplaceStream:
 
     def draw(self, n: int) -> Floats:
         return laplace_from_words(self._words.random_raw(n))
-
-    def state(self) -> Words:
-        """The generator's four words (a, b, c, counter), for the compiled engine to go on from."""
-        return np.array(self._words.state["state"]["state"], dtype=np.uint64)

@@ -111,9 +111,6 @@ class SeededWords(WordSource):
     def start(cls, seed: np.random.SeedSequence) -> "SeededWords":
         return cls(seed)
 
-    def __str__(self) -> str:
-        return "seeded words: an experiment, not private"
-
 
 class SystemWords(WordSource):
     """Words of the operating system's cryptographic generator."""
@@ -127,6 +124,3 @@ class SystemWords(WordSource):
     def start(cls, seed: np.random.SeedSequence) -> "SystemWords":
         """No seed has anything to say here."""
         return cls()
-
-    def __str__(self) -> str:
-        return "words of the operating system's cryptographic generator"

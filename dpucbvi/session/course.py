@@ -13,8 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.agents.own import OwnAgent, checked_plan
-from dpucbvi.agents.plans import Counted, Values, first_values
-from dpucbvi.counts import FAMILIES, NO_STEPS, add_user, as_counts, counters, sanitised, shape_of, summed
+from dpucbvi.agents.plans import Values, first_values
+from dpucbvi.counts import (
+    FAMILIES,
+    NO_STEPS,
+    add_user,
+    as_counts,
+    counters,
+    sanitised,
+    shape_of,
+    summed,
+)
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.binary import BinaryTree
 from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
@@ -259,18 +268,17 @@ class Planner:
 
     def __init__(self, setup: Setup):
         from dpucbvi.engine.compiled import cacheable, compiled
-        from dpucbvi.engine.fast import first_Q, no_counts, processing
+        from dpucbvi.engine.fast import by_step, first_Q, no_counts, processing
         from dpucbvi.engine.kernel import process
         from dpucbvi.engine.projection import Rows
-        from dpucbvi.engine.state import flattened
 
         self._setup, agent = setup, setup.agent
         self._ceiling, self._private = first_Q(setup), no_counts(setup)
         self.values = first_values(self._ceiling, setup.problem.S, setup.problem.A, False)
-        flat = flattened(self._private)
-        steps, scratch = processing(setup), Rows.empty(self._private.N_sa.size)
+        self._read = by_step(setup, self._private)
+        steps, scratch = processing(setup), Rows.empty()
         made = compiled(process)
-        self._process = lambda: made(steps, flat, scratch)
+        self._process = lambda: made(steps, self._private, scratch)
         if not isinstance(agent, OwnAgent):
             plan: Any = agent.plan  # type: ignore[attr-defined]
             self._compiled = compiled(plan) if cacheable(plan) else plan
@@ -285,16 +293,14 @@ class Planner:
             return self._own(k)
         if not getattr(self._setup.agent, "minimum", True):
             self.values.Q[:] = self._ceiling[:, None]
-        read = Counted(private.N_sa, private.N_sas, private.R, private.after)
         with np.errstate(all="ignore"):
-            self._compiled(self._setup.constants, read, self.values, k)
+            self._compiled(self._setup.constants, self._read, self.values, k)
 
     def _own(self, k: int) -> None:
-        problem, private = self._setup.problem, self._private
-        G, S, A, _ = problem.shape(self._setup.G)
-        N_sas = np.moveaxis(private.N_sas, 0, -1).reshape(G, S, A, S)
-        counts = Counts(private.N_sa.reshape(G, S, A).copy(), N_sas.copy(), private.R.reshape(G, S, A).copy())
-        made = checked_plan(self._setup.agent.planner(counts), k, problem)  # type: ignore[attr-defined]
+        from dpucbvi.engine.fast import copied_counts
+
+        counts = copied_counts(self._setup, self._private)
+        made = checked_plan(self._setup.agent.planner(counts), k, self._setup.problem)  # type: ignore[attr-defined]
         if made.pi.ndim == 3:
             raise InputError("agent: a session takes policies that choose one action per state")
         self.values.pi[:], self.values.V[:] = made.pi, made.V

@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from dpucbvi.drawing.regret import Panel, curve, draw as draw_curves, looks
+from dpucbvi.drawing.regret import Panel, curve, draw as draw_curves
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.plot import caption as caption_of, with_learnt
 from experiments.lab.assemble import stored_environment
@@ -18,10 +18,10 @@ def draw(experiment: StoredExperiment) -> Figure:
     """One curve per arm, named at its end with the ε it certifies and with what else tells it from others."""
     check_same_grid(experiment)
     arms, curves = experiment.arms, []
-    for arm, (name, detail), look in zip(arms, names(arms), looks(len(arms)), strict=True):
+    for i, (arm, (name, detail)) in enumerate(zip(arms, names(arms), strict=True)):
         traces = [run.trace for run in arm.runs]
         said = name, with_learnt(detail, traces)
-        curves.append(curve(traces[0].episodes, arm.regret, *said, look, printed_beside(arm)))
+        curves.append(curve(traces[0].episodes, arm.regret, *said, i, printed_beside(arm)))
     scales = experiment.figure["x"], experiment.figure["y"]
     panel = Panel(setting(experiment), "", *scales, _environment(experiment), PRINTED)
     return draw_curves(curves, panel)

@@ -9,7 +9,7 @@ from hand_worked import PROBLEM, A, H, K, S, noisy_run
 import dpucbvi as dp
 from dpucbvi.agents.ldp_obi import ldp_obi_constants
 from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
-from dpucbvi.agents.pucb import printed_width, pucb_constants
+from dpucbvi.agents.pucb import printed_width
 from dpucbvi.confidence import laplace_sum_bound
 
 
@@ -29,8 +29,9 @@ def pucb_formula(N, N_sas, R, E, scale):
 @pytest.mark.parametrize(("kind", "E"), [("central", 0.7), ("none", 0.0)])
 def test_pucb_is_its_formula_and_without_noise_ubevs(kind, E):
     """E = 0: min(H, r̂ + P̂V + (H+1) √(2 ln(4K/β)/N)), H where unvisited."""
-    used = set()
-    for plan, counts in noisy_run(dp.PUCB(), kind, 0.5, pucb_constants(PROBLEM, E, 0.05)):
+    used, constants = set(), dp.PUCB(0.05).constants(PROBLEM, dp.Noise(scale=0.0, E=4 * E))
+    assert constants.E == E
+    for plan, counts in noisy_run(dp.PUCB(), kind, 0.5, constants):
         assert plan.Q == pytest.approx(pucb_formula(*counts, E, 0.05), abs=1e-9)
         used.add(plan.pi.tobytes())
     assert len(used) > 5

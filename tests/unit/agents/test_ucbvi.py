@@ -7,21 +7,18 @@ import pytest
 
 import dpucbvi as dp
 from dpucbvi.agents.plans import next_gaps
-from dpucbvi.agents.ucbvi import (
-    REFINED,
-    count_terms,
-    hoeffding_constants,
-    next_gap,
-    ucbvi_bernstein_constants,
-    variance_term,
-)
+from dpucbvi.agents.ucbvi import count_terms, next_gap, variance_term
 from dpucbvi.simulate import episodes, set_up
 
 
 def bonus(N, P, V, gap, constants):
     """Bonus 2 of one pair, from P̂ and the V and min{...} of the next step."""
-    terms = variance_term(N, P @ (V - P @ V) ** 2, constants), *count_terms(N, P @ gap, constants)
+    terms = variance_term(N, P @ (V - P @ V) ** 2, constants), *count_terms(constants, N, P @ gap)
     return constants.scale * sum(terms)
+
+
+def constants_of(agent, problem):
+    return agent.constants(problem, dp.Noise(scale=0.0, E=0.0))
 
 
 def gaps_after(counts, constants):
@@ -35,7 +32,7 @@ UCBVI_HAND = dp.Problem(2, 2, 2, K=5, beta=200 * math.exp(-6))
 
 
 def test_the_minimum_of_bonus_2():
-    constants = ucbvi_bernstein_constants(UCBVI_HAND)
+    constants = constants_of(dp.UCBVI(), UCBVI_HAND)
     N_sa = np.zeros((2, 2, 2))
     N_sa[1] = [[5e6, 6.52e6], [0, 0]]  # N_2(0) = 1.152e7: 2.304e7/1.152e7 = 2; N_2(1) = 0: H² = 4
     counts = dp.Counts(N_sa, np.zeros((2, 2, 2, 2)), np.zeros((2, 2, 2)))
@@ -77,8 +74,6 @@ def test_ucbvi_is_its_formula(bonus_number, scale):
     """Every plan of 120 episodes on a random MDP, and the runs do learn."""
     agent = dp.UCBVICH(scale) if bonus_number == 1 else dp.UCBVI(scale)
     setup = set_up(dp.random_mdp(3, 2, 3, seed=4), agent, dp.NonPrivate(), 120, beta=0.1)
-    make = hoeffding_constants if bonus_number == 1 else ucbvi_bernstein_constants
-    assert setup.constants == make(setup.problem, scale)
     Q, seen, policies = np.full((3, 3, 2), 3.0), [], set()
     for _, plan, _, trajectory, _ in episodes(setup, seed=5):
         Q = ucbvi_formula(seen, setup.problem, bonus_number, scale, Q)
@@ -91,13 +86,11 @@ def test_ucbvi_is_its_formula(bonus_number, scale):
 
 def test_the_refined_bonus_by_hand():
     """√(4L·Var/N) + 7HL/(3 max{N-1, 1}) + √(4 Σ P min{84²H³S²AL²/N', H²}/N) with L = 6, H = 2."""
-    constants, L = ucbvi_bernstein_constants(UCBVI_HAND, 0.001, numbers=REFINED), 6.0
+    constants, L = constants_of(dp.UCBVIRefined(0.001), UCBVI_HAND), 6.0
     P, V, gap = np.array([1 / 3, 2 / 3]), np.array([2.0, 0.306]), np.array([4.0, 4.0])
     by_hand = np.sqrt(4 * L * (2 / 9) * 1.694**2 / 3) + 7 * 2 * L / (3 * 2) + np.sqrt(4 * 4 / 3)
     assert bonus(3.0, P, V, gap, constants) == pytest.approx(0.001 * by_hand, abs=1e-12)
     at_one = 0.001 * (np.sqrt(4 * L * (2 / 9) * 1.694**2) + 7 * 2 * L / 3 + np.sqrt(4 * 4))
     assert bonus(1.0, P, V, gap, constants) == pytest.approx(at_one, abs=1e-12)
     assert constants.gap == pytest.approx(84**2 * 2**3 * 2**2 * 2 * L**2)
-    assert bonus(3.0, P, V, gap, constants) < bonus(
-        3.0, P, V, gap, ucbvi_bernstein_constants(UCBVI_HAND, 0.001)
-    )
+    assert bonus(3.0, P, V, gap, constants) < bonus(3.0, P, V, gap, constants_of(dp.UCBVI(0.001), UCBVI_HAND))

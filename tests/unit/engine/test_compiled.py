@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpucbvi import bonus
-from dpucbvi.engine.compiled import by_hand, cache_in, cacheable, compiled, inlined, key
+from dpucbvi.engine.compiled import by_hand, cache_in, cacheable, compiled, key
 
 FACTOR = 3.0
 
@@ -86,7 +86,6 @@ def test_a_version_written_by_hand_takes_the_place_of_the_plain_one():
         raise NotImplementedError
 
     @by_hand(plain)
-    @inlined
     def version(x):
         return x + 0.5
 

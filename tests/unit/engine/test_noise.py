@@ -18,9 +18,10 @@ from exact_laws import (
 from hypothesis import example, given, settings, strategies as st
 
 from dpucbvi.engine import exact as compiled
-from dpucbvi.engine.noise import fill_gaussian, gaussian_pair
+from dpucbvi.engine.compiled import compiled as compile_plain
+from dpucbvi.engine.noise import fill_gaussian
 from dpucbvi.privacy import exact, words
-from dpucbvi.privacy.gaussian import gaussian_from_words
+from dpucbvi.privacy.gaussian import gaussian_from_words, gaussian_pair
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.words import SeededWords
 
@@ -48,8 +49,9 @@ def test_compiled_normal_variates_at_the_edges():
     radius_words = [0, 1, 4095, 4096, root - 4096, root, root + 4096, 2**63, 2**64 - 4096, 2**64 - 1]
     angle_words = [high + low for high in (0, 4096, 2**63, 2**64 - 4096) for low in range(8)] + [2**64 - 1]
     pairs = np.array([(r, a) for r in radius_words for a in angle_words], dtype=np.uint64)
-    compiled = np.array([gaussian_pair(r, a) for r, a in pairs])
-    assert_same_bits(compiled.T.ravel(), gaussian_from_words(pairs.T.ravel()))
+    one_by_one = compile_plain(gaussian_pair)
+    found = np.array([one_by_one(r, a) for r, a in pairs])
+    assert_same_bits(found.T.ravel(), gaussian_from_words(pairs.T.ravel()))
 
 
 # --- exact noise --------------------------------------------------------------------------------------
@@ -112,19 +114,14 @@ def scripted(first, rest):
 @pytest.mark.parametrize("n", [3, 960, 2**30, 2**32 + 1, 2**63 - 1, 2**63])
 def test_uniform_integers_at_the_edges(n):
     """Refused words too: those just below and above 2^32 mod n, or 2^64 mod n."""
-    size = 2**32 if n <= 2**32 else 2**64
+    size, uniform = 2**32 if n <= 2**32 else 2**64, compile_plain(compiled.uniform_below)
     for value in (0, 1, n - 1):
         first = -(-(value * size + size % n) // n)
         for word in {max(first - 1, 0), first, first + 1, 0, size - 1}:
             parts = [word] if n <= 2**32 else [word >> 32, word & (2**32 - 1)]
             script = [*parts, 2**31, 5, 2**32 - 1, 2**32 - 1]
-            at, left = compiled_uniform(np.uint64(n), np.array(script, dtype=np.uint32)), iter(script)
+            at, left = uniform(np.uint64(n), np.array(script, dtype=np.uint32), 0), iter(script)
             assert at == (exact.uniform_below(n, left), len(script) - len(list(left)))
-
-
-@numba.njit
-def compiled_uniform(n, script):
-    return compiled.uniform_below(n, script, 0)
 
 
 def test_seldom_paths_agree():
@@ -177,6 +174,6 @@ def test_no_float_stands_in_the_compiled_samplers():
     (code,) = fresh.inspect_llvm().values()
     assert re.search(r"\bi128\b", code)
     assert not re.search(r"\b(double|float|fmul|fdiv|uitofp|sitofp)\b", code)
-    control = numba.njit(gaussian_pair.py_func)
+    control = numba.njit(compile_plain(gaussian_pair).py_func)
     control(np.uint64(1), np.uint64(1))
     assert re.search(r"\bdouble\b", *control.inspect_llvm().values())
