@@ -7,7 +7,7 @@ one of two engines runs it: `reference` is the plain loop below, the truth; `fas
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
 Without a choice the fast one is taken where it can be. No seed determines
-exact noise (privatizers/release_mode.py), and a run with it has no checkpoints.
+exact noise (privatizers/release_mode.py).
 """
 
 import math
@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
-from pathlib import Path
 from types import NoneType
 from typing import Any, TypedDict, Unpack, cast, overload
 
@@ -52,7 +51,6 @@ LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be 
 MOST_EPISODES = 2**31 - 1  # some hours of the compiled engine
 MOST_RUNS = MOST_POINTS = MOST_CHECKS = 1_000_000  # seeds, recorded episodes, LPs that are solved again
 WORTH_COMPILING = 1_000  # episodes of the reference take as long as compiling a part of one's own
-Progress = Callable[[int], None]  # told how many episodes were done since the last call
 Watch = Callable[[int, Plan, Counts], object]
 OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
 # What protocol.py asks of them.
@@ -255,16 +253,14 @@ def run_setup(
     seed: int,
     engine: str | None = None,
     watch: Watch | None = None,
-    progress: Progress = lambda _: None,
-    checkpoint: Path | None = None,
 ) -> Trace:
-    """One run. With `checkpoint`, the fast engine saves its state there now and then and goes on from it."""
+    """One run of parts that fit together."""
     if engine == "reference" or (engine is None and (why_not_compiled(setup) or too_short_to_compile(setup))):
-        trace = run_reference(setup, seed, watch, progress)
+        trace = run_reference(setup, seed, watch)
     else:
         from dpucbvi.engine.fast import run_fast  # here, because compiling is slow
 
-        trace = run_fast(setup, seed, watch, progress, checkpoint)
+        trace = run_fast(setup, seed, watch)
     return trace._replace(about=described(setup, seed))
 
 
@@ -325,7 +321,7 @@ def too_short_to_compile(setup: Setup) -> bool:
     return not cacheable(agent.plan)
 
 
-def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progress) -> Trace:
+def run_reference(setup: Setup, seed: int, watch: Watch | None) -> Trace:
     """The plain loop: evaluate each policy exactly, and add up."""
     mdp = setup.mdp
     V_star = optimal_values(mdp)[0]
@@ -343,7 +339,6 @@ def run_reference(setup: Setup, seed: int, watch: Watch | None, progress: Progre
         N_sa[np.arange(mdp.H), trajectory.s[:-1], trajectory.a] += 1
         if k == recorded[len(records)]:
             records.append((regret, changes, fallbacks))
-        progress(1)
     regrets, policy_changes, infeasible = (np.array(column) for column in zip(*records, strict=True))
     return Trace(
         recorded,

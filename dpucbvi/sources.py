@@ -1,4 +1,4 @@
-"""Code as a hash of what Python makes of it: what checkpoints, the compiled cache and provenance trust.
+"""Code as a hash of what Python makes of it: what the compiled cache and provenance trust.
 
 Comments, docstrings and layout change no result, so they are not part of it. Nor are the fields of a syntax
 tree that are empty: newer versions of Python add such fields, and the hash is the same in all of them.

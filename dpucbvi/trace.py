@@ -46,8 +46,6 @@ class Trace(NamedTuple):
         What the released counts certify.
     noise_scale, E
         How large the noise was.
-    earlier_seconds
-        Processor time before the checkpoint that the run went on from, if it did.
     policy
         That of the last plan: actions [h, s], or probabilities [h, s, a]; None if it was not kept.
     about
@@ -71,7 +69,6 @@ class Trace(NamedTuple):
     certificate: Certificate
     noise_scale: float
     E: float
-    earlier_seconds: float = 0.0
     policy: np.ndarray | None = None
     about: dict[str, Any] = {}  # noqa: RUF012  (it is replaced, never changed)
 

@@ -1,19 +1,14 @@
-"""The fast engine: the compiled loop in chunks, with progress, checkpoints and a check of its LPs by cvxpy.
+"""The fast engine: the compiled loop in chunks, and a check of its LPs by cvxpy.
 
 Memory does not grow with K: the trace has a fixed number of points and uniforms are drawn chunk by chunk.
 """
 
-import hashlib
-import io
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpucbvi.agents.own import OwnAgent, checked_plan, is_policy
+from dpucbvi.agents.own import OwnAgent, checked_plan
 from dpucbvi.agents.plans import Counted, Values, first_values
 from dpucbvi.counts import FAMILIES, Rounding, counters, shape_of, zero_counts
 from dpucbvi.engine.boxes import Box, box, boxed_callback
@@ -32,23 +27,16 @@ from dpucbvi.engine.own import (
 )
 from dpucbvi.engine.projection import Rows
 from dpucbvi.engine.state import (
-    CHANGES,
     EPISODE,
     FALLBACKS,
-    PLANNED,
-    RECORDED,
     RELEASED,
     Memory,
     Private,
     Processing,
     Record,
     World,
-    arrays_of,
-    is_saved,
-    seek,
 )
 from dpucbvi.errors import InputError
-from dpucbvi.files import read_regular, replacing, write_private
 from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
@@ -56,13 +44,10 @@ from dpucbvi.privatizers.arrays import check_policy, has_take, take_of
 from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Noisy, Plan, Setup
-from dpucbvi.sources import code
-from dpucbvi.trace import Trace, grows, recorded_episodes
+from dpucbvi.trace import Trace, recorded_episodes
 
-CHECKPOINT_SECONDS = 10.0
-CHUNK_COUNTERS = 20_000_000  # counters updated between two looks at the clock: some 0.2 s
+CHUNK_COUNTERS = 20_000_000  # counters updated in one call, which Ctrl-C waits for: some 0.2 s
 CHUNK_MOST = 8192
-HEADER = 1024  # bytes of an array's header and place in a checkpoint, more than there are
 
 
 class FastRun(NamedTuple):
@@ -75,45 +60,19 @@ class FastRun(NamedTuple):
     memory: Memory
     record: Record
     sample: LpSample
-    seconds: Floats  # that it had taken at its last checkpoint
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What a checkpoint holds, by name: all that changes during the run, but for indices."""
-        parts = ("state", "private", "memory", "record", "sample")
-        every = [pair for name in parts for pair in arrays_of(name, getattr(self, name))]
-        return {**{name: array for name, array in every if is_saved(name, array)}, "seconds": self.seconds}
 
 
-def run_fast(
-    setup: Setup,
-    seed: int,
-    watch: Callable[[int, Plan, Counts], object] | None = None,
-    progress: Callable[[int], None] = lambda _: None,
-    checkpoint: Path | None = None,
-) -> Trace:
-    """One run from its first episode, or from its checkpoint if there is one."""
-    begun, run = time.thread_time(), start(setup, seed)
+def run_fast(setup: Setup, seed: int, watch: Callable[[int, Plan, Counts], object] | None = None) -> Trace:
+    """One run, whose every plan and counts are given to `watch`."""
+    run = start(setup, seed)
     loop = Loop(run)
-    if watch is not None:
+    if watch is None:
+        for _ in run_chunks(run, seed, loop=loop):
+            pass
+    else:
         for k, plan, counts, _, _ in episodes(run, seed, loop):
             watch(k, plan, counts)
-            progress(1)
-        return trace(run, loop.report)
-    # Exact noise is never stored, and what was drawn is never drawn again: such a run begins anew.
-    checkpoint = None if loop.own_release or is_exact(setup.privatizer) else checkpoint
-    origin = "" if checkpoint is None else origin_of(setup, seed)
-    if checkpoint is not None and checkpoint.exists():
-        run = resume(run, checkpoint, origin) or start(setup, seed)
-        loop = Loop(run)
-        progress(int(run.memory.tally[EPISODE]))
-    earlier, saved = float(run.seconds[0]), time.monotonic()
-    for done in run_chunks(run, seed, loop=loop):
-        progress(done)
-        if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-            run.seconds[0] = earlier + time.thread_time() - begun
-            save_checkpoint(run, checkpoint, origin)
-            saved = time.monotonic()
-    return trace(run, loop.report)._replace(earlier_seconds=earlier)
+    return trace(run, loop.report)
 
 
 def trace(run: FastRun, own_parts: str = "") -> Trace:
@@ -163,7 +122,6 @@ def start(setup: Setup, seed: int) -> FastRun:
         ),
         Record.empty(recorded_episodes(K, setup.trace_points)),
         LpSample.empty(setup.lp_checks if setup.postprocess == "closed_form" else 0, D, K),
-        np.zeros(1),
     )
 
 
@@ -191,11 +149,6 @@ class Loop:
     @property
     def settled(self) -> bool:
         return self._plan.settled and self._release.settled
-
-    @property
-    def own_release(self) -> bool:
-        """Whether the release is one's own: what of it a checkpoint must hold, or must not, is not known."""
-        return self._release.report is not None
 
     @property
     def report(self) -> str:
@@ -351,70 +304,3 @@ def episodes(run: FastRun, seed: int, loop: Loop | None = None) -> Iterator[Epis
         plan = Plan(memory.pi.copy(), memory.Q.reshape(H, S, A).copy(), memory.V.copy())
         trajectory = Trajectory(memory.s.copy(), memory.a.copy(), memory.r.copy())
         yield Episode(k, plan, counts, trajectory, fallbacks)
-
-
-def origin_of(setup: Setup, seed: int) -> str:
-    """A hash of the code, the settings, the MDP and the seed: no checkpoint is taken for another run's."""
-    return hashlib.sha256(repr((code(), setup[1:], setup.mdp.sha256, seed)).encode()).hexdigest()
-
-
-def save_checkpoint(run: FastRun, path: Path, origin: str) -> None:
-    """The arrays of the run in one file with their checksum; a full disk costs the checkpoint, not the run."""
-    arrays = run.arrays()
-    marks = {"origin": np.array(origin), "sha256": np.array(_checksum(arrays))}
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as partial:
-            content = io.BytesIO()
-            np.savez(content, **marks, **arrays)  # type: ignore[arg-type]
-            write_private(partial, content.getvalue())
-
-
-def resume(run: FastRun, path: Path, origin: str) -> FastRun | None:
-    """The run as its checkpoint has it; None if the file is not what was written.
-
-    It is data and not trusted: another user's is not opened, indices are worked out and not read, and numbers
-    that no run has are refused.
-    """
-    try:
-        arrays = run.arrays()
-        content = read_regular(path, sum(array.nbytes + HEADER for array in arrays.values()), own=True)
-        with np.load(io.BytesIO(content), allow_pickle=False) as saved:
-            if any(member.compress_type for member in saved.zip.infolist()):  # it could become any size
-                return None
-            for name, array in arrays.items():
-                array[...] = saved[name]
-            good = (str(saved["origin"]), str(saved["sha256"])) == (origin, _checksum(arrays))
-        return run if good and _placed(run) else None
-    except Exception:  # a file can be wrong in more ways than can be listed
-        return None
-
-
-def _placed(run: FastRun) -> bool:
-    """Whether these are the numbers of a run that has begun; its indices are set to where it stands."""
-    memory, record, (H, S, A) = run.memory, run.record, run.setup.mdp.r.shape
-    tally, k = memory.tally, int(memory.tally[EPISODE])
-    tally[RECORDED] = n = np.searchsorted(record.episodes[:-1], k, side="right")
-    memory.last_pi[...] = memory.pi
-    seek(run.state, k)
-    at, pairs = np.append(record.episodes[:n], k), H * S * A
-    along: list[tuple[np.ndarray, Any, int]] = [(record.regret, memory.total[0], H)]
-    along += [(record.changes, tally[CHANGES], 1), (record.fallbacks, tally[FALLBACKS], pairs)]
-    return (
-        0 < k < run.setup.problem.K
-        and all(np.isfinite(array).all() for array in run.arrays().values())
-        and all(grows(np.append(values[:n], last), most * at) for values, last, most in along)
-        and bool(0 <= tally[PLANNED] <= tally[RELEASED] <= k and 0 <= run.sample.filled[0] <= len(run.sample.n))
-        and is_policy(memory.pi, H, S, A)
-        and bool((memory.N_visits >= 0).all() and (memory.N_visits.sum(axis=(1, 2)) == k).all())
-        and bool((memory.V_pi >= 0.0).all() and (memory.V_pi <= H).all())
-        and 0.0 <= run.seconds[0]
-    )
-
-
-def _checksum(arrays: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for name, array in arrays.items():
-        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-    return digest.hexdigest()

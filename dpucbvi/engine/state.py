@@ -94,26 +94,6 @@ class Record(NamedTuple):
         return Record(np.append(episodes, 0), np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64))
 
 
-# Numbers that the settings give again, and that a checkpoint does not hold.
-GIVEN = (".scale", "mechanism.x", "mechanism.w", "mechanism.v", "memory.ceiling")
-# The only integers that it holds. None is an index but for actions, which are checked; `seek` has the rest.
-WHOLE = ("memory.pi", "memory.tally", "record.changes", "record.fallbacks", "state.shown", "sample.filled")
-
-
-def is_saved(name: str, array: np.ndarray) -> bool:
-    """Whether a checkpoint holds this array of a run."""
-    return name in WHOLE or (array.dtype.kind in "fu" and not name.endswith(GIVEN))
-
-
-def seek(part: Any, users: int) -> None:
-    """Set every index of a release as it is after so many users."""
-    if hasattr(part, "seek"):
-        part.seek(users)
-    elif isinstance(part, tuple):
-        for item in part:
-            seek(item, users)
-
-
 def arrays_of(name: str, part: Any) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays of a tuple and of the tuples in it, by name."""
     if isinstance(part, np.ndarray):

@@ -90,10 +90,6 @@ class BinaryTree(NamedTuple):
     t: Ints  # t[0]: releases so far
     cumulative: np.ndarray  # [i, counter]
 
-    def seek(self, releases: int) -> None:
-        """Set the index as it is after so many releases: no file is trusted with it."""
-        self.t[0] = releases
-
 
 def start(size: int, L: int, dtype: type = np.float64) -> BinaryTree:
     """The tree before its first release."""

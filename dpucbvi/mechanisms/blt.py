@@ -198,10 +198,6 @@ class Buffers(NamedTuple):
     total: Floats
     T: int  # releases that the sensitivity was for
 
-    def seek(self, releases: int) -> None:
-        """Set the index as it is after so many releases: no file is trusted with it."""
-        self.t[0] = releases
-
 
 def start(size: int, blt: Blt, T: int) -> Buffers:
     """The buffers before the first of T releases."""

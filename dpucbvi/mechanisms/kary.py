@@ -75,18 +75,6 @@ def kary_levels(T: int, k: int) -> int:
     return L
 
 
-def digits(t: int, k: int, L: int) -> list[int]:
-    """d_0, ..., d_{L-1} with t = Σ d_i k^i and |d_i| ≤ (k-1)/2."""
-    half, found = (k - 1) // 2, []
-    for _ in range(L):
-        d = (t + half) % k - half
-        found.append(d)
-        t = (t - d) // k
-    if t != 0:
-        raise OverflowError(f"{L} digits in base {k} reach {(k**L - 1) // 2}, not more")
-    return found
-
-
 def most_terms(k: int, L: int) -> int:
     """hL: the largest number of noises in one release, that of t = (k^L - 1)/2."""
     return (k - 1) // 2 * L
@@ -105,10 +93,6 @@ class KaryTree(NamedTuple):
     S: np.ndarray  # [i, j, counter]
     new: np.ndarray  # scratch
     total: np.ndarray
-
-    def seek(self, releases: int) -> None:
-        """Set the digits as they are after so many releases: no file is trusted with them."""
-        self.digits[:] = digits(releases, 2 * self.S.shape[1] - 1, self.digits.size)
 
 
 def start(size: int, k: int, L: int, dtype: type = np.float64) -> KaryTree:

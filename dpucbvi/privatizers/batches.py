@@ -57,10 +57,6 @@ class FillingBatch(NamedTuple):
     policy_cells: bool
     drop_empty: bool
 
-    def seek(self, users: int) -> None:
-        """Set the index as it is after so many users: no file is trusted with it."""
-        self.closed[0] = np.searchsorted(self.ends, users, side="right")
-
 
 def take(state: FillingBatch, t: int, user: User, noisy: Noisy) -> bool:
     add_user(state.counting, state.batch, user)

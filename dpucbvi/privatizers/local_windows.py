@@ -35,12 +35,10 @@ from dpucbvi.privatizers.windows import (
     check_rule,
     check_steps,
     finer_level,
-    first_unsplit,
     hand_on,
     in_order,
     information,
     no_levels,
-    split_windows,
 )
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
@@ -64,10 +62,6 @@ class WindowQuestions(NamedTuple):
     want: float
     p: float
     q: float
-
-    def seek(self, users: int) -> None:
-        self.closed[0] = np.searchsorted(self.ends, users, side="right")
-        self.present[0] = first_unsplit(self.levels.tree, split_windows(self.levels))
 
 
 def take(state: WindowQuestions, t: int, user: User, noisy: Noisy) -> bool:

@@ -174,9 +174,6 @@ class RunningSums(NamedTuple):
     unit_sd: float
     every: int
 
-    def seek(self, users: int) -> None:
-        self.mechanism.seek(users // self.every)
-
 
 def running_sums(next_noise: Next) -> Take:
     """The release of running sums with the noise of a mechanism."""

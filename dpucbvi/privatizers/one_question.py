@@ -69,9 +69,6 @@ class Tallies(NamedTuple):
     factor_earned: float
     cell_sd: float
 
-    def seek(self, users: int) -> None:
-        self.released[0] = np.searchsorted(self.ends, users, side="right")
-
 
 class Questions(NamedTuple):
     """The tallies, and the coins that choose questions and answers."""

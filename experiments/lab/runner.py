@@ -79,7 +79,7 @@ def run_experiment(experiment: Experiment) -> Tally:
     todo = {id: task for id, task in tasks.items() if id not in made_by}
     computed = _compute(experiment, todo)
     for id in tasks:
-        store.tidy(id)
+        is_claimed(store.claim(id))  # removes the claim of a killed process
     figure = asdict(experiment.figure)
     store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
     return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
@@ -244,17 +244,16 @@ def run_one(task: Task, results: Path, origin: dict[str, Any]) -> Outcome:
         store.check_replaceable(task.id, task.settings)
         setup = assemble(task.settings)
         start = time.thread_time()
-        trace = _run(setup, task.settings, task.seed, store.checkpoint(task.id))
+        trace = _run(setup, task.settings, task.seed)
         tree = identity(task.settings, setup.mdp, task.seed)
-        seconds = trace.earlier_seconds + time.thread_time() - start
-        store.save(tree, trace, seconds, origin)
+        store.save(tree, trace, time.thread_time() - start, origin)
     return task.id, COMPUTED
 
 
-def _run(setup: Setup, settings: RunSettings, seed: int, checkpoint: Path | None = None) -> Trace:
+def _run(setup: Setup, settings: RunSettings, seed: int) -> Trace:
     if settings.audits:
         return audit_run(setup, seed, settings.attack)
-    return run_setup(setup, seed, settings.engine.name, checkpoint=checkpoint)
+    return run_setup(setup, seed, settings.engine.name)
 
 
 def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:

@@ -2,7 +2,6 @@
 
     runs/<id>.npz         settings, provenance, certificate and arrays of a run; <id> is its settings' hash
     <name>.npz            arms and the ids of their runs: all that figures and tables start from
-    checkpoints/<id>.npz  the state of a run that is not finished
     claims/<id>           locked by the process that computes the run
 
 All are files that `dp.load` reads (dpucbvi/archive.py). A run is there completely or not at all (files.py).
@@ -31,7 +30,7 @@ import numpy as np
 import dpucbvi
 from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
-from dpucbvi.files import PRIVATE, clear_leftovers
+from dpucbvi.files import PRIVATE
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.privacy.certificate import SIMULATION, Certificate
 from dpucbvi.protocol import Floats, Ints
@@ -194,9 +193,6 @@ class Store:
     def run_file(self, id: str) -> Path:
         return self.folder / "runs" / f"{id}.npz"
 
-    def checkpoint(self, id: str) -> Path:
-        return self.folder / "checkpoints" / f"{id}.npz"
-
     def claim(self, id: str) -> Path:
         return self.folder / "claims" / id
 
@@ -205,23 +201,16 @@ class Store:
         return self.folder / f"{name}.npz"
 
     def save(self, tree: dict[str, Any], trace: Trace, seconds: float, origin: dict[str, Any]) -> None:
-        """Write a finished run of this identity and drop its checkpoint."""
+        """Write a finished run of this identity."""
         id = run_id(tree)
         self.run_file(id).parent.mkdir(parents=True, exist_ok=True)
         named(trace, tree, {**origin, "seconds": seconds}).save(self.run_file(id))
-        self.checkpoint(id).unlink(missing_ok=True)
 
     def check_replaceable(self, id: str, settings: RunSettings) -> None:
         """Raise InputError if something lies in the place of a run with exact noise: nobody could repeat it."""
         file = self.run_file(id)
         if settings.privatizer.get("noise") == "exact" and os.path.lexists(file):
             raise InputError(f"{file}: it cannot be read, and is not replaced: nobody can repeat exact noise")
-
-    def tidy(self, id: str) -> None:
-        """Drop what killed processes left of this run, which is stored by now: checkpoints and a claim."""
-        self.checkpoint(id).unlink(missing_ok=True)
-        clear_leftovers(self.checkpoint(id))
-        is_claimed(self.claim(id))  # removes one that nobody has
 
     def load(self, id: str) -> StoredRun:
         """Read a run: Missing if there is none, Unreadable if it is not, to the last bit, what was written."""

@@ -43,9 +43,9 @@ def content(results: Path) -> dict[str, bytes]:
 
 
 def leftovers(results: Path) -> list[str]:
-    """Temporary names, claims and checkpoints."""
+    """Temporary names and claims."""
     hidden = [str(path) for path in results.rglob(".*")]
-    return hidden + [str(path) for name in ("claims", "checkpoints") for path in (results / name).glob("*")]
+    return hidden + [str(path) for path in (results / "claims").glob("*")]
 
 
 def shared_memory(sessions: set[int]) -> list[str]:

@@ -22,8 +22,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
 EACH = [(who, how) for who in ("parent", "worker") for how in SIGNALS]
 KILLS = len(EACH) + 2  # a series
 CODES = {0, 1, *(-s for s in SIGNALS), *(128 + s for s in SIGNALS)}
-SETTINGS = ("K=120000", "runs=2", "runtime.workers=2", "bonus.scale=0.001", "engine.lp_checks=2")
-OFTEN = os.pathsep.join([str(Path(__file__).with_name("often")), str(ROOT)])  # checkpoints within so short runs
+RUNS = 8
+SETTINGS = ("K=40000", f"runs={RUNS}", "runtime.workers=2", "bonus.scale=0.001", "engine.lp_checks=2")
 
 
 class Alone(NamedTuple):
@@ -46,18 +46,18 @@ def alone(tmp_path_factory) -> Alone:
         end = time.monotonic() - began
         assert job.returncode == 0
     found = content(results)
-    assert len(found) == 2  # runs
+    assert len(found) == RUNS
     stages = {"start": at["runs"], "workers": at["runs"] - at["workers"], "runs": end - at["runs"]}
     return Alone(found, stages)
 
 
 def reach(stage: str, job, results: Path) -> bool:
-    """Wait until the job starts, has workers, computes or has a checkpoint; False if it ends before."""
+    """Wait until the job starts, has workers, computes or has stored a run; False if it ends before."""
     there = {
         "start": lambda: True,
         "workers": lambda: workers_of(job.pid),
         "runs": lambda: workers_of(job.pid) and list(results.glob("claims/*")),
-        "checkpoint": lambda: list(results.glob("checkpoints/*.npz")),
+        "stored": lambda: list(results.glob("runs/*.npz")),
     }[stage]
     while job.poll() is None:
         if there():
@@ -79,8 +79,8 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
     sessions, resumed, number, done = set(), 0, 0, False
     while plan or not done:
         results = tmp_path / f"killed-{number}"
-        resumed += bool(list(results.glob("checkpoints/*")))
-        job = start(results, *SETTINGS, TMPDIR=str(temporary), PYTHONPATH=OFTEN)
+        resumed += bool(list(results.glob("runs/*.npz")))
+        job = start(results, *SETTINGS, TMPDIR=str(temporary))
         sessions.add(job.pid)
         while plan and strike(job, results, *plan[-1], alone.seconds, rng):
             who, how = plan.pop()
@@ -96,7 +96,7 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
             assert content(results) == alone.content
             assert leftovers(results) == []
             number += 1
-    assert resumed, "no kill left a checkpoint to go on from"
+    assert resumed, "no kill left a run to go on from"
     assert [path.name for path in temporary.iterdir()] == []
     assert shared_memory(sessions) == []
 
@@ -104,15 +104,15 @@ def test_random_kills_change_no_result(series, alone, tmp_path, faults):
 def strike(job, results: Path, who: str, how: int, seconds: dict[str, float], rng: random.Random) -> bool:
     """Whether the kill hit: at a random moment of a random stage, unless the job has ended by then.
 
-    SIGKILL to the job itself comes at once after a checkpoint, so that every series goes on from one: a while
-    later its run may be finished, and the checkpoint gone.
+    SIGKILL to the job itself comes at once after the first run is stored, so that every series has one to go on
+    from.
     """
     stage = rng.choice(["start", "workers", "runs"] if who == "parent" else ["workers", "runs"])
     if (who, how) == ("parent", signal.SIGKILL):
-        stage = "checkpoint"
+        stage = "stored"
     if not reach(stage, job, results):
         return False
-    if stage != "checkpoint":
+    if stage != "stored":
         time.sleep(rng.uniform(0, seconds[stage]))
     victims = [job.pid] if who == "parent" else workers_of(job.pid)
     return job.poll() is None and bool(victims) and kill(rng.choice(victims), how)

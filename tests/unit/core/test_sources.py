@@ -1,4 +1,4 @@
-"""The hash that checkpoints, provenance and the compiled cache trust: statements change it, words do not."""
+"""The hash that provenance and the compiled cache trust: statements change it, words do not."""
 
 import shutil
 from pathlib import Path

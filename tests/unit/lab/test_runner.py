@@ -15,7 +15,6 @@ import pytest
 
 from dpucbvi.archive import encode, read_run
 from dpucbvi.errors import InputError
-from dpucbvi.files import HERE
 from experiments.lab import runner
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped
@@ -159,16 +158,10 @@ def test_arms_meet_the_same_environment(tmp_path):
 def test_what_a_process_left_that_was_killed_after_its_last_run_goes(tmp_path):
     """Nothing is left to compute, so nothing is written anew in its place."""
     runner.run_experiment(experiment(tmp_path))
-    store, ended = Store(tmp_path), subprocess.Popen(["true"])
-    ended.wait()
-    checkpoint = store.checkpoint(runner.run_ids(experiment(tmp_path))[0])
-    left = [checkpoint, checkpoint.with_name(f".{checkpoint.name}~{HERE}~{ended.pid}~1")]
-    left.append(store.claim(checkpoint.stem))
-    for path in left:
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
+    left = Store(tmp_path).claim(runner.run_ids(experiment(tmp_path))[0])
+    left.touch()
     assert runner.run_experiment(experiment(tmp_path)) == (0, 4, 0)
-    assert [path for path in left if path.exists()] == []
+    assert not left.exists()
 
 
 # --- several processes, and processes that end ----------------------------------------------------------------
@@ -246,19 +239,14 @@ def test_a_run_whose_worker_is_killed_twice_ends_the_experiment(tmp_path, monkey
         runner.run_experiment(experiment(tmp_path))
 
 
-def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch):
-    """Nothing half-written is left either."""
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     full = OSError(errno.ENOSPC, "No space left on device")
 
     def no_space(*_, **__):
         raise full
 
-    monkeypatch.setattr(np, "savez", no_space)
-    monkeypatch.setattr("dpucbvi.engine.fast.CHECKPOINT_SECONDS", 0.0)
-    fast = replace(BASE, engine=EngineSettings("fast", 0))
-    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=fast)) == (1, 0, 0)
-    assert list((tmp_path / "checkpoints").iterdir()) == []
+    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=BASE)) == (1, 0, 0)
     monkeypatch.setattr("dpucbvi.archive.write_private", no_space)
     with pytest.raises(OSError, match="No space"):
-        runner.run_experiment(experiment(tmp_path, seeds=[1], a=fast))
+        runner.run_experiment(experiment(tmp_path, seeds=[1], a=BASE))
     assert len(list((tmp_path / "runs").iterdir())) == 1

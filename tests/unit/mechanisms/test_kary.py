@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from theory import digits
 
-from dpucbvi.mechanisms.kary import digits, kary_levels, most_terms
+from dpucbvi.mechanisms.kary import kary_levels, most_terms
 
 TREES = [(3, 1), (3, 13), (3, 40), (3, 41), (3, 364), (5, 12), (5, 13), (5, 62), (5, 200), (19, 9), (19, 400)]
 bases = st.integers(1, 30).map(lambda h: 2 * h + 1)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from theory import digits
 from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, statistics
 from dpucbvi.mdp import Trajectory
 from dpucbvi.mechanisms.blt import parameters
-from dpucbvi.mechanisms.kary import digits
 from dpucbvi.privacy.laplace import seed_stream
 
 H, S, A, K = 20, 4, 24, 64

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from exact_laws import chi_square_p_value, gaussian_pmf, in_units, laplace_pmf
 from scipy.stats import chi2
+from theory import digits
 from users import user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, add_user, counters, counting, statistics
-from dpucbvi.engine import fast
 from dpucbvi.engine.exact import compiled_draws as COMPILED
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
-from dpucbvi.mechanisms.kary import digits
 from dpucbvi.privacy.accounting import epsilon_of_zcdp, zcdp_of_epsilon
 from dpucbvi.privacy.exact import discrete_gaussian, discrete_laplace
 from dpucbvi.privacy.laplace import seed_stream
@@ -27,7 +26,6 @@ from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.privatizers.release_mode import to_grid
-from dpucbvi.simulate import run_setup, set_up
 
 ALARM = 1e-6
 PROBLEM = dp.Problem(H=3, S=2, A=2, K=9, beta=0.05)
@@ -495,15 +493,6 @@ def test_every_privatizer_with_exact_noise_is_among_these():
     kinds = [PRIVATIZERS[name] for name in PRIVATIZERS]
     both = {kind for kind in kinds if "exact" in getattr(kind, "modes", ())}
     assert {type(make()) for make in {**ALL, **PER_STEP}.values()} == both
-
-
-def test_a_run_with_exact_noise_leaves_no_checkpoint(tmp_path, monkeypatch):
-    """Control: the same run with simulated noise does."""
-    monkeypatch.setattr(fast, "CHECKPOINT_SECONDS", -1.0)
-    for noise, there in (("exact", False), ("simulation", True)):
-        setup = set_up(EASY, LEARNER, dp.Central(5.0, noise=noise), 30)
-        run_setup(setup, 0, "fast", checkpoint=tmp_path / noise)
-        assert (tmp_path / noise).exists() == there
 
 
 def test_wrong_choices_are_refused():
