@@ -68,8 +68,8 @@ def page_data(paper: Path) -> list[dict[str, Any]]:
 
 def has_curves(experiment: StoredExperiment) -> bool:
     """Neither an audit, nor a grid that is only for its ends, nor too many."""
-    audit = experiment.arms[0].config["engine"]["name"] == "audit"
-    return not audit and len(experiment.arms) <= MOST_ARMS and study(experiment.study).points >= POINTS
+    few = len(experiment.arms) <= MOST_ARMS
+    return few and not experiment.arms[0].audits and study(experiment.study).points >= POINTS
 
 
 def arms_data(experiment: StoredExperiment) -> list[dict[str, Any]]:

@@ -42,7 +42,6 @@ CONFIDENCE = ("confidence_scale", "printed_constant")
 ELSEWHERE: dict[str, tuple[str, ...]] = {"env": (), "agent": BONUS, "privatizer": CONFIDENCE}
 TASKS = ("run", "audit", "certify", "plan")
 ENGINES = ("reference", "fast")
-AUDIT = "audit"  # how stored settings name the engine of an audit
 COMPUTERS = ("processes", "dask")
 AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
@@ -409,30 +408,14 @@ def canonical(settings: RunSettings) -> RunSettings:
 
 
 def to_dict(settings: RunSettings) -> dict[str, Any]:
-    """Settings in canonical form as plain data, unread ones left out: what names a run, and is stored.
-
-    There an audit is an engine, as it was when the first ones were stored: names stay what they are.
-    """
-    tree = _without_none(asdict(settings))
-    attack = tree.pop("attack")
-    if settings.audits:
-        tree["engine"] = {"name": AUDIT, "attack": attack.pop("name"), **attack}
-    return tree
+    """Settings in canonical form as plain data, unread ones left out: what names a run, and is stored."""
+    return _without_none(asdict(settings))
 
 
 def imports(tree: dict[str, Any], known: tuple[str, ...] = ()) -> bool:
     """Whether these stored settings name something that would have to be imported, and is not known."""
     names = [tree[group]["name"] for group in PARTS if group in tree]
     return any(":" in name and name not in known for name in [*names, tree.get("env", {}).get("id", "")])
-
-
-def from_stored(tree: dict[str, Any]) -> RunSettings:
-    """The settings that `to_dict` gave."""
-    engine = tree["engine"]
-    if engine["name"] == AUDIT:
-        attack = {key: value for key, value in engine.items() if key not in ("name", "attack")}
-        tree = {**tree, "engine": {}, "attack": {"name": engine["attack"], **attack}}
-    return run_settings(tree)
 
 
 def _complete(group: str, given: Group) -> Group:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dpucbvi.archive import as_cell
-from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
-from experiments.lab.settings import flat, to_dict
-from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
+from experiments.lab.settings import flat
+from experiments.lab.store import StoredExperiment, run_id
 from experiments.studies.shared.tables import TEXTS, WRITTEN
 
 ABOUT = {
@@ -30,39 +29,25 @@ MEASURED = {
     "E": "the confidence width of Assumption 3.1, after its factor",
     "seconds": "of processor time, where the run was made",
 }
+NO_SETTINGS = ("seed", "env.sha256")  # of what names a run
 
 
 def rows(experiments: Iterable[StoredExperiment]) -> Iterator[dict[str, Any]]:
     """A row for every run of every arm; audits, which have no regret, are in audit.csv."""
     for experiment in experiments:
-        for arm in experiment.arms:
-            if experiment.study != "audit":
-                settings = _settings(arm.config)
-                for run in arm.runs:
-                    about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
-                    yield {
-                        **dict(zip(ABOUT, about, strict=True)),
-                        **settings,
-                        **dict(zip(MEASURED, _measured(run), strict=True)),
-                    }
-
-
-def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """With those that are younger than the run, but for a part of one's own, which is not imported."""
-    try:
-        whole = to_dict(settings_of(config))
-    except InputError:
-        whole = {key: value for key, value in config.items() if key != "seed"}
-    return flat(whole)
-
-
-def _measured(run: StoredRun) -> tuple[Any, ...]:
-    trace, certified = run.trace, run.certificate
-    return (
-        trace.regret[-1],
-        *(certified.model, certified.add_remove, certified.replace_one, certified.delta),
-        *(trace.noise_scale, trace.E, round(run.provenance["seconds"], 3)),
-    )
+        for arm in experiment.arms if experiment.study != "audit" else []:
+            for run in arm.runs:
+                trace, certified = run.trace, run.certificate
+                about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
+                measured = (
+                    *(trace.regret[-1], certified.model, certified.add_remove, certified.replace_one),
+                    *(certified.delta, trace.noise_scale, trace.E, round(run.provenance["seconds"], 3)),
+                )
+                yield {
+                    **dict(zip(ABOUT, about, strict=True)),
+                    **{key: value for key, value in flat(run.config).items() if key not in NO_SETTINGS},
+                    **dict(zip(MEASURED, measured, strict=True)),
+                }
 
 
 def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Path]:

@@ -83,7 +83,7 @@ def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:
 
 def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        if arm.config["engine"]["name"] != "audit":
+        if not arm.audits:
             yield f"{experiment.name}.{arm.key}", with_bounds(*arm.interval)
 
 
