@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from experiments.lab.store import StoredExperiment
-from experiments.studies.shared.arms import changes_of, noise_of, runs_text
+from experiments.studies.shared.arms import changes_of, check_same_grid, noise_of, runs_text
 from experiments.studies.shared.tables import TEXTS, Rows, aligned, finals, markdown, write_csv, write_page
 
 if TYPE_CHECKING:  # matplotlib is slow to import
@@ -119,7 +119,8 @@ def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> 
     """
     from PIL import Image
 
-    from experiments.studies.shared.style import house_style, write_plain_ticks
+    from dpucbvi.drawing.style import house_style
+    from experiments.studies.shared.style import write_plain_ticks
 
     png, pdf, pixels = folder / f"{name}.png", folder / f"{name}.pdf", io.BytesIO()
     with house_style():
@@ -136,10 +137,11 @@ def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> 
 
 def drawn(experiment: StoredExperiment) -> "Figure":
     """The figure; one of an experiment that was changed says so at its top."""
-    from experiments.studies.shared.style import QUIET, SMALL
+    from dpucbvi.drawing.style import QUIET, SMALL
 
     draw_figure = study(experiment.study).draw
     assert draw_figure is not None
+    check_same_grid(experiment)
     figure = draw_figure(experiment)
     if experiment.changed:
         figure.suptitle(changes_of(experiment), fontsize=SMALL, color=QUIET, wrap=True)

@@ -1,16 +1,16 @@
 """What does each line of Algorithm 1 buy? Every variant against the whole, run by run."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
+from dpucbvi.drawing.style import BLUE, DOTTED, QUIET
 from dpucbvi.stats import bootstrap, holm, mean_interval, permutation_p
-from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
+from experiments.studies.shared.arms import panels_of
+from experiments.studies.shared.style import PRIVACY, SECOND, entry, legend_below, new_panels
 from experiments.studies.shared.tables import as_regret, markdown, with_bounds
 
 LEVEL = 0.05
@@ -32,7 +32,8 @@ class Variant(NamedTuple):
 
 def variants(experiment: StoredExperiment) -> list[Variant]:
     """Every arm against the first of its panel."""
-    pairs = [(arm, _whole(experiment, arm)) for arm in experiment.arms]
+    wholes = {panel: arms[0] for panel, arms in panels_of(experiment).items()}
+    pairs = [(arm, wholes[arm.panel or ""]) for arm in experiment.arms]
     p = [permutation_p(arm.finals, whole.finals) for arm, whole in pairs if arm is not whole]
     adjusted = iter(holm(np.array(p)))
     return [
@@ -45,10 +46,6 @@ def variants(experiment: StoredExperiment) -> list[Variant]:
         )
         for arm, whole in pairs
     ]
-
-
-def _whole(experiment: StoredExperiment, arm: StoredArm) -> StoredArm:
-    return next(other for other in experiment.arms if other.panel == arm.panel)
 
 
 def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
@@ -71,13 +68,10 @@ def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
 
 def draw(experiment: StoredExperiment) -> Figure:
     """The ratio of every variant, a mark for each panel."""
-    check_same_grid(experiment)
     found, hues = variants(experiment), panel_hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
-    handles = [
-        Line2D([], [], color=hue, marker=MARKS[hue], linestyle="", markersize=4.5, label=panel)
-        for panel, hue in hues.items()
-    ]
+    look: Any = {"linestyle": "", "markersize": 4.5}
+    handles = [entry(panel, color=hue, marker=MARKS[hue], **look) for panel, hue in hues.items()]
     figure, (axes,) = new_panels([0.8 + 0.32 * len(labels)])
     legend_below(figure, handles, len(handles))
     for i, (panel, hue) in enumerate(hues.items()):

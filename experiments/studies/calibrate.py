@@ -35,10 +35,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
+from dpucbvi.drawing.style import BLACK, MARKER, SMALL, marker, thousands
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
-from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
+from experiments.studies.shared.style import ALGORITHMS, new_panels
 from experiments.studies.shared.tables import as_regret
 
 KEYS = ("bonus.scale", "confidence.scale")

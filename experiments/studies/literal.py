@@ -21,14 +21,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
+from dpucbvi.drawing.style import DOTTED, MARKER, QUIET, SMALL
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats, Setup
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.settings import run_settings
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, new_panels
+from experiments.studies.shared.style import PRIVACY, new_panels
 
 EXACT = "exact"  # the panel of the arms that must agree
 DRAWN = None  # the panel of the arms at the size of Figure 1
@@ -41,7 +41,6 @@ SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
 def draw(experiment: StoredExperiment) -> Figure:
     """What has been learned at the end of the runs, step by step; then the episodes needed."""
-    check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
     arms = [arm for arm in experiment.arms if arm.panel is DRAWN]

@@ -8,7 +8,7 @@ from dpucbvi.plot import caption as caption_of, with_learnt
 from experiments.lab.assemble import stored_environment
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, environment_name, names
+from experiments.studies.shared.arms import environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
 PRINTED = "reported in the paper's Figure 1"
@@ -16,7 +16,6 @@ PRINTED = "reported in the paper's Figure 1"
 
 def draw(experiment: StoredExperiment) -> Figure:
     """One curve per arm, named at its end with the ε it certifies and with what else tells it from others."""
-    check_same_grid(experiment)
     arms, curves = experiment.arms, []
     for arm, (name, detail), look in zip(arms, names(arms), looks(len(arms)), strict=True):
         traces = [run.trace for run in arm.runs]

@@ -12,12 +12,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpucbvi.drawing.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION
 from dpucbvi.protocol import Floats
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import CAPTIONS, sections
-from experiments.studies.shared.arms import check_same_grid, uniform_regret
+from experiments.studies.shared.arms import uniform_regret
 from experiments.studies.shared.printed import printed_bands, printed_curves
-from experiments.studies.shared.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION, new_panels
+from experiments.studies.shared.style import new_panels
 from experiments.studies.shared.tables import as_regret
 
 HEAD = """\
@@ -92,7 +93,6 @@ def pooled_of(mechanisms: StoredExperiment, arm: StoredArm) -> list[StoredArm]:
 
 def draw_summary(river: StoredExperiment, mechanisms: StoredExperiment) -> Figure:
     """A row for every curve of Figure 1, with three marks in three colours."""
-    check_same_grid(river)
     figure, (axes,) = new_panels([2.9])
     axes.set(xscale="log", xlim=(15, 900_000), xlabel=f"regret after {river.arms[0].K:,} episodes")
     for row, curve in enumerate(ROWS):

@@ -9,19 +9,17 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.drawing.style import DASHED, QUIET, SMALL
 from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
-from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study, regret
 from experiments.studies.explain.findings import (
     Finding,
     at_printed,
     best,
-    best_local,
     distance_of,
     epsilon_text,
     findings,
@@ -29,13 +27,14 @@ from experiments.studies.explain.findings import (
     inside,
     local_arms,
     local_distance,
+    nearest_arms,
     panels,
     spread,
     summary,
 )
-from experiments.studies.shared.arms import check_same_grid, laplace_of
+from experiments.studies.shared.arms import laplace_of
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
-from experiments.studies.shared.style import DASHED, HUES, QUIET, SMALL, legend_below, new_panels, set_ticks
+from experiments.studies.shared.style import HUES, entry, legend_below, new_panels, set_ticks
 from experiments.studies.shared.tables import finals, markdown
 
 FIRST = 1000  # episode
@@ -48,7 +47,6 @@ def draw(experiment: StoredExperiment) -> Figure:
 
     The regret of all arms, if they have another size than the printed figure: no distance means anything.
     """
-    check_same_grid(experiment)
     if not at_printed_size(experiment):
         return regret.draw(experiment)
     rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
@@ -63,17 +61,11 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
     noise, _ = in_words(found.hypothesis)
     axes.set(title=f"(a) nearest: {noise}", xlabel="episode", ylabel="cumulative regret")
     factors = f"JDP: bonus × {bonus:g}, $E$ × {confidence:g}"
+    look: Any = {"transform": axes.transAxes, "ha": "right", "fontsize": SMALL, "color": QUIET}
     clear = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # of the grid
-    axes.text(
-        0.985, 0.04, factors, transform=axes.transAxes, ha="right", fontsize=SMALL, color=QUIET, bbox=clear
-    )
-    local, free = best_local(experiment), panels(experiment, "non_private")
+    axes.text(0.985, 0.04, factors, bbox=clear, **look)
     labels = []
-    for arm in [
-        *([best(free).first] if free else []),
-        *found.arms.values(),
-        *([] if local is None else [local]),
-    ]:
+    for arm in nearest_arms(experiment, found).values():
         hue, episodes = HUES[str(arm.printed)], arm.episodes
         shown = episodes >= min(FIRST, episodes[-1] / 50)
         axes.plot(episodes[shown], arm.regret.mean(axis=0)[shown], color=hue, linewidth=1.6)
@@ -90,18 +82,12 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> No
 
 def _names(arm: StoredArm) -> tuple[str, str]:
     """What the arm certifies; below, the printed ε."""
-    certificate = arm.certificate
-    if certificate.model == "none":
+    model, epsilon = arm.certificate[:2]
+    if model == "none":
         return "UCBVI", "not private"
-    return (
-        f"{certificate.model} ε = {_short(certificate.add_remove)}",
-        f"reported as ε = {str(arm.printed)[-1]}",
-    )
-
-
-def _short(epsilon: float) -> str:
     millions = f"{rounded_up(epsilon / 1e6, 2):g} million"
-    return three_digits(rounded_up(epsilon, 3)) if epsilon < 1e5 else millions
+    shown = epsilon_text(epsilon) if epsilon < 1e5 else millions
+    return f"{model} ε = {shown}", f"reported as ε = {str(arm.printed)[-1]}"
 
 
 def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
@@ -110,11 +96,8 @@ def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
     axes.set_xlabel("r.m.s. of log(ours/reported)")
     for y, one in enumerate(rows):
         for curve, arm in one.arms.items():
-            style: Any = "full" if inside(arm) else "none"
-            hue = HUES[curve]
-            axes.plot(
-                distance_of({curve: arm}), y + LANES[curve], "o", color=hue, fillstyle=style, markersize=4
-            )
+            look: Any = {"color": HUES[curve], "fillstyle": "full" if inside(arm) else "none", "markersize": 4}
+            axes.plot(distance_of({curve: arm}), y + LANES[curve], "o", **look)
     axes.set_yticks(range(len(rows)), [_name(one) for one in rows], fontsize=SMALL)
     axes.invert_yaxis()
     axes.set_xscale("log")
@@ -122,10 +105,8 @@ def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
     words = {"non_private": "not private", "jdp_eps2": "JDP ε = 2", "jdp_eps1": "JDP ε = 1"}
-    dots = [Line2D([], [], marker="o", linestyle="", color=HUES[c], label=word) for c, word in words.items()]
-    outside = Line2D(
-        [], [], marker="o", linestyle="", color=QUIET, fillstyle="none", label="ends outside its band"
-    )
+    dots = [entry(word, marker="o", linestyle="", color=HUES[curve]) for curve, word in words.items()]
+    outside = entry("ends outside its band", marker="o", linestyle="", color=QUIET, fillstyle="none")
     legend_below(figure, [*dots, outside], 2)
 
 
@@ -189,9 +170,7 @@ def _free_row(found: Finding) -> tuple[str, ...]:
 
 
 def _ratios(experiment: StoredExperiment, found: Finding) -> str:
-    local, free = best_local(experiment), panels(experiment, "non_private")
-    arms = {**(best(free).arms if free else {}), **found.arms, **({"ldp_eps2": local} if local else {})}
-    episodes = next(iter(printed_curves().values())).episodes
+    arms, episodes = nearest_arms(experiment, found), next(iter(printed_curves().values())).episodes
     rows = [
         (curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret))
         for curve, arm in arms.items()

@@ -2,9 +2,10 @@
 and the check that a mean over runs means something."""
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 
 from dpucbvi.planning import uniform_loss
 from dpucbvi.plot import as_written, certified
@@ -13,6 +14,8 @@ from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
 from experiments.lab.settings import flat
 from experiments.lab.store import StoredArm, StoredExperiment
+
+Key = TypeVar("Key")
 
 # As in the papers; an arm without a label is called by the name of its agent.
 AGENTS = {
@@ -99,12 +102,17 @@ def check_same_grid(experiment: StoredExperiment) -> None:
         assert len({run.config["seed"] for run in arm.runs}) == len(arm.runs), f"{arm.key}: a seed twice"
 
 
+def grouped(arms: Iterable[StoredArm], key: Callable[[StoredArm], Key]) -> dict[Key, list[StoredArm]]:
+    """The arms of every key, in their order."""
+    found: dict[Key, list[StoredArm]] = {}
+    for arm in arms:
+        found.setdefault(key(arm), []).append(arm)
+    return found
+
+
 def panels_of(experiment: StoredExperiment) -> dict[str, list[StoredArm]]:
     """The arms by their panel, in the order of the config."""
-    found: dict[str, list[StoredArm]] = {}
-    for arm in experiment.arms:
-        found.setdefault(arm.panel or "", []).append(arm)
-    return found
+    return grouped(experiment.arms, lambda arm: arm.panel or "")
 
 
 def uniform_regret(arm: StoredArm) -> float:

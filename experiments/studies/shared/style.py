@@ -20,30 +20,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
-from dpucbvi.drawing.style import (
-    BLACK as BLACK,
-    BLUE as BLUE,
-    DASHED as DASHED,
-    DOTTED as DOTTED,
-    GREEN as GREEN,
-    LEADER as LEADER,
-    LINES as LINES,
-    MARKER as MARKER,
-    PALETTE as PALETTE,
-    QUIET as QUIET,
-    RC as RC,
-    SMALL as SMALL,
-    VERMILLION as VERMILLION,
-    Line as Line,
-    colour as colour,
-    house_style as house_style,
-    line as line,
-    marker as marker,
-    new_figure as new_figure,
-    thousands as thousands,
-)
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, VERMILLION, Line, thousands
 from dpucbvi.protocol import Floats
 
 # The privacy that a certificate names, and that of the printed curves.
@@ -104,6 +84,11 @@ def band(axes: Axes, x: Any, mean: Floats, low: Floats, high: Floats, **look: An
     axes.plot(x, mean, zorder=4, **{"linewidth": 1.4, **look})
     if not np.isnan(low).any():
         axes.fill_between(x, np.maximum(low, 1e-3 * mean), high, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def entry(label: str, **look: Any) -> Line2D:
+    """What a legend has for everything that looks so."""
+    return Line2D([], [], label=label, **look)
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:

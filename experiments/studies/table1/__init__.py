@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.calibrate import Calibration
+from dpucbvi.drawing.style import DASHED, MARKER, QUIET, SMALL
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
-from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
+from experiments.studies.shared.style import PRIVACY, legend_below, new_panels
 from experiments.studies.shared.tables import in_thousands, markdown
 from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
 from experiments.studies.table1.measurements import (
