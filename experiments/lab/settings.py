@@ -357,13 +357,9 @@ def part(group: str, name: str) -> Callable[..., Any]:
     return thing
 
 
+@cache  # the settings of every run ask for those of every class
 def arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     """The parameters of a function or dataclass that are plain values."""
-    return _arguments(function)
-
-
-@cache  # the settings of every run ask for those of every class
-def _arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     hints = get_type_hints(function)
     if isinstance(function, type) and not is_dataclass(function):
         hints |= get_type_hints(function.__init__)  # type: ignore[misc]
@@ -394,7 +390,9 @@ def canonical(settings: RunSettings) -> RunSettings:
     _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
     _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
     _one_of("engine.name", settings.engine.name, ENGINES)
-    privatizer = _canonical_privatizer(settings.privatizer)
+    privatizer, attack = _canonical_privatizer(settings.privatizer), settings.attack
+    if settings.audits and attack.trials is None:
+        raise InputError("attack.trials: a value is needed")
     return replace(
         settings,
         env=_complete("env", settings.env),
@@ -403,7 +401,7 @@ def canonical(settings: RunSettings) -> RunSettings:
         postprocess=_canonical_postprocess(settings.postprocess),
         confidence=_canonical_confidence(settings.confidence, privatizer["name"]),
         engine=_canonical_engine(settings.engine, settings.audits),
-        attack=_canonical_attack(settings.attack),
+        attack=attack if settings.audits else AttackSettings(trials=None),
     )
 
 
@@ -475,14 +473,6 @@ def _canonical_engine(c: EngineSettings, audits: bool) -> EngineSettings:
         return EngineSettings(c.name, None)
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
-    return c
-
-
-def _canonical_attack(c: AttackSettings) -> AttackSettings:
-    if c.name is None:
-        return AttackSettings(trials=None)
-    if c.trials is None:
-        raise InputError("attack.trials: a value is needed")
     return c
 
 

@@ -43,6 +43,7 @@ from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.process import few
 from experiments.lab.settings import FILE_NAME, RunSettings, imports, run_settings, to_dict
 
+Tree = dict[str, Any]  # plain data
 ROOT = PACKAGE.parent
 PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")  # whose versions a run is stored with
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
@@ -219,12 +220,7 @@ class Store:
         return True
 
     def save_experiment(
-        self,
-        name: str,
-        study: str,
-        figure: dict[str, Any],
-        arms: dict[str, dict[str, Any]],
-        changed: Sequence[str] = (),
+        self, name: str, study: str, figure: Tree, arms: Tree, changed: Sequence[str] = ()
     ) -> None:
         """Write which study it is, and for every arm its label, printed curve and run ids."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -312,15 +308,13 @@ def stored_experiment(found: Results) -> StoredExperiment:
 
 def results(experiment: StoredExperiment) -> Results:
     """A stored experiment as `dp.load` gives it."""
-    about, arms = experiment._asdict(), {}
-    about["arms"] = {}
+    said, runs = Tree(), dict[str, Runs]()
     for arm in experiment.arms:
-        about["arms"][arm.key] = {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]}
-        del about["arms"][arm.key]["key"]
-        arms[arm.key] = Runs(
-            tuple(run.config["seed"] for run in arm.runs), tuple(run.trace for run in arm.runs)
-        )
-    return Results(about, arms)
+        said[arm.key] = {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]}
+        del said[arm.key]["key"]
+        seeds = tuple(run.config["seed"] for run in arm.runs)
+        runs[arm.key] = Runs(seeds, tuple(run.trace for run in arm.runs))
+    return Results({**experiment._asdict(), "arms": said}, runs)
 
 
 def write_csv(experiment: StoredExperiment, folder: Path) -> Path:
