@@ -95,17 +95,13 @@ def table(experiment: StoredExperiment) -> Rows:
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, object]:
     judged = columns(experiment)
-    return {
-        "pairs": markdown([PAIRS, *_pairs(experiment)]),
-        "verdicts": _verdicts(judged),
-        "contrasts": sum(map(len, contrasts(judged, FITTED).values())),
-    }
-
-
-def _verdicts(judged: dict[str, Curves]) -> str:
     found = judge(judged, FITTED)
     rows = [(sentence, *(verdicts[sentence] for verdicts in found.values())) for sentence in SENTENCES]
-    return markdown([("the paper's sentence", *found), *rows])
+    return {
+        "pairs": markdown([PAIRS, *_pairs(experiment)]),
+        "verdicts": markdown([("the paper's sentence", *found), *rows]),
+        "contrasts": sum(map(len, contrasts(judged, FITTED).values())),
+    }
 
 
 def _pairs(experiment: StoredExperiment) -> list[list[str]]:
@@ -120,36 +116,25 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
     found = [paired(arm.finals, reference.finals) for arm, reference in pairs]
     adjusted = holm(np.array([one.p for one in found]))
     return [
-        [
-            arm.key,
-            reference.key,
-            with_bounds(one.difference, one.low, one.high),
-            f"{one.improvement:.2f}",
-            f"{p:.2g}",
-        ]
+        [arm.key, reference.key, with_bounds(*one[:3]), f"{one.improvement:.2f}", f"{p:.2g}"]
         for (arm, reference), one, p in zip(pairs, found, adjusted, strict=True)
     ]
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    found, config = numbers(arm), arm.config
+    found, config, printed = numbers(arm), arm.config, final_regrets(arm.config).get(str(arm.printed))
     return (
         arm.key,
         certified(arm),
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
-        _printed(arm),
+        "-" if printed is None else as_regret(printed),
         with_bounds(*found.mean),
         as_regret(found.median),
         as_regret(found.largest),
         f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
         reproduces(arm),
     )
-
-
-def _printed(arm: StoredArm) -> str:
-    printed = final_regrets(arm.config).get(str(arm.printed))
-    return "-" if printed is None else as_regret(printed)
 
 
 def reproduces(arm: StoredArm) -> str:
