@@ -68,11 +68,9 @@ def _step(name: str, store: Store) -> Step:
 
 
 def plan(todo: list[Step]) -> str:
-    lines = [
-        f"{step.left:5d} min  {step.name:24s}{step.missing:6,} of {step.runs:,} runs to compute"
-        for step in todo
-    ]
-    return "\n".join([*lines, f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"])
+    lines = [f"{step.left:5d} min  {step.name:24s}{step.missing:6,} of {step.runs:,} runs" for step in todo]
+    in_all = f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"
+    return "\n".join([*(f"{line} to compute" for line in lines), in_all])
 
 
 def clock() -> Floats:

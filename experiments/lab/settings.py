@@ -349,9 +349,8 @@ def part(group: str, name: str) -> Callable[..., Any]:
     try:
         thing = getattr(import_module(module), attribute)
     except Exception as error:  # whatever its code raises
-        raise InputError(
-            f"{group}.name: {name!r} cannot be imported ({type(error).__name__}: {error})"
-        ) from None
+        why = f"cannot be imported ({type(error).__name__}: {error})"
+        raise InputError(f"{group}.name: {name!r} {why}") from None
     if not callable(thing):
         raise InputError(f"{group}.name: {name!r} is not accepted; it must be a class or a function")
     return thing
@@ -482,8 +481,5 @@ def _one_of(key: str, value: object, accepted: Any) -> None:
 
 
 def _without_none(tree: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: _without_none(value) if isinstance(value, dict) else value
-        for key, value in tree.items()
-        if value is not None
-    }
+    kept = {key: value for key, value in tree.items() if value is not None}
+    return {key: _without_none(value) if isinstance(value, dict) else value for key, value in kept.items()}

@@ -36,16 +36,11 @@ def variants(experiment: StoredExperiment) -> list[Variant]:
     pairs = [(arm, wholes[arm.panel or ""]) for arm in experiment.arms]
     p = [permutation_p(arm.finals, whole.finals) for arm, whole in pairs if arm is not whole]
     adjusted = iter(holm(np.array(p)))
-    return [
-        Variant(
-            str(arm.panel),
-            arm.label,
-            arm.finals,
-            *ratio(arm.finals, whole.finals),
-            1.0 if arm is whole else float(next(adjusted)),
-        )
-        for arm, whole in pairs
-    ]
+    found = []
+    for arm, whole in pairs:
+        times, p_here = ratio(arm.finals, whole.finals), 1.0 if arm is whole else float(next(adjusted))
+        found.append(Variant(str(arm.panel), arm.label, arm.finals, *times, p_here))
+    return found
 
 
 def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:

@@ -110,15 +110,8 @@ def _look(label: str) -> dict[str, Any]:
 
 def table(experiment: StoredExperiment) -> Rows:
     """Every environment, way to count and ε."""
-    header = (
-        "environment",
-        "counts",
-        "ε (replaced)",
-        "mean regret (median; largest)",
-        "95% interval",
-        "uniform policy",
-    )
-    return [header, *(_row(arm) for arm in experiment.arms)]
+    regret = ("mean regret (median; largest)", "95% interval", "uniform policy")
+    return [("environment", "counts", "ε (replaced)", *regret), *map(_row, experiment.arms)]
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:

@@ -1,17 +1,14 @@
 """All runs that ship as one table for other programs, runs.csv.gz; runs.md says what its columns are."""
 
-import csv
 import gzip
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dpucbvi.archive import as_cell
 from dpucbvi.files import replacing
 from experiments.lab.settings import flat
 from experiments.lab.store import StoredExperiment, run_id
-from experiments.studies.shared.tables import TEXTS, WRITTEN
+from experiments.studies.shared.tables import TEXTS, WRITTEN, as_csv
 
 ABOUT = {
     "experiment": "its file is conf/exp/<experiment>.yaml; dp.load reads paper/results/<experiment>.npz",
@@ -56,21 +53,23 @@ def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Pa
     if not table:
         return []
     settings = sorted({name for row in table for name in row} - set(ABOUT) - set(MEASURED))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*ABOUT, *settings, *MEASURED], restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: as_cell(value) for key, value in row.items()} for row in table)
     file = folder / "runs.csv.gz"
     with replacing(file) as partial:
-        partial.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-    said = [*ABOUT.items(), *((name, _setting(name)) for name in settings), *MEASURED.items()]
-    columns = "\n".join(f"- `{name}`: {words}" for name, words in said)
+        content = as_csv(table, [*ABOUT, *settings, *MEASURED])
+        partial.write_bytes(gzip.compress(content.encode(), mtime=0))
+    columns = "\n".join(
+        [
+            *(f"- `{name}`: {words}" for name, words in ABOUT.items()),
+            *(f"- `{name}`: setting `{name.rpartition('.')[2]}` of {_file(name)}" for name in settings),
+            *(f"- `{name}`: {words}" for name, words in MEASURED.items()),
+        ]
+    )
     filled = (TEXTS / "runs.md").read_text("utf-8").format(columns=columns, rows=f"{len(table):,}")
     dictionary = folder / "runs.md"
     dictionary.write_text(f"{WRITTEN}\n{filled}", "utf-8")
     return [file, dictionary]
 
 
-def _setting(name: str) -> str:
-    group, _, key = name.rpartition(".")
-    return f"setting `{key}` of conf/{group}" if group else f"setting `{key}` of conf/config.yaml"
+def _file(name: str) -> str:
+    """Where the setting is in conf/."""
+    return f"conf/{name.partition('.')[0]}" if "." in name else "conf/config.yaml"

@@ -1,7 +1,6 @@
 """What arms and environments are called, so that no two arms have the same name; what is said of them in words;
 and the check that a mean over runs means something."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import shorten
@@ -62,13 +61,12 @@ def environment_name(env: dict[str, Any]) -> str:
 def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
     """Name and second line of every arm: its label, its ε, and what else differs between arms of one name."""
     named = [certified(AGENTS.get(arm.label, arm.label), arm.certificate) for arm in arms]
-    alike: dict[str, list[int]] = defaultdict(list)
-    for i, (name, _) in enumerate(named):
-        alike[name].append(i)
-    for group in alike.values():
-        if len(group) > 1:
-            for i, told in zip(group, _differences([arms[i] for i in group]), strict=True):
-                named[i] = (", ".join([named[i][0], *told]), named[i][1])
+    given = [name for name, _ in named]
+    for name in dict.fromkeys(given):
+        alike = [i for i, other in enumerate(given) if other == name]
+        if len(alike) > 1:
+            for i, told in zip(alike, _differences([arms[i] for i in alike]), strict=True):
+                named[i] = (", ".join([name, *told]), named[i][1])
     return named
 
 
@@ -76,15 +74,12 @@ def _differences(arms: list[StoredArm]) -> list[list[str]]:
     """For every arm the settings in which they differ: those of the grid if these are enough."""
     configs = [{key: value for key, value in arm.config.items() if key != "seed"} for arm in arms]
     for settings in ([arm.point for arm in arms], list(map(flat, configs))):
-        keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
+        every = dict.fromkeys(key for s in settings for key in s)
+        keys = [key for key in every if len({repr(s.get(key)) for s in settings}) > 1]
         values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
         if len(set(values)) == len(arms):
             break
     return [[_told(key, s.get(key)) for key in keys] for s in settings]
-
-
-def _varies(settings: list[dict[str, Any]], key: str) -> bool:
-    return len({repr(s.get(key)) for s in settings}) > 1
 
 
 def _told(key: str, value: Any) -> str:
@@ -127,14 +122,9 @@ def noise_of(experiment: StoredExperiment) -> str:
     said = "seeded simulation" if len(released) < len(private) or not released else "release: exact noise"
     if 0 < len(released) < len(private):
         said += f"; release: {', '.join(dict.fromkeys(released))}"
-    return f"{said}{_deltas(private)}"
-
-
-def _deltas(private: list[StoredArm]) -> str:
-    """`; ε pure`; with Gaussian noise among them, at which δ."""
     deltas = sorted({arm.certificate.delta for arm in private})
     told = ["pure" if delta == 0.0 else f"at δ = {as_written(delta)}" for delta in deltas]
-    return f"; ε {' or '.join(told)}" if told else ""
+    return f"{said}; ε {' or '.join(told)}" if told else said
 
 
 def changes_of(experiment: StoredExperiment) -> str:

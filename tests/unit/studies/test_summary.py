@@ -115,5 +115,5 @@ def test_axes_and_guide(figure):
 
 def test_a_row_without_its_arm_is_an_error(experiment):
     fewer = [arm for arm in experiment.arms if arm.key != "others_DP-UCBVI_ldp_eps2"]
-    with pytest.raises(ValueError):
+    with pytest.raises(AssertionError):
         draw(experiment._replace(arms=fewer), stored_experiment("mechanisms", []))
