@@ -23,14 +23,11 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.compose import composed, experiments, named
-from experiments.lab.experiment import experiment_from
+from experiments.lab.compose import experiments, named
 from experiments.lab.process import ROOT, parser, print_errors
 from experiments.lab.runner import run_ids
 from experiments.lab.store import Store
-from experiments.studies import names
-from experiments.studies.artifact.conf import FIRST, stated
-from experiments.studies.shared.printed import printed_curves
+from experiments.studies.artifact.conf import FIRST, experiment_of, stated
 
 TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = {code for number in TO_END for code in (128 + number, -number)}  # exit codes of a step
@@ -52,19 +49,14 @@ class Step(NamedTuple):
 
 def steps(results: Path) -> tuple[list[Step], list[str]]:
     """Every experiment, the paper's figure first, then short ones; and why others of them cannot be run."""
-    made, wrong = [], []
+    made, wrong, store = [], [], Store(results)
     for name in experiments():
         try:
-            made.append(_step(name, Store(results)))
+            minutes, ids = stated(name).minutes, run_ids(experiment_of(name))
+            made.append(Step(name, minutes, sum(not store.has(id) for id in ids), len(ids)))
         except Exception as error:  # a mistake in one file must not cost the others
             wrong.append(named(name, error))
     return sorted(made, key=lambda step: (step.name != FIRST, step.minutes, step.name)), wrong
-
-
-def _step(name: str, store: Store) -> Step:
-    minutes = stated(name).minutes
-    ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, minutes, sum(not store.has(id) for id in ids), len(ids))
 
 
 def plan(todo: list[Step]) -> str:

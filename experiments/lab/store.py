@@ -128,6 +128,14 @@ class StoredArm(NamedTuple):
         return float(self.finals.mean())
 
     @property
+    def median(self) -> float:
+        return float(np.median(self.finals))
+
+    @property
+    def largest(self) -> float:
+        return float(self.finals.max())
+
+    @property
     def interval(self) -> tuple[float, float, float]:
         """The mean regret after the last episode and its 95% interval (nan from a single run)."""
         return mean_interval(self.finals)

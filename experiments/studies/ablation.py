@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.style import BLUE, DOTTED, QUIET
-from dpucbvi.stats import bootstrap, holm, mean_interval, permutation_p
-from experiments.lab.store import StoredExperiment
+from dpucbvi.stats import bootstrap, holm, permutation_p
+from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import panels_of
 from experiments.studies.shared.style import PRIVACY, SECOND, entry, legend_below, new_panels
@@ -23,7 +23,7 @@ class Variant(NamedTuple):
 
     panel: str
     label: str
-    finals: np.ndarray
+    arm: StoredArm
     ratio: float
     low: float
     high: float
@@ -39,7 +39,7 @@ def variants(experiment: StoredExperiment) -> list[Variant]:
     found = []
     for arm, whole in pairs:
         times, p_here = ratio(arm.finals, whole.finals), 1.0 if arm is whole else float(next(adjusted))
-        found.append(Variant(str(arm.panel), arm.label, arm.finals, *times, p_here))
+        found.append(Variant(str(arm.panel), arm.label, arm, *times, p_here))
     return found
 
 
@@ -99,9 +99,9 @@ def _row(one: Variant) -> tuple[str, ...]:
     whole = one.ratio == one.low == one.high == 1.0
     return (
         one.label,
-        with_bounds(*mean_interval(one.finals)),
-        as_regret(float(np.median(one.finals))),
-        as_regret(float(one.finals.max())),
+        with_bounds(*one.arm.interval),
+        as_regret(one.arm.median),
+        as_regret(one.arm.largest),
         "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",
         "-" if whole else f"{one.p:.2g}",
     )

@@ -36,7 +36,7 @@ from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import printed_matches
 from experiments.studies.explain.findings import summary
-from experiments.studies.riverswim.report import FITTED, columns, numbers as of_arm
+from experiments.studies.riverswim.report import FITTED, columns
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS, panels_of
 from experiments.studies.shared.printed import printed_curves
@@ -90,9 +90,8 @@ def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
 
 def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        found = of_arm(arm)
-        yield f"riverswim.median.{arm.key}", as_regret(found.median)
-        yield f"riverswim.largest.{arm.key}", as_regret(found.largest)
+        yield f"riverswim.median.{arm.key}", as_regret(arm.median)
+        yield f"riverswim.largest.{arm.key}", as_regret(arm.largest)
     judged = judge(columns(experiment), FITTED)
     for sentence, rule in SENTENCES.items():
         told = [f"{column}: {found[sentence]}" for column, found in judged.items()]

@@ -16,22 +16,7 @@ from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study, regret
-from experiments.studies.explain.findings import (
-    Finding,
-    at_printed,
-    best,
-    distance_of,
-    epsilon_text,
-    findings,
-    in_words,
-    inside,
-    local_arms,
-    local_distance,
-    nearest_arms,
-    panels,
-    spread,
-    summary,
-)
+from experiments.studies.explain import findings as fits
 from experiments.studies.shared.arms import laplace_of
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
 from experiments.studies.shared.style import HUES, entry, legend_below, new_panels, set_ticks
@@ -49,23 +34,24 @@ def draw(experiment: StoredExperiment) -> Figure:
     """
     if not at_printed_size(experiment):
         return regret.draw(experiment)
-    rows = sorted([*panels(experiment, "non_private"), *findings(experiment)], key=lambda one: one.distance)
+    every = [*fits.panels(experiment, "non_private"), *fits.findings(experiment)]
+    rows = sorted(every, key=lambda one: one.distance)
     figure, (upper, lower) = new_panels([2.6, 0.7 + 0.2 * len(rows)], aligned=False)
     _draw_distances(lower, rows)
-    _draw_curves(upper, experiment, best(findings(experiment)))
+    _draw_curves(upper, experiment, fits.best(fits.findings(experiment)))
     return figure
 
 
-def _draw_curves(axes: Axes, experiment: StoredExperiment, found: Finding) -> None:
+def _draw_curves(axes: Axes, experiment: StoredExperiment, found: fits.Finding) -> None:
     bonus, confidence = found.factors
-    noise, _ = in_words(found.hypothesis)
+    noise, _ = fits.in_words(found.hypothesis)
     axes.set(title=f"(a) nearest: {noise}", xlabel="episode", ylabel="cumulative regret")
     factors = f"JDP: bonus × {bonus:g}, $E$ × {confidence:g}"
     look: Any = {"transform": axes.transAxes, "ha": "right", "fontsize": SMALL, "color": QUIET}
     clear = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # of the grid
     axes.text(0.985, 0.04, factors, bbox=clear, **look)
     labels = []
-    for arm in nearest_arms(experiment, found).values():
+    for arm in fits.nearest_arms(experiment, found).values():
         hue, episodes = HUES[str(arm.printed)], arm.episodes
         shown = episodes >= min(FIRST, episodes[-1] / 50)
         axes.plot(episodes[shown], arm.regret.mean(axis=0)[shown], color=hue, linewidth=1.6)
@@ -86,18 +72,19 @@ def _names(arm: StoredArm) -> tuple[str, str]:
     if model == "none":
         return "UCBVI", "not private"
     millions = f"{rounded_up(epsilon / 1e6, 2):g} million"
-    shown = epsilon_text(epsilon) if epsilon < 1e5 else millions
+    shown = fits.epsilon_text(epsilon) if epsilon < 1e5 else millions
     return f"{model} ε = {shown}", f"reported as ε = {str(arm.printed)[-1]}"
 
 
-def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
+def _draw_distances(axes: Axes, rows: list[fits.Finding]) -> None:
     """A dot for every curve, in its colour, filled if it ends in the reported band."""
     axes.set_title("(b) distance from the reported curves", loc="right")  # longer than the axes
     axes.set_xlabel("r.m.s. of log(ours/reported)")
     for y, one in enumerate(rows):
         for curve, arm in one.arms.items():
-            look: Any = {"color": HUES[curve], "fillstyle": "full" if inside(arm) else "none", "markersize": 4}
-            axes.plot(distance_of({curve: arm}), y + LANES[curve], "o", **look)
+            fill = "full" if fits.inside(arm) else "none"
+            look: Any = {"color": HUES[curve], "fillstyle": fill, "markersize": 4}
+            axes.plot(fits.distance_of({curve: arm}), y + LANES[curve], "o", **look)
     axes.set_yticks(range(len(rows)), [_name(one) for one in rows], fontsize=SMALL)
     axes.invert_yaxis()
     axes.set_xscale("log")
@@ -110,9 +97,9 @@ def _draw_distances(axes: Axes, rows: list[Finding]) -> None:
     legend_below(figure, [*dots, outside], 2)
 
 
-def _name(one: Finding) -> str:
+def _name(one: fits.Finding) -> str:
     """The hypothesis in one line: the scale of its noise says what it leaves out."""
-    noise, counts = in_words(one.hypothesis)
+    noise, counts = fits.in_words(one.hypothesis)
     scale = re.search(r"Lap\(.*?\)", noise)
     drawn = " redrawn" * ("redrawn" in noise)
     return f"{scale[0] if scale else 'UCBVI'}{drawn}, {counts}"
@@ -130,51 +117,51 @@ def table(experiment: StoredExperiment) -> Rows:
     """Every hypothesis; the final regrets, if the runs have another size than the printed ones."""
     if not at_printed_size(experiment):
         return finals(experiment)
-    return [HEADER, *(_row(found) for found in findings(experiment))]
+    return [HEADER, *(_row(found) for found in fits.findings(experiment))]
 
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
     return {
-        "free": markdown([FREE, *(_free_row(one) for one in panels(experiment, "non_private"))]),
-        "ratios": _ratios(experiment, best(findings(experiment))),
-        "local": markdown([LOCAL, *(_local_row(arm) for arm in local_arms(experiment))]),
-        **summary(experiment),
+        "free": markdown([FREE, *(_free_row(one) for one in fits.panels(experiment, "non_private"))]),
+        "ratios": _ratios(experiment, fits.best(fits.findings(experiment))),
+        "local": markdown([LOCAL, *(_local_row(arm) for arm in fits.local_arms(experiment))]),
+        **fits.summary(experiment),
     }
 
 
-def _row(found: Finding) -> tuple[str, ...]:
+def _row(found: fits.Finding) -> tuple[str, ...]:
     bonus, confidence = found.factors
     return (
-        *in_words(found.hypothesis),
-        epsilon_text(found.certified),
+        *fits.in_words(found.hypothesis),
+        fits.epsilon_text(found.certified),
         as_written(bonus),
         as_written(confidence),
-        *(f"{distance_of({curve: found.arms[curve]}):.3f}" for curve in JDP if curve in found.arms),
+        *(f"{fits.distance_of({curve: found.arms[curve]}):.3f}" for curve in JDP if curve in found.arms),
         f"{found.distance:.3f}",
         "yes" if found.inside else "no",
-        ", ".join(f"{spread(arm):.1f}" for arm in found.arms.values()),
+        ", ".join(f"{fits.spread(arm):.1f}" for arm in found.arms.values()),
         "yes" if found.as_wide else "no",
     )
 
 
-def _free_row(found: Finding) -> tuple[str, ...]:
+def _free_row(found: fits.Finding) -> tuple[str, ...]:
     arm = found.first
     return (
-        in_words(found.hypothesis)[1],
+        fits.in_words(found.hypothesis)[1],
         f"{found.factors[0]:g}",
         f"{found.distance:.3f}",
         f"{arm.mean:,.0f}",
         "yes" if found.inside else "no",
-        f"{spread(arm):.1f}",
+        f"{fits.spread(arm):.1f}",
     )
 
 
-def _ratios(experiment: StoredExperiment, found: Finding) -> str:
-    arms, episodes = nearest_arms(experiment, found), next(iter(printed_curves().values())).episodes
-    rows = [
-        (curve, *(f"{ratio:.2f}" for ratio in at_printed(arm).mean(axis=0) / printed_curves()[curve].regret))
-        for curve, arm in arms.items()
-    ]
+def _ratios(experiment: StoredExperiment, found: fits.Finding) -> str:
+    arms, episodes = fits.nearest_arms(experiment, found), next(iter(printed_curves().values())).episodes
+    rows = []
+    for curve, arm in arms.items():
+        ratios = fits.at_printed(arm).mean(axis=0) / printed_curves()[curve].regret
+        rows.append((curve, *(f"{ratio:.2f}" for ratio in ratios)))
     return markdown([("reported curve", *(f"{k:,.0f}" for k in episodes)), *rows])
 
 
@@ -183,10 +170,10 @@ def _local_row(arm: StoredArm) -> tuple[str, ...]:
     return (
         f"{laplace_of(arm)}{shared}",
         "pooled" if arm.config["agent"]["pooled"] else "per step",
-        epsilon_text(arm.certificate.add_remove),
-        f"{local_distance(arm):.3f}",
+        fits.epsilon_text(arm.certificate.add_remove),
+        f"{fits.local_distance(arm):.3f}",
         f"{arm.mean:,.0f}",
-        "yes" if inside(arm) else "no",
+        "yes" if fits.inside(arm) else "no",
     )
 
 

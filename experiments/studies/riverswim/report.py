@@ -41,20 +41,6 @@ class Tail(NamedTuple):
     high: float
 
 
-class Numbers(NamedTuple):
-    """The regret of an arm after its last episode."""
-
-    mean: tuple[float, float, float]  # and its interval
-    median: float
-    largest: float
-    tail: Tail
-
-
-def numbers(arm: StoredArm) -> Numbers:
-    finals = arm.finals
-    return Numbers(arm.interval, float(np.median(finals)), float(finals.max()), tail(arm))
-
-
 def tail(arm: StoredArm) -> Tail:
     k, n = sum(not settled(run.trace.episodes, run.trace.regret) for run in arm.runs), len(arm.runs)
     return Tail(k, n, *clopper_pearson(k, n))
@@ -122,17 +108,17 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    found, config, printed = numbers(arm), arm.config, final_regrets(arm.config).get(str(arm.printed))
+    found, config, printed = tail(arm), arm.config, final_regrets(arm.config).get(str(arm.printed))
     return (
         arm.key,
         certified(arm),
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
         "-" if printed is None else as_regret(printed),
-        with_bounds(*found.mean),
-        as_regret(found.median),
-        as_regret(found.largest),
-        f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
+        with_bounds(*arm.interval),
+        as_regret(arm.median),
+        as_regret(arm.largest),
+        f"{found.unsettled} of {found.runs} ({found.low:.0%} to {found.high:.0%})",
         reproduces(arm),
     )
 

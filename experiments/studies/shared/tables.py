@@ -9,8 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from dpucbvi.archive import as_cell
 from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -49,7 +47,7 @@ def in_thousands(value: float, *bounds: float) -> str:
 
 def spread_of(arm: StoredArm) -> str:
     """The mean of an arm's final regrets, their median and the largest."""
-    return f"{arm.finals.mean():,.0f} ({np.median(arm.finals):,.0f}; {arm.finals.max():,.0f})"
+    return f"{arm.mean:,.0f} ({arm.median:,.0f}; {arm.largest:,.0f})"
 
 
 def interval_of(arm: StoredArm) -> str:
