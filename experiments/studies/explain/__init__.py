@@ -9,17 +9,18 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
-from dpucbvi.drawing.style import DASHED, QUIET, SMALL
+from dpucbvi.drawing.style import DASHED, QUIET, SMALL, thousands
 from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
+from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study, regret
 from experiments.studies.explain import findings as fits
-from experiments.studies.shared.arms import laplace_of
 from experiments.studies.shared.printed import at_printed_size, printed_beside, printed_curves
-from experiments.studies.shared.style import HUES, entry, legend_below, new_panels, set_ticks
+from experiments.studies.shared.style import HUES, entry, legend_below, new_panels
 from experiments.studies.shared.tables import finals, markdown
 
 FIRST = 1000  # episode
@@ -62,7 +63,13 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: fits.Finding) 
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.12)  # the highest label stays below the title, the factors below the curves
-    set_ticks(axes)
+    for axis, subs in (
+        (axes.xaxis, (1.0, 2.0, 5.0)),
+        (axes.yaxis, (1.0, 2.0, 3.0, 5.0)),
+    ):  # a few round numbers
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(thousands))
+        axis.set_minor_formatter(NullFormatter())
     draw_end_labels(axes, labels)
 
 
@@ -168,7 +175,7 @@ def _ratios(experiment: StoredExperiment, found: fits.Finding) -> str:
 def _local_row(arm: StoredArm) -> tuple[str, ...]:
     shared = ", the same for all pairs" * arm.config["privatizer"]["name"].endswith(":Shared")
     return (
-        f"{laplace_of(arm)}{shared}",
+        f"Lap({three_digits(arm.runs[0].trace.noise_scale)}){shared}",
         "pooled" if arm.config["agent"]["pooled"] else "per step",
         fits.epsilon_text(arm.certificate.add_remove),
         f"{fits.local_distance(arm):.3f}",

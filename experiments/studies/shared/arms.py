@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from dpucbvi.planning import uniform_loss
 from dpucbvi.plot import as_written, certified
 from dpucbvi.privacy.certificate import RELEASE
-from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
 from experiments.lab.settings import flat
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -132,11 +131,6 @@ def changes_of(experiment: StoredExperiment) -> str:
     if not experiment.changed:
         return ""
     return shorten(f"changed: {', '.join(experiment.changed)}", 120, placeholder=" ...")
-
-
-def laplace_of(arm: StoredArm) -> str:
-    """`Lap(0.075)`: the noise of a node or, under LDP, of a user."""
-    return f"Lap({three_digits(arm.runs[0].trace.noise_scale)})"
 
 
 def runs_text(experiment: StoredExperiment) -> str:

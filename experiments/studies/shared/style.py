@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
+from matplotlib.ticker import LogFormatterSciNotation
 
 from dpucbvi.drawing.style import BLACK, BLUE, GREEN, VERMILLION, Line, thousands
 from dpucbvi.protocol import Floats
@@ -94,14 +94,6 @@ def entry(label: str, **look: Any) -> Line2D:
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
     """Entries below all panels, in so many columns."""
     figure.legend(handles=list(handles), loc="outside lower left", ncols=columns)
-
-
-def set_ticks(axes: Axes) -> None:
-    """A few round numbers on two logarithmic axes."""
-    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter(FuncFormatter(thousands))
-        axis.set_minor_formatter(NullFormatter())
 
 
 class PlainLog(LogFormatterSciNotation):
