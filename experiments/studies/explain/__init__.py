@@ -63,10 +63,7 @@ def _draw_curves(axes: Axes, experiment: StoredExperiment, found: fits.Finding) 
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.12)  # the highest label stays below the title, the factors below the curves
-    for axis, subs in (
-        (axes.xaxis, (1.0, 2.0, 5.0)),
-        (axes.yaxis, (1.0, 2.0, 3.0, 5.0)),
-    ):  # a few round numbers
+    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
         axis.set_major_locator(LogLocator(subs=subs))
         axis.set_major_formatter(FuncFormatter(thousands))
         axis.set_minor_formatter(NullFormatter())
