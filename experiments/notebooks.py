@@ -14,6 +14,7 @@ if __name__ == "__main__":
 
 import os
 import re
+from typing import Any
 
 import jupytext
 import nbformat
@@ -60,14 +61,9 @@ def drawing(folder: Path, code: str) -> dict[str, str]:
 def executed(path: Path, folder: Path) -> NotebookNode:
     """The notebook run from top to bottom in this folder; it raises what a cell raises."""
     notebook = with_pictures(path)
-    client = NotebookClient(
-        notebook,
-        timeout=SECONDS,
-        kernel_name="python3",
-        record_timing=False,
-        coalesce_streams=True,  # else a slow machine prints in more pieces
-        resources={"metadata": {"path": str(folder)}},
-    )
+    where = {"metadata": {"path": str(folder)}}
+    options: Any = {"record_timing": False, "coalesce_streams": True}  # a slow machine prints in more pieces
+    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=where, **options)
     found = [str(ROOT), os.environ.get("PYTHONPATH", "")]  # the package of this copy
     client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, found))})
     for number, cell in enumerate(notebook.cells, 1):

@@ -33,24 +33,18 @@ FEW_ARMS, MOST_ARMS = 40, 200
 
 def page(paper: Path) -> str:
     """The whole page."""
+    made = provenance()
     parts = {
         "UPLOT_CSS": (ASSETS / "uPlot.min.css").read_text("utf-8"),
         "UPLOT_JS": (ASSETS / "uPlot.iife.min.js").read_text("utf-8"),
         "PAGE_JS": (ASSETS / "page.js").read_text("utf-8"),
-        "COMMIT": commit(),
+        "COMMIT": f"{made['commit'] or 'unknown'}{' with local changes' * bool(made['dirty'])}",
         "DATA": as_json(page_data(paper)),
     }
     text = (ASSETS / "index.html").read_text("utf-8")
     for name, part in parts.items():
         text = text.replace(f"/*{name}*/", part)
     return text
-
-
-def commit() -> str:
-    origin = provenance()
-    return (
-        f"{origin['commit']}{' with local changes' * bool(origin['dirty'])}" if origin["commit"] else "unknown"
-    )
 
 
 def as_json(data: Any) -> str:
@@ -60,21 +54,15 @@ def as_json(data: Any) -> str:
 
 
 def page_data(paper: Path) -> list[dict[str, Any]]:
-    """Every experiment whose curves have shipped, with its arms."""
-    shipped = Shipped(paper / "results")
-    there = map(shipped.load_experiment, sorted(set(shipped.experiments()), key=in_order().index))
-    return [{"name": one.name, "arms": arms_data(one)} for one in there if has_curves(one)]
-
-
-def has_curves(experiment: StoredExperiment) -> bool:
-    """Neither an audit, nor a grid that is only for its ends, nor too many."""
-    audit = experiment.arms[0].config["engine"]["name"] == "audit"
-    return not audit and len(experiment.arms) <= MOST_ARMS and study(experiment.study).points >= POINTS
-
-
-def arms_data(experiment: StoredExperiment) -> list[dict[str, Any]]:
-    seeds = SEEDS if len(experiment.arms) <= FEW_ARMS else 0
-    return [arm_data(arm, seeds, hue_of(experiment, arm)) for arm in experiment.arms]
+    """Every experiment whose curves have shipped; no audit, no grid that is only for its ends."""
+    shipped, found = Shipped(paper / "results"), []
+    for name in sorted(shipped.experiments(), key=in_order().index):
+        one = shipped.load_experiment(name)
+        if len(one.arms) <= MOST_ARMS and not one.arms[0].audits and study(one.study).points >= POINTS:
+            seeds = SEEDS if len(one.arms) <= FEW_ARMS else 0
+            arms = [arm_data(arm, seeds, hue_of(one, arm)) for arm in one.arms]
+            found.append({"name": name, "arms": arms})
+    return found
 
 
 def hue_of(experiment: StoredExperiment, arm: StoredArm) -> str:
@@ -90,15 +78,11 @@ def arm_data(arm: StoredArm, seeds: int, hue: str) -> dict[str, Any]:
     mean, low, high = arm.interval
     certificate, printed = arm.certificate, printed_beside(arm)
     few = arm._replace(runs=[run._replace(trace=thinned(run.trace, POINTS)) for run in arm.runs])
-    regret = few.regret
+    regret, epsilon = few.regret, "privatizer.epsilon"
     return {
-        "key": arm.key,
-        "of": arm.of,
-        "label": arm.label,
-        "hue": hue,
-        "panel": arm.panel or "",
+        **{"key": arm.key, "of": arm.of, "label": arm.label, "hue": hue, "panel": arm.panel or ""},
         "runs": len(arm.runs),
-        "epsilon": arm.point["privatizer.epsilon"] if list(arm.point) == ["privatizer.epsilon"] else None,
+        "epsilon": arm.point[epsilon] if list(arm.point) == [epsilon] else None,
         "model": certificate.model,
         "add_remove": _number(rounded_up(certificate.add_remove, 3)),
         "replace_one": _number(rounded_up(certificate.replace_one, 3)),

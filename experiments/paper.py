@@ -22,6 +22,7 @@ from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import caption, draw, draw_files, drawn, keeps_figure, study
 from experiments.studies.artifact.conf import check_index
+from experiments.studies.artifact.data import write_data
 from experiments.studies.artifact.figures import SUMMARY, draw_summary, summary_caption, write_captions
 
 
@@ -48,11 +49,9 @@ class Publisher:
             if name not in experiments():
                 return files
             raise InputError(f"{name}: drawn from results/, but it has not shipped; `make ship` writes paper/")
-        if name in experiments():
-            raise InputError(
-                f"{name}: has not shipped, and is not stored; run it: experiments/run.py +exp={name}"
-            )
-        raise InputError(f"{name}: neither shipped nor stored in {self.store.folder}")
+        missing = "has not shipped, and is not stored; run it: experiments/run.py +exp="
+        neither = f"neither shipped nor stored in {self.store.folder}"
+        raise InputError(f"{name}: {f'{missing}{name}' if name in experiments() else neither}")
 
     def write(self, experiment: StoredExperiment) -> list[Path]:
         made = study(experiment.study)
@@ -98,8 +97,6 @@ class Publisher:
 
     def write_data(self) -> list[Path]:
         """All runs as one table, and what its columns are."""
-        from experiments.studies.artifact.data import write_data
-
         return write_data(map(self.load, self.shipped.experiments()), self.paper / "results")
 
     def find(self, name: str) -> StoredExperiment | None:

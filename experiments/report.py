@@ -49,40 +49,36 @@ def write(paper: Path, folder: Path) -> None:
     names = shipped.experiments()
     found = stored_numbers(paper)
     claims = read(paper / "claims.yaml", found, names)
-    counted: Numbers = {
-        f"count.{verdict.replace(' ', '_')}": str(sum(claim.verdict == verdict for claim in claims))
-        for verdict in VERDICTS
-    }
+    for verdict in VERDICTS:
+        found[f"count.{verdict.replace(' ', '_')}"] = str(sum(claim.verdict == verdict for claim in claims))
     source = (paper / "report" / "report.tex").read_text("utf-8")
-    missing = missing_numbers(source, {**found, **counted}, names)
-    if missing:
+    if missing := missing_numbers(source, found, names):
         raise InputError(f"report.tex: no such number: {', '.join(missing)}")
+    texts = {
+        "numbers": macros("result", found, r"\textbf{(not shipped yet)}"),
+        "claims": claims_table(claims),
+        "sentences": sentences_table(found),
+        "captions": macros("figurecaption", read_captions(paper / "figures")),
+        "report": source,
+    }
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = macros("result", {**found, **counted}, r"\textbf{(not shipped yet)}")
-    (folder / "numbers.tex").write_text(numbers, "utf-8")
-    (folder / "claims.tex").write_text(claims_table(claims), "utf-8")
-    (folder / "sentences.tex").write_text(sentences_table(found), "utf-8")
-    (folder / "captions.tex").write_text(macros("figurecaption", read_captions(paper / "figures")), "utf-8")
-    (folder / "report.tex").write_text(source, "utf-8")
+    for name, text in texts.items():
+        (folder / f"{name}.tex").write_text(text, "utf-8")
     shutil.copytree(paper / "figures", folder / "figures", dirs_exist_ok=True)
 
 
 def macros(command: str, texts: dict[str, str], other: str = "") -> str:
     r"""A LaTeX command that gives the text of a name, as \result{name}; `other` for any other name."""
-    lines = [
-        f"\\expandafter\\def\\csname {command}@{name}\\endcsname{{{in_latex(v)}}}" for name, v in texts.items()
-    ]
+    define = rf"\expandafter\def\csname {command}@"
+    lines = [rf"{define}{name}\endcsname{{{in_latex(text)}}}" for name, text in texts.items()]
     found = rf"\ifcsname {command}@#1\endcsname\csname {command}@#1\endcsname\else{other}\fi"
     return "\n".join([rf"{WRITTEN}\newcommand{{\{command}}}[1]{{{found}}}", *lines]) + "\n"
 
 
 def claims_table(claims: list[Claim]) -> str:
     """Statement, what it says, verdict and what was measured, over as many pages as it takes."""
-    rows = [
-        " & ".join([*map(in_latex, (claim.statement, claim.says)), claim.verdict, in_latex(claim.measured)])
-        + r" \\"
-        for claim in claims
-    ]
+    cells = [(claim.statement, claim.says, claim.verdict, claim.measured) for claim in claims]
+    rows = [" & ".join(map(in_latex, row)) + r" \\" for row in cells]
     head = r"\toprule Statement & It says & Verdict & Measured \\ \midrule \endhead \bottomrule \endfoot"
     left = r">{\raggedright\arraybackslash}"  # narrow columns have no words to fill their lines with
     widths = "".join(rf"{left}p{{{share}\linewidth}}" for share in (0.16, 0.36, 0.12, 0.31))
@@ -97,34 +93,23 @@ def sentences_table(numbers: Numbers) -> str:
     settings = dict.fromkeys(setting for verdicts in found.values() for setting in verdicts)
     rows = [" & ".join([name, *(v.get(name, "-") for v in found.values())]) + r" \\" for name in settings]
     head = " & ".join(["Setting", *SENTENCES.values()]) + r" \\ \midrule"
-    return "\n".join(
-        [WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", head, *rows, r"\bottomrule \end{tabular}", ""]
-    )
+    begin, end = WRITTEN + r"\begin{tabular}{@{}lllll@{}} \toprule", r"\bottomrule \end{tabular}"
+    return "\n".join([begin, head, *rows, end, ""])
 
 
 def in_latex(text: str) -> str:
     """The text with everything that LaTeX reads otherwise replaced."""
     # A letter and its accent are two characters; exponents are ^π or ^{3/2}.
     parts = re.split("(.[\u0302\u0303]|\\^(?:{[^}]*}|.))", text.replace("`", ""))
-    return "".join(
-        _accented(part) if part[1:] in ACCENTS else _raised(part) if part[:1] == "^" else _plain(part)
-        for part in parts
-    )
+    return "".join(map(_part_in_latex, parts))
 
 
-def _plain(text: str) -> str:
-    return "".join(LATEX.get(c, c) for c in text)
-
-
-def _raised(exponent: str) -> str:
-    r"""^π and ^{3/2} as exponents: $^{\pi}$ and $^{3/2}$."""
-    return f"$^{{{_plain(exponent[1:].strip('{}')).strip('$')}}}$"
-
-
-def _accented(pair: str) -> str:
-    r"""A letter with its hat as $\hat N$."""
-    letter = LATEX.get(pair[0], f" {pair[0]}").strip("$")
-    return f"${ACCENTS[pair[1]]}{letter}$"
+def _part_in_latex(part: str) -> str:
+    r"""A letter with its hat as $\hat N$, ^π and ^{3/2} as $^{\pi}$ and $^{3/2}$, any other text as it is."""
+    if part[1:] in ACCENTS:
+        return f"${ACCENTS[part[1]]}{LATEX.get(part[0], f' {part[0]}').strip('$')}$"
+    plain = "".join(LATEX.get(c, c) for c in (part[1:].strip("{}") if part[:1] == "^" else part))
+    return f"$^{{{plain.strip('$')}}}$" if part[:1] == "^" else plain
 
 
 def missing_numbers(source: str, numbers: Numbers, shipped: list[str]) -> list[str]:
@@ -139,13 +124,8 @@ def build(folder: Path) -> str:
     builder = next((name for name in BUILDERS if shutil.which(name)), None)
     if builder is None:
         return f"{folder / 'report.tex'} is written; to make a PDF of it, latexmk or tectonic must be on PATH"
-    done = subprocess.run(
-        [builder, *BUILDERS[builder], "report.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    command = [builder, *BUILDERS[builder], "report.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
     if done.returncode:
         print(*done.stderr.splitlines()[-LAST_LINES:], sep="\n", file=sys.stderr)
         raise InputError(f"{builder} failed; its log is {folder / 'report.log'}")

@@ -23,14 +23,11 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 import numpy as np
 
 from dpucbvi.protocol import Floats
-from experiments.lab.compose import composed, experiments, named
-from experiments.lab.experiment import experiment_from
+from experiments.lab.compose import experiments, named
 from experiments.lab.process import ROOT, parser, print_errors
 from experiments.lab.runner import run_ids
 from experiments.lab.store import Store
-from experiments.studies import names
-from experiments.studies.artifact.conf import FIRST, stated
-from experiments.studies.shared.printed import printed_curves
+from experiments.studies.artifact.conf import FIRST, experiment_of, stated
 
 TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = {code for number in TO_END for code in (128 + number, -number)}  # exit codes of a step
@@ -52,27 +49,20 @@ class Step(NamedTuple):
 
 def steps(results: Path) -> tuple[list[Step], list[str]]:
     """Every experiment, the paper's figure first, then short ones; and why others of them cannot be run."""
-    made, wrong = [], []
+    made, wrong, store = [], [], Store(results)
     for name in experiments():
         try:
-            made.append(_step(name, Store(results)))
+            minutes, ids = stated(name).minutes, run_ids(experiment_of(name))
+            made.append(Step(name, minutes, sum(not store.has(id) for id in ids), len(ids)))
         except Exception as error:  # a mistake in one file must not cost the others
             wrong.append(named(name, error))
     return sorted(made, key=lambda step: (step.name != FIRST, step.minutes, step.name)), wrong
 
 
-def _step(name: str, store: Store) -> Step:
-    minutes = stated(name).minutes
-    ids = run_ids(experiment_from(composed(name), ROOT, names(), printed_curves()))
-    return Step(name, minutes, sum(not store.has(id) for id in ids), len(ids))
-
-
 def plan(todo: list[Step]) -> str:
-    lines = [
-        f"{step.left:5d} min  {step.name:24s}{step.missing:6,} of {step.runs:,} runs to compute"
-        for step in todo
-    ]
-    return "\n".join([*lines, f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"])
+    lines = [f"{step.left:5d} min  {step.name:24s}{step.missing:6,} of {step.runs:,} runs" for step in todo]
+    in_all = f"{sum(step.left for step in todo):5d} min  in all, on 2 cores"
+    return "\n".join([*(f"{line} to compute" for line in lines), in_all])
 
 
 def clock() -> Floats:

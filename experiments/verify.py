@@ -49,13 +49,6 @@ ROUNDING = 1e-10  # of a number: what another order of its sums may change
 WIDTH = 100  # of the table
 
 
-class Task(NamedTuple):
-    """An arm's first run."""
-
-    arms: str
-    run: StoredRun
-
-
 class Answer(NamedTuple):
     arms: str
     numbers: int  # how many were compared
@@ -63,8 +56,8 @@ class Answer(NamedTuple):
     wrong: str = ""  # what differs, or why it cannot be computed
 
 
-def tasks(shipped: Shipped, names: list[str]) -> tuple[list[Task], list[Answer]]:
-    """The first run of every arm, each once, the longest first; and answers for what cannot be read."""
+def tasks(shipped: Shipped, names: list[str]) -> tuple[dict[str, StoredRun], list[Answer]]:
+    """The first run of every arm by who has it, the longest first; and answers for what cannot be read."""
     first: dict[str, tuple[list[str], StoredRun]] = {}
     unread = []
     for name in names:
@@ -78,19 +71,17 @@ def tasks(shipped: Shipped, names: list[str]) -> tuple[list[Task], list[Answer]]
             continue
         for arm in arms:
             first.setdefault(run_id(arm.runs[0].config), ([], arm.runs[0]))[0].append(f"{name}/{arm.key}")
-    found = [
-        Task(arms[0] + f" (and {len(arms) - 1} more)" * (len(arms) > 1), run) for arms, run in first.values()
-    ]
-    return sorted(found, key=lambda task: -task.run.provenance["seconds"]), unread
+    longest = sorted(first.values(), key=lambda found: -found[1].provenance["seconds"])
+    return {arms[0] + f" (and {len(arms) - 1} more)" * (len(arms) > 1): run for arms, run in longest}, unread
 
 
-def compare(task: Task) -> Answer:
+def compare(arms: str, run: StoredRun) -> Answer:
     """Run it again."""
     try:
-        stored, fresh = numbers_of(task.run.trace), numbers_of(computed(task.run))
+        stored, fresh = numbers_of(run.trace), numbers_of(computed(run))
     except Exception as error:  # one that cannot be run must not cost the others
-        return Answer(task.arms, 0, DIFFERENT, any_line(error))
-    return Answer(task.arms, len(stored), *grade_of(stored, fresh))
+        return Answer(arms, 0, DIFFERENT, any_line(error))
+    return Answer(arms, len(stored), *grade_of(stored, fresh))
 
 
 def computed(run: StoredRun) -> Trace:
@@ -154,11 +145,12 @@ def verify(shipped: Shipped, names: list[str], workers: int) -> int:
     todo, unread = tasks(shipped, names or there)
     print("compiling first, if it was not done before (a few minutes more)", flush=True)
     with suppress(Exception):  # what is wrong with one is told where it is compared
-        compile_first([settings_of(task.run.config) for task in todo])
+        compile_first([settings_of(run.config) for run in todo.values()])
     begun, left = time.monotonic(), len(unread) + len(todo)
     print(row("arm", "numbers", "grade", "left"), flush=True)
     answers = []
-    for answer in chain(unread, processes([partial(compare, task) for task in todo], workers, "verifying")):
+    jobs = [partial(compare, arms, run) for arms, run in todo.items()]
+    for answer in chain(unread, processes(jobs, workers, "verifying")):
         answers.append(answer)
         print(row(answer.arms, f"{answer.numbers:,}", answer.grade, f"{left - len(answers):,}"), flush=True)
         if answer.wrong:

@@ -1,16 +1,15 @@
 """From settings to the parts of a run: names become objects here and nowhere else."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP
 from dpucbvi.projection import CvxpyPostprocess
-from dpucbvi.protocol import Postprocess, Setup
+from dpucbvi.protocol import Setup
 from dpucbvi.simulate import check_engine, set_up
-from experiments.lab.settings import PostprocessSettings, RunSettings, canonical, imports, part, takes
-
-T = TypeVar("T")
+from experiments.lab.settings import RunSettings, canonical, imports, part, takes
 
 # What the parts of a run call a value, and which setting it is.
 SETTINGS = {
@@ -36,36 +35,29 @@ SETTINGS = {
 def assemble(settings: RunSettings) -> Setup:
     """The run that the settings describe, ready to be run with any seed; InputError names a wrong setting."""
     c = canonical(settings)
-    mdp = environment(c.env)
+    mdp, p = environment(c.env), c.postprocess
+    agent = _part("agent", c.agent, {"bonus_scale": c.bonus.scale, "bonus_without": c.bonus.without})
     factors = {"confidence_scale": c.confidence.scale, "printed_constant": c.confidence.constant}
-    options = {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
-    setup: Setup = _named(
-        "",
-        set_up,
-        mdp,
-        _with_factors("agent", c.agent, bonus_scale=c.bonus.scale, bonus_without=c.bonus.without),
-        _with_factors("privatizer", c.privatizer, **factors),
-        c.K,
-        beta=c.beta,
-        postprocess=_postprocess(c.postprocess),
-        zero=c.postprocess.zero,
-        known_rewards=c.postprocess.known_rewards,
-        known_support=c.postprocess.known_support,
-        trace_points=c.trace_points,
-        **options,
-    )
-    if c.audits:
-        from experiments.lab.audit import check  # brings the engine, which is slow to import
+    privatizer = _part("privatizer", c.privatizer, factors)
+    options: dict[str, Any] = {key: getattr(p, key) for key in ("zero", "known_rewards", "known_support")}
+    options["postprocess"] = p.name
+    if p.solver is not None and p.canonical is not None:
+        options["postprocess"] = CvxpyPostprocess(p.solver, p.canonical)
+    options |= {} if c.engine.lp_checks is None else {"lp_checks": c.engine.lp_checks}
+    with _named_as_set():
+        setup = set_up(mdp, agent, privatizer, c.K, beta=c.beta, trace_points=c.trace_points, **options)
+        if c.attack.name is not None and c.attack.trials is not None:
+            from experiments.lab.audit import check  # brings the engine, which is slow to import
 
-        _named("", check, setup, c.attack.name, c.attack.broken, c.attack.trials)
-    else:
-        _named("", check_engine, c.engine.name, setup)
+            check(setup, c.attack.name, c.attack.broken, c.attack.trials)
+        else:
+            check_engine(c.engine.name, setup)
     return setup
 
 
 def environment(env: dict[str, Any]) -> TabularMDP:
     """The named environment with the given parameters."""
-    made: TabularMDP = _named("env", part("env", env["name"]), **_parameters(env))
+    made: TabularMDP = _part("env", env, {})
     return made
 
 
@@ -85,36 +77,29 @@ def stored_environment(env: dict[str, Any]) -> TabularMDP | None:
     return made if env.get("sha256", made.sha256) == made.sha256 else None
 
 
-def _with_factors(group: str, given: dict[str, Any], **factors: Any) -> Any:
+def _part(group: str, given: dict[str, Any], factors: dict[str, Any]) -> Any:
     """What the group names, made with its parameters and those of the factors that it takes.
 
     An algorithm of your own may be a function of the problem and the private counts: that is taken as it is.
     """
     make = part(group, given["name"])
-    if not isinstance(make, type):
+    if group != "env" and not isinstance(make, type):
         return make
-    own = {key: value for key, value in factors.items() if takes(group, given["name"], key)}
-    return _named(group, make, **_parameters(given), **own)
+    parameters = {key: value for key, value in given.items() if key not in ("name", "source")}
+    parameters |= {key: value for key, value in factors.items() if takes(group, given["name"], key)}
+    with _named_as_set(group, parameters):
+        return make(**parameters)
 
 
-def _postprocess(c: PostprocessSettings) -> str | Postprocess:
-    if c.solver is None or c.canonical is None:
-        return c.name
-    return CvxpyPostprocess(c.solver, c.canonical)
-
-
-def _parameters(group: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in group.items() if key not in ("name", "source")}
-
-
-def _named(group: str, make: Callable[..., T], *values: Any, **parameters: Any) -> T:
-    """make(...); a value that it refuses is named as the setting that it is."""
+@contextmanager
+def _named_as_set(group: str = "", parameters: Collection[str] = ()) -> Iterator[None]:
+    """A value that is refused inside is named as the setting that it is."""
     try:
-        return make(*values, **parameters)
+        yield
     except InputError as error:
         key, colon, rest = str(error).partition(":")
         if key in SETTINGS and group != "env":  # an environment may call a parameter of its own epsilon
             key = SETTINGS[key]
-        elif key in parameters and group:
+        elif key in parameters:
             key = f"{group}.{key}"
         raise InputError(f"{key}{colon}{rest}") from None

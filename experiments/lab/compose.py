@@ -91,10 +91,7 @@ def help_text() -> str:
     """What --help prints: the comments of conf/, which are the manual of the settings."""
     text = (CONF / "config.yaml").read_text("utf-8")
     head, settings = text.partition("defaults:\n")[0], text.partition("\ntask:")[2]
-    parts = [
-        head.replace("# ", "").replace("#", ""),
-        "Options (group=option, +exp=option; *: default):\n",
-    ]
+    parts = [head.replace("# ", "").replace("#", ""), "Options (group=option, +exp=option; *: default):\n"]
     chosen = dict(re.findall(r"^  - (\w+): (\w+)$", text, re.MULTILINE))
     for group in (*chosen, "arm", "exp"):
         options = sorted((CONF / group).glob("*.yaml"))
@@ -182,10 +179,9 @@ def check_changes(job: Job) -> list[str]:
             raise InputError(f"{override}: changes no run; every arm has its own value, or does not read it")
         same = [arm for arm in runs if before.get(arm) == runs[arm]]
         if same and _top(override) != "arms":
-            reached = (
-                f"{len(runs) - len(same)} of {len(runs)} arms; not {few(same)}, which have their own value"
-            )
-            lines.append(f"{override.lstrip('+')} changes {reached} or do not read it")
+            reached = f"{len(runs) - len(same)} of {len(runs)} arms"
+            others = f"not {few(same)}, which have their own value or do not read it"
+            lines.append(f"{override.lstrip('+')} changes {reached}; {others}")
     return lines
 
 
@@ -195,7 +191,10 @@ def check_changes(job: Job) -> list[str]:
 def is_bad_input(error: Exception) -> bool:
     """Whether the user caused it, rather than a mistake in this code."""
     known = isinstance(error, InputError | HydraException | OmegaConfBaseException | YAMLError)
-    return known or (isinstance(error, ValueError | TypeError) and _raised_in(error).startswith("hydra."))
+    if known or not isinstance(error, ValueError | TypeError):
+        return known
+    *_, (frame, _) = walk_tb(error.__traceback__)  # where it was raised
+    return str(frame.f_globals.get("__name__")).startswith("hydra.")
 
 
 def one_line(error: Exception) -> str:
@@ -226,12 +225,6 @@ def named(name: str, error: Exception) -> str:
     """The same, beginning with this name."""
     text = any_line(error)
     return text if text.startswith(f"{name}:") else f"{name}: {text}"
-
-
-def _raised_in(error: Exception) -> str:
-    """The name of the module that raised it."""
-    *_, (frame, _) = walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__"))
 
 
 def _joined(text: object) -> str:

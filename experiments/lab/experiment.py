@@ -102,24 +102,16 @@ def experiment_from(
     InputError if any arm could not run.
     """
     tree = _tree(config)
-    c = experiment_settings(_rest(tree), list(studies))
+    c = experiment_settings(tree["rest"], list(studies))
     arms = []
     for arm, own in _arms(tree, list(curves)):
         with _placed(f"arms.{arm.of}", own):
             _ = arm.setup  # what cannot be run is an InputError here
         arms.append(arm)
-    return Experiment(
-        c.task,
-        c.name,
-        c.study,
-        arms,
-        [c.seed + i for i in range(c.runs)],
-        c.figure,
-        _folder("results", root, c.runtime.results),
-        _folder("figures", root, c.runtime.figures),
-        c.runtime,
-        changed,
-    )
+    seeds = [c.seed + i for i in range(c.runs)]
+    results = _folder("results", root, c.runtime.results)
+    figures = _folder("figures", root, c.runtime.figures)
+    return Experiment(c.task, c.name, c.study, arms, seeds, c.figure, results, figures, c.runtime, changed)
 
 
 def _folder(key: str, root: Path, given: str) -> Path:
@@ -132,7 +124,7 @@ def _folder(key: str, root: Path, given: str) -> Path:
 def described(config: DictConfig) -> dict[str, list[Any]]:
     """For every arm of the config all that names or draws its runs, at every point of its grid."""
     tree = _tree(config)
-    c, found = build(ExperimentSettings, _rest(tree)), dict[str, list[Any]]()
+    c, found = build(ExperimentSettings, tree["rest"]), dict[str, list[Any]]()
     for arm, _ in _arms(tree, None):
         runs = (c.seed, min(c.runs, arm.runs or c.runs), repr(to_dict(arm.settings)))
         found.setdefault(arm.of, []).append((arm.label, arm.printed, arm.panel, *runs))
@@ -146,39 +138,30 @@ def certified(experiment: Experiment) -> list[tuple[str, ...]]:
 
 def _certified(arm: Arm) -> tuple[str, ...]:
     setup, E = arm.setup, f"{arm.setup.noise.E:.4g}"
+    nothing = (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "-")
     if arm.settings.attack.broken is not None:  # it pretends to be what it was made from
-        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "-", "-", "broken on purpose")
+        return (*nothing, "-", "broken on purpose")
     if setup.certificate.model == "none":
-        return (arm.key, "none", "-", "∞", "∞", "∞", "∞", "-", "-", E, "holds")
+        return (*nothing, E, "holds")
     found = guarantee(setup.certificate, basis_of(setup.privatizer))
     numbers = map(at_most, (found.add_remove.epsilon, *found.replace_one))
-    return (
-        *(arm.key, found.model, f"{found.delta:g}", *numbers, found.noise, found.basis),
-        *(E, _assumption(setup)),
-    )
-
-
-def _assumption(setup: Setup) -> str:
-    """Whether Assumption 3.1 is proven with this E: for the counts that the LP makes; not of raw ones."""
-    if setup.agent.raw:
-        return "-"
+    # Assumption 3.1 is about the counts that the LP makes, not about raw ones.
     solved = setup.postprocess in SOLVED or isinstance(setup.postprocess, CvxpyPostprocess)
-    return "proven" if solved and setup.noise.proven and setup.noise.factor >= 1.0 else "not proven"
+    proven = "proven" if solved and setup.noise.proven and setup.noise.factor >= 1.0 else "not proven"
+    released = (arm.key, found.model, f"{found.delta:g}", *numbers, found.noise, found.basis)
+    return (*released, E, "-" if setup.agent.raw else proven)
 
 
 def _tree(config: DictConfig) -> dict[str, Any]:
-    """The config as plain data."""
+    """The config as plain data: settings of runs, arms, their grid, and `rest`."""
     tree: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)
     check_keys(tree, TOP_KEYS)
     runtime = tree.get("runtime")
     if isinstance(runtime, dict) and runtime.get("workers") == "auto":
         runtime["workers"] = cpu_count()
-    return {**tree, "arms": tree.get("arms") or {}, "grid": tree.get("grid") or {}}
-
-
-def _rest(tree: dict[str, Any]) -> dict[str, Any]:
-    """What is neither a setting of a run nor an arm."""
-    return {key: value for key, value in tree.items() if key not in (*RUN_KEYS, "arms", "grid")}
+    arms, grid = tree.pop("arms", None) or {}, tree.pop("grid", None) or {}
+    run = {key: tree.pop(key) for key in RUN_KEYS if key in tree}
+    return {"run": run, "arms": arms, "grid": grid, "rest": tree}
 
 
 def _arms(tree: dict[str, Any], curves: list[str] | None) -> Iterator[tuple[Arm, dict[str, Any]]]:
@@ -186,32 +169,26 @@ def _arms(tree: dict[str, Any], curves: list[str] | None) -> Iterator[tuple[Arm,
 
     Without arms, the experiment's own settings are the only arm. Without `curves` any may be named.
     """
-    arms, run = tree["arms"], {key: value for key, value in tree.items() if key in RUN_KEYS}
+    arms, run = tree["arms"], tree["run"]
     if not isinstance(arms, dict):
         raise InputError(f"arms: {arms!r} is not accepted; it must be a group of arms")
     if not arms:
         agent = run.get("agent", {})
         arms = {agent["name"] if isinstance(agent, dict) and "name" in agent else "single": {}}
     for key, arm in arms.items():
-        yield from _arm(tree, run, str(key), arm, curves)
-
-
-def _arm(
-    tree: dict[str, Any], run: dict[str, Any], key: str, arm: Any, curves: list[str] | None
-) -> Iterator[tuple[Arm, dict[str, Any]]]:
-    at = f"arms.{key}"
-    check_keys(arm, ARM_KEYS, at)
-    own = {name: value for name, value in arm.items() if name in RUN_KEYS}
-    rest = {name: value for name, value in arm.items() if name not in (*RUN_KEYS, "grid")}
-    about = arm_settings(rest, at, curves)
-    points, merged = _points(tree["grid"], arm.get("grid") or {}, at), OmegaConf.merge(run, own)
-    for point in points:  # every one sets the same names, so nothing stays of the one before, but for groups
-        if any(isinstance(value, dict) for value in point.values()):
-            merged = OmegaConf.merge(run, own)
-        with _placed(at, own):
-            settings = _at_point(merged, point, tree.get("task", "run"))
-        label = key if about.label is None else about.label
-        yield Arm(key, point, label, about.printed, about.panel, settings, about.runs), own
+        at = f"arms.{key}"
+        check_keys(arm, ARM_KEYS, at)
+        own = {name: value for name, value in arm.items() if name in RUN_KEYS}
+        rest = {name: value for name, value in arm.items() if name not in (*RUN_KEYS, "grid")}
+        about = arm_settings(rest, at, curves)
+        label = str(key) if about.label is None else about.label
+        points, merged = _points(tree["grid"], arm.get("grid") or {}, at), OmegaConf.merge(run, own)
+        for point in points:  # every one sets the same names: nothing stays of the one before, but for groups
+            if any(isinstance(value, dict) for value in point.values()):
+                merged = OmegaConf.merge(run, own)
+            with _placed(at, own):
+                settings = _at_point(merged, point, tree["rest"].get("task", "run"))
+            yield Arm(str(key), point, label, about.printed, about.panel, settings, about.runs), own
 
 
 def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:

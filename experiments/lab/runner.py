@@ -29,15 +29,7 @@ from experiments.lab.assemble import assemble
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped, few, note
 from experiments.lab.settings import AttackSettings, RunSettings, RuntimeSettings
-from experiments.lab.store import (
-    Store,
-    StoredExperiment,
-    claim,
-    identity,
-    is_claimed,
-    provenance,
-    run_id,
-)
+from experiments.lab.store import Store, StoredExperiment, claim, identity, is_claimed, provenance, run_id
 from experiments.lab.workers import Job, WorkerKilled, dask, processes, progress
 
 # What came of a task; the last two are the work of others.
@@ -94,11 +86,7 @@ def index(experiment: Experiment) -> dict[str, dict[str, Any]]:
     """Every arm by its key: what it is, and the ids of its runs."""
     return {
         arm.key: {
-            "of": arm.of,
-            "point": arm.point,
-            "label": arm.label,
-            "printed": arm.printed,
-            "panel": arm.panel,
+            **{key: getattr(arm, key) for key in ("of", "point", "label", "printed", "panel")},
             "runs": [_id(arm, seed) for seed in experiment.seeds_of(arm)],
         }
         for arm in experiment.arms
@@ -191,7 +179,7 @@ def _compute(experiment: Experiment, tasks: dict[str, Task]) -> int:
     """Compute the tasks, or wait for who does; how many were computed here."""
     longest_first = sorted(tasks.values(), key=lambda task: -task.settings.K)  # none is left for the end
     computed, killed, todo = 0, False, {task.id: task for task in longest_first}
-    origin, runtime = provenance() if tasks else {}, experiment.runtime
+    origin, runtime, store = provenance() if tasks else {}, experiment.runtime, Store(experiment.results)
     if runtime.name == "processes":  # elsewhere the cache is another
         compile_first([task.settings for task in longest_first])
     finished = progress(experiment.name, len(tasks), runtime.progress)
@@ -211,7 +199,8 @@ def _compute(experiment: Experiment, tasks: dict[str, Task]) -> int:
             killed = True
             note("a worker was killed (out of memory?); its run is tried once more")
             continue
-        _wait(Store(experiment.results), todo)
+        while todo and all(is_claimed(store.claim(id)) for id in todo):  # which other processes compute
+            time.sleep(WAIT_SECONDS)
     return computed
 
 
@@ -220,12 +209,6 @@ def _execute(jobs: Sequence[Job], runtime: RuntimeSettings) -> Iterator[Outcome]
     if runtime.name == "dask":
         return dask(jobs, str(runtime.address))
     return processes(jobs, workers) if workers > 1 else (job() for job in jobs)
-
-
-def _wait(store: Store, todo: dict[str, Task]) -> None:
-    """Until one of these runs, which other processes compute, is finished or given up."""
-    while todo and all(is_claimed(store.claim(id)) for id in todo):
-        time.sleep(WAIT_SECONDS)
 
 
 # --- one run ------------------------------------------------------------------------------------------------

@@ -42,7 +42,6 @@ CONFIDENCE = ("confidence_scale", "printed_constant")
 ELSEWHERE: dict[str, tuple[str, ...]] = {"env": (), "agent": BONUS, "privatizer": CONFIDENCE}
 TASKS = ("run", "audit", "certify", "plan")
 ENGINES = ("reference", "fast")
-AUDIT = "audit"  # how stored settings name the engine of an audit
 COMPUTERS = ("processes", "dask")
 AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
@@ -350,21 +349,16 @@ def part(group: str, name: str) -> Callable[..., Any]:
     try:
         thing = getattr(import_module(module), attribute)
     except Exception as error:  # whatever its code raises
-        raise InputError(
-            f"{group}.name: {name!r} cannot be imported ({type(error).__name__}: {error})"
-        ) from None
+        why = f"cannot be imported ({type(error).__name__}: {error})"
+        raise InputError(f"{group}.name: {name!r} {why}") from None
     if not callable(thing):
         raise InputError(f"{group}.name: {name!r} is not accepted; it must be a class or a function")
     return thing
 
 
+@cache  # the settings of every run ask for those of every class
 def arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     """The parameters of a function or dataclass that are plain values."""
-    return _arguments(function)
-
-
-@cache  # the settings of every run ask for those of every class
-def _arguments(function: Callable[..., Any]) -> Mapping[str, Argument]:
     hints = get_type_hints(function)
     if isinstance(function, type) and not is_dataclass(function):
         hints |= get_type_hints(function.__init__)  # type: ignore[misc]
@@ -395,7 +389,9 @@ def canonical(settings: RunSettings) -> RunSettings:
     _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
     _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
     _one_of("engine.name", settings.engine.name, ENGINES)
-    privatizer = _canonical_privatizer(settings.privatizer)
+    privatizer, attack = _canonical_privatizer(settings.privatizer), settings.attack
+    if settings.audits and attack.trials is None:
+        raise InputError("attack.trials: a value is needed")
     return replace(
         settings,
         env=_complete("env", settings.env),
@@ -404,35 +400,19 @@ def canonical(settings: RunSettings) -> RunSettings:
         postprocess=_canonical_postprocess(settings.postprocess),
         confidence=_canonical_confidence(settings.confidence, privatizer["name"]),
         engine=_canonical_engine(settings.engine, settings.audits),
-        attack=_canonical_attack(settings.attack),
+        attack=attack if settings.audits else AttackSettings(trials=None),
     )
 
 
 def to_dict(settings: RunSettings) -> dict[str, Any]:
-    """Settings in canonical form as plain data, unread ones left out: what names a run, and is stored.
-
-    There an audit is an engine, as it was when the first ones were stored: names stay what they are.
-    """
-    tree = _without_none(asdict(settings))
-    attack = tree.pop("attack")
-    if settings.audits:
-        tree["engine"] = {"name": AUDIT, "attack": attack.pop("name"), **attack}
-    return tree
+    """Settings in canonical form as plain data, unread ones left out: what names a run, and is stored."""
+    return _without_none(asdict(settings))
 
 
 def imports(tree: dict[str, Any], known: tuple[str, ...] = ()) -> bool:
     """Whether these stored settings name something that would have to be imported, and is not known."""
     names = [tree[group]["name"] for group in PARTS if group in tree]
     return any(":" in name and name not in known for name in [*names, tree.get("env", {}).get("id", "")])
-
-
-def from_stored(tree: dict[str, Any]) -> RunSettings:
-    """The settings that `to_dict` gave."""
-    engine = tree["engine"]
-    if engine["name"] == AUDIT:
-        attack = {key: value for key, value in engine.items() if key not in ("name", "attack")}
-        tree = {**tree, "engine": {}, "attack": {"name": engine["attack"], **attack}}
-    return run_settings(tree)
 
 
 def _complete(group: str, given: Group) -> Group:
@@ -495,22 +475,11 @@ def _canonical_engine(c: EngineSettings, audits: bool) -> EngineSettings:
     return c
 
 
-def _canonical_attack(c: AttackSettings) -> AttackSettings:
-    if c.name is None:
-        return AttackSettings(trials=None)
-    if c.trials is None:
-        raise InputError("attack.trials: a value is needed")
-    return c
-
-
 def _one_of(key: str, value: object, accepted: Any) -> None:
     if value not in accepted:
         raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")
 
 
 def _without_none(tree: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: _without_none(value) if isinstance(value, dict) else value
-        for key, value in tree.items()
-        if value is not None
-    }
+    kept = {key: value for key, value in tree.items() if value is not None}
+    return {key: _without_none(value) if isinstance(value, dict) else value for key, value in kept.items()}

@@ -41,18 +41,20 @@ class Shipped(Store):
         """Write the experiment's file and its entry."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content, file = pack(experiment, points, state), self.file(experiment.name)
-        _replace(file, content)
         entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         manifest = {**self.manifest(), experiment.name: {**entry, **summary(experiment)}}
         text = json.dumps(dict(sorted(manifest.items())), indent=1, ensure_ascii=False) + "\n"
-        _replace(self.manifest_file, text.encode())
+        for path, written in ((file, content), (self.manifest_file, text.encode())):
+            with replacing(path) as partial:
+                partial.write_bytes(written)
         return file
 
 
 def summary(experiment: StoredExperiment) -> dict[str, Any]:
     """What the manifest says of an experiment: its size, and where it comes from."""
     runs = _runs(experiment).values()
-    origins = {json.dumps(_origin(run), sort_keys=True): _origin(run) for run in runs}
+    made_by = [{key: run.provenance.get(key) for key in ORIGIN} for run in runs]
+    origins = {json.dumps(origin, sort_keys=True): origin for origin in made_by}
     return {
         "arms": len(experiment.arms),
         "runs": len(runs),
@@ -93,12 +95,3 @@ def kept_episodes(episodes: Ints, points: int) -> Ints:
 def _runs(experiment: StoredExperiment) -> dict[str, StoredRun]:
     """Every run once: arms of equal settings share theirs."""
     return {run_id(run.config): run for arm in experiment.arms for run in arm.runs}
-
-
-def _origin(run: StoredRun) -> dict[str, Any]:
-    return {key: run.provenance.get(key) for key in ORIGIN}
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with replacing(path) as partial:
-        partial.write_bytes(content)

@@ -32,7 +32,7 @@ from dpucbvi.archive import Results, Unreadable, load, read_run, write
 from dpucbvi.errors import InputError
 from dpucbvi.files import PRIVATE
 from dpucbvi.mdp import TabularMDP
-from dpucbvi.privacy.certificate import SIMULATION, Certificate
+from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.protocol import Floats, Ints
 from dpucbvi.simulate import described
 from dpucbvi.sources import PACKAGE, code
@@ -40,25 +40,15 @@ from dpucbvi.stats import mean_interval
 from dpucbvi.trace import Runs, Trace
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.process import few
-from experiments.lab.settings import FILE_NAME, RunSettings, arguments, from_stored, imports, part, to_dict
+from experiments.lab.settings import FILE_NAME, RunSettings, imports, run_settings, to_dict
 
+Tree = dict[str, Any]  # plain data
 ROOT = PACKAGE.parent
 PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "numba")  # whose versions a run is stored with
 FROM_ELSEWHERE = ("file", "gymnasium")  # environments that the settings alone do not determine
 ID_LENGTH = 16
-# Settings that are younger than the first stored results, with the value that every run had before them. At
-# that value they are no part of a run's name, so that it keeps the name it had.
-YOUNGER: dict[str, dict[str, Any]] = {
-    "agent": {"cap": "H", "minimum": True, "anyway": False},
-    "privatizer": {
-        **{"families": "paper", "every": 1, "noise": SIMULATION},
-        **{"per_epsilon": False, "symbols": False},
-    },
-    "postprocess": {"zero": 0.0, "known_rewards": False, "known_support": False},
-}
 # Parts that a study of this artifact brings along: a stored file may name them, and no other ones.
 EARLIER = tuple(f"experiments.studies.explain.earlier_code:{name}" for name in ("Redrawn", "Shared"))
-YOUNGER_HERE = {"one_question": {"families": "tuned"}}  # where one part had another value
 
 
 class StoredRun(NamedTuple):
@@ -89,6 +79,11 @@ class StoredArm(NamedTuple):
     @property
     def config(self) -> dict[str, Any]:
         return self.runs[0].config
+
+    @property
+    def audits(self) -> bool:
+        """Whether its runs are audits, which have no episodes."""
+        return "findings" in self.runs[0].trace.checks
 
     @property
     def certificate(self) -> Certificate:
@@ -132,6 +127,14 @@ class StoredArm(NamedTuple):
         return float(self.finals.mean())
 
     @property
+    def median(self) -> float:
+        return float(np.median(self.finals))
+
+    @property
+    def largest(self) -> float:
+        return float(self.finals.max())
+
+    @property
     def interval(self) -> tuple[float, float, float]:
         """The mean regret after the last episode and its 95% interval (nan from a single run)."""
         return mean_interval(self.finals)
@@ -150,33 +153,17 @@ class StoredExperiment(NamedTuple):
 def identity(settings: RunSettings, mdp: TabularMDP, seed: int) -> dict[str, Any]:
     """The canonical settings, the seed and, for an MDP from a file or of gymnasium, what was in it."""
     tree = {**to_dict(settings), "seed": seed}
-    for group in YOUNGER:
-        before = _before(group, tree[group].get("name"))
-        tree[group] = {key: value for key, value in tree[group].items() if before.get(key, ...) != value}
     if tree["env"]["name"] in FROM_ELSEWHERE:
         tree["env"]["sha256"] = mdp.sha256
     return tree
 
 
 def settings_of(identity: dict[str, Any]) -> RunSettings:
-    """The settings that a run was made with: what `identity` left out had the value from before it was there.
-
-    That may be another than today's default of the part that takes it: Batches has tuned families by default.
-    What was in an MDP from elsewhere is no setting.
-    """
+    """The settings that a run was made with; what was in an MDP from elsewhere is no setting."""
     tree = {key: value for key, value in identity.items() if key != "seed"}
     if imports(tree, EARLIER):
         raise InputError("a part of one's own, which a stored file names, is not imported")
-    tree["env"] = without_checksum(tree["env"])
-    taken = arguments(part("privatizer", tree["privatizer"]["name"]))
-    before = _before("privatizer", tree["privatizer"]["name"])
-    before = {key: value for key, value in before.items() if key in taken}
-    return from_stored({**tree, "privatizer": {**before, **tree["privatizer"]}})
-
-
-def _before(group: str, name: str | None) -> dict[str, Any]:
-    """What every run had before there was a setting for it."""
-    return {**YOUNGER[group], **YOUNGER_HERE.get(name or "", {})}
+    return run_settings({**tree, "env": without_checksum(tree["env"])})
 
 
 def run_id(identity: dict[str, Any]) -> str:
@@ -230,12 +217,7 @@ class Store:
         return True
 
     def save_experiment(
-        self,
-        name: str,
-        study: str,
-        figure: dict[str, Any],
-        arms: dict[str, dict[str, Any]],
-        changed: Sequence[str] = (),
+        self, name: str, study: str, figure: Tree, arms: Tree, changed: Sequence[str] = ()
     ) -> None:
         """Write which study it is, and for every arm its label, printed curve and run ids."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -276,23 +258,23 @@ def stored_run(trace: Trace, id: str) -> StoredRun:
     if imports(settings):
         declared = trace.certificate._replace(declared=trace.certificate.model != "none")
         return StoredRun(config, about["provenance"], trace._replace(certificate=declared))
-    expected, numbers, certificate = _expected(canonical_json(settings), *trace.Q.shape)
-    wrong = [key for key, value in expected.items() if not _agrees(about.get(key), value)]
-    wrong += [key for key, value in numbers.items() if not math.isclose(getattr(trace, key), value)]
+    expected, certificate = _expected(canonical_json(settings), *trace.Q.shape)
+    found = {**about, "noise_scale": trace.noise_scale, "E": trace.E}
+    wrong = [key for key, value in expected.items() if not _agrees(found.get(key), value)]
     if wrong or trace.certificate.model not in (certificate.model, "none"):  # the latter: broken on purpose
         raise Unreadable(f"its {few(wrong or ['certificate'])} is not what its settings give")
     return StoredRun(config, about["provenance"], trace)
 
 
 def _agrees(stored: Any, expected: Any) -> bool:
-    """Whether they are equal; numbers up to a rounding, which an earlier version may have done otherwise."""
+    """Whether they are equal; numbers up to a rounding, which another machine may have done otherwise."""
     if isinstance(stored, float) and isinstance(expected, float):
         return math.isclose(stored, expected)
     return bool(stored == expected)
 
 
 @lru_cache(maxsize=4096)
-def _expected(settings: bytes, H: int, S: int, A: int) -> tuple[dict[str, Any], dict[str, float], Certificate]:
+def _expected(settings: bytes, H: int, S: int, A: int) -> tuple[dict[str, Any], Certificate]:
     """What the settings of a run say of it: its parts and sizes, its E and noise, its certificate.
 
     The MDP of a file or of gymnasium is not opened: another one of its size has the same numbers, but for what
@@ -303,11 +285,12 @@ def _expected(settings: bytes, H: int, S: int, A: int) -> tuple[dict[str, Any], 
     if elsewhere:
         tree["env"] = {"name": "garnet", "S": S, "A": A, "H": H, "branching": S}
     setup = assemble(settings_of(tree))
-    about, unknown = described(setup, 0), ("seed", *(("mdp", "uniform_regret") if elsewhere else ()))
-    numbers = {"noise_scale": setup.noise.scale, "E": setup.noise.E}
-    if elsewhere and tree["postprocess"].get("known_support"):
-        numbers = {}
-    return {key: value for key, value in about.items() if key not in unknown}, numbers, setup.certificate
+    known = {**described(setup, 0), "noise_scale": setup.noise.scale, "E": setup.noise.E}
+    unknown = ["seed"]
+    if elsewhere:
+        unknown += ["mdp", "uniform_regret"]
+        unknown += ["noise_scale", "E"] if tree["postprocess"]["known_support"] else []
+    return {key: value for key, value in known.items() if key not in unknown}, setup.certificate
 
 
 def stored_experiment(found: Results) -> StoredExperiment:
@@ -322,15 +305,13 @@ def stored_experiment(found: Results) -> StoredExperiment:
 
 def results(experiment: StoredExperiment) -> Results:
     """A stored experiment as `dp.load` gives it."""
-    about, arms = experiment._asdict(), {}
-    about["arms"] = {}
+    said, runs = Tree(), dict[str, Runs]()
     for arm in experiment.arms:
-        about["arms"][arm.key] = {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]}
-        del about["arms"][arm.key]["key"]
-        arms[arm.key] = Runs(
-            tuple(run.config["seed"] for run in arm.runs), tuple(run.trace for run in arm.runs)
-        )
-    return Results(about, arms)
+        said[arm.key] = {**arm._asdict(), "runs": [run_id(run.config) for run in arm.runs]}
+        del said[arm.key]["key"]
+        seeds = tuple(run.config["seed"] for run in arm.runs)
+        runs[arm.key] = Runs(seeds, tuple(run.trace for run in arm.runs))
+    return Results({**experiment._asdict(), "arms": said}, runs)
 
 
 def write_csv(experiment: StoredExperiment, folder: Path) -> Path:

@@ -126,9 +126,8 @@ def progress(title: str, total: int, shown: bool) -> Callable[[], None]:
         if shown and now - last >= (1.0 if terminal else LINE_SECONDS):
             last, minutes = now, (now - start) / done * (total - done) / 60
             line = f"{title}: {done:,}/{total:,} runs, {minutes:,.1f} min left"
-            print(
-                f"\r{line}  " if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True
-            )
+            text, end = (f"\r{line}  ", "") if terminal else (line, "\n")
+            print(text, end=end, file=sys.stderr, flush=True)
         if shown and terminal and done == total:
             print(file=sys.stderr)
 

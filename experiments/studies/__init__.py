@@ -15,13 +15,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
 from experiments.lab.store import StoredExperiment
-from experiments.studies.shared.arms import changes_of, noise_of, runs_text
-from experiments.studies.shared.tables import TEXTS, Rows, aligned, finals, markdown, write_csv, write_page
+from experiments.studies.shared.arms import changes_of, check_same_grid, noise_of, runs_text
+from experiments.studies.shared.tables import TEXTS, WRITTEN, Rows, aligned, as_csv, finals, markdown
 
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
@@ -39,10 +39,14 @@ def sections(file: Path) -> dict[str, str]:
     return {name: " ".join(words.split()) for name, _, words in (part.partition("\n") for part in parts)}
 
 
+def sizes(experiment: StoredExperiment) -> dict[str, object]:
+    """The K and the runs that the texts of a study name."""
+    return {"K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
+
+
 def written_caption(experiment: StoredExperiment) -> str:
     """The text of texts/captions.md, with the numbers of the experiment."""
-    words = sections(CAPTIONS).get(experiment.study, "")
-    return words.format(K=f"{experiment.arms[0].K:,}", runs=runs_text(experiment))
+    return sections(CAPTIONS).get(experiment.study, "").format(**sizes(experiment))
 
 
 class Study(NamedTuple):
@@ -61,15 +65,17 @@ class Study(NamedTuple):
     def report(self, experiment: StoredExperiment, folder: Path, stored: Stored) -> list[Path]:
         """Write the page for readers and the lines for programs, whichever the study has, into the folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        written, text = list[Path](), TEXTS / f"{experiment.study}.md"
+        written, text = dict[Path, str](), TEXTS / f"{experiment.study}.md"
         if text.is_file():
-            parts: dict[str, Any] = dict(self.parts(experiment, stored))
-            if "{table}" in text.read_text("utf-8"):
+            words, parts = text.read_text("utf-8"), {**sizes(experiment), **self.parts(experiment, stored)}
+            if "{table}" in words:
                 parts["table"] = markdown(self.table(experiment))
-            written.append(write_page(folder / f"{experiment.name}.md", experiment, parts))
+            written[folder / f"{experiment.name}.md"] = f"{WRITTEN}\n{words.format(**parts)}"
         if self.records is not None:
-            written.append(write_csv(folder / f"{experiment.name}.csv", self.records(experiment)))
-        return written
+            written[folder / f"{experiment.name}.csv"] = as_csv(list(self.records(experiment)))
+        for path, content in written.items():
+            path.write_text(content, "utf-8", newline="")
+        return list(written)
 
 
 @cache
@@ -119,7 +125,8 @@ def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> 
     """
     from PIL import Image
 
-    from experiments.studies.shared.style import house_style, write_plain_ticks
+    from dpucbvi.drawing.style import house_style
+    from experiments.studies.shared.style import write_plain_ticks
 
     png, pdf, pixels = folder / f"{name}.png", folder / f"{name}.pdf", io.BytesIO()
     with house_style():
@@ -136,10 +143,11 @@ def draw_files(draw_figure: "Callable[[], Figure]", folder: Path, name: str) -> 
 
 def drawn(experiment: StoredExperiment) -> "Figure":
     """The figure; one of an experiment that was changed says so at its top."""
-    from experiments.studies.shared.style import QUIET, SMALL
+    from dpucbvi.drawing.style import QUIET, SMALL
 
     draw_figure = study(experiment.study).draw
     assert draw_figure is not None
+    check_same_grid(experiment)
     figure = draw_figure(experiment)
     if experiment.changed:
         figure.suptitle(changes_of(experiment), fontsize=SMALL, color=QUIET, wrap=True)

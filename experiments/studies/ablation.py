@@ -1,16 +1,16 @@
 """What does each line of Algorithm 1 buy? Every variant against the whole, run by run."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from dpucbvi.stats import bootstrap, holm, mean_interval, permutation_p
+from dpucbvi.drawing.style import BLUE, DOTTED, QUIET
+from dpucbvi.stats import bootstrap, holm, permutation_p
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import BLUE, DOTTED, PRIVACY, QUIET, SECOND, legend_below, new_panels
+from experiments.studies.shared.arms import panels_of
+from experiments.studies.shared.style import PRIVACY, SECOND, entry, legend_below, new_panels
 from experiments.studies.shared.tables import as_regret, markdown, with_bounds
 
 LEVEL = 0.05
@@ -23,7 +23,7 @@ class Variant(NamedTuple):
 
     panel: str
     label: str
-    finals: np.ndarray
+    arm: StoredArm
     ratio: float
     low: float
     high: float
@@ -32,23 +32,15 @@ class Variant(NamedTuple):
 
 def variants(experiment: StoredExperiment) -> list[Variant]:
     """Every arm against the first of its panel."""
-    pairs = [(arm, _whole(experiment, arm)) for arm in experiment.arms]
+    wholes = {panel: arms[0] for panel, arms in panels_of(experiment).items()}
+    pairs = [(arm, wholes[arm.panel or ""]) for arm in experiment.arms]
     p = [permutation_p(arm.finals, whole.finals) for arm, whole in pairs if arm is not whole]
     adjusted = iter(holm(np.array(p)))
-    return [
-        Variant(
-            str(arm.panel),
-            arm.label,
-            arm.finals,
-            *ratio(arm.finals, whole.finals),
-            1.0 if arm is whole else float(next(adjusted)),
-        )
-        for arm, whole in pairs
-    ]
-
-
-def _whole(experiment: StoredExperiment, arm: StoredArm) -> StoredArm:
-    return next(other for other in experiment.arms if other.panel == arm.panel)
+    found = []
+    for arm, whole in pairs:
+        times, p_here = ratio(arm.finals, whole.finals), 1.0 if arm is whole else float(next(adjusted))
+        found.append(Variant(str(arm.panel), arm.label, arm, *times, p_here))
+    return found
 
 
 def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
@@ -71,13 +63,10 @@ def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
 
 def draw(experiment: StoredExperiment) -> Figure:
     """The ratio of every variant, a mark for each panel."""
-    check_same_grid(experiment)
     found, hues = variants(experiment), panel_hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
-    handles = [
-        Line2D([], [], color=hue, marker=MARKS[hue], linestyle="", markersize=4.5, label=panel)
-        for panel, hue in hues.items()
-    ]
+    look: Any = {"linestyle": "", "markersize": 4.5}
+    handles = [entry(panel, color=hue, marker=MARKS[hue], **look) for panel, hue in hues.items()]
     figure, (axes,) = new_panels([0.8 + 0.32 * len(labels)])
     legend_below(figure, handles, len(handles))
     for i, (panel, hue) in enumerate(hues.items()):
@@ -110,9 +99,9 @@ def _row(one: Variant) -> tuple[str, ...]:
     whole = one.ratio == one.low == one.high == 1.0
     return (
         one.label,
-        with_bounds(*mean_interval(one.finals)),
-        as_regret(float(np.median(one.finals))),
-        as_regret(float(one.finals.max())),
+        with_bounds(*one.arm.interval),
+        as_regret(one.arm.median),
+        as_regret(one.arm.largest),
         "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",
         "-" if whole else f"{one.p:.2g}",
     )

@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpucbvi.audit.audit import Finding
+from dpucbvi.drawing.style import BLACK, MARKER, SMALL
 from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import BLACK, MARKER, PRIVACY, SMALL, legend_below, new_panels
+from experiments.studies.shared.style import PRIVACY, legend_below, new_panels
 from experiments.studies.shared.tables import markdown
 
 TITLES = {

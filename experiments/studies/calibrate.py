@@ -23,9 +23,8 @@ Label, panel and, where there are several, environment identify an algorithm: wh
 differs otherwise is a setting. In a panel of `all environments` the environment is a setting too.
 """
 
-from collections import defaultdict
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -35,45 +34,42 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from dpucbvi.calibrate import Calibration, Factors, around, geometric_mean, objective
+from dpucbvi.drawing.style import BLACK, MARKER, SMALL, marker, thousands
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
-from experiments.studies.shared.style import ALGORITHMS, BLACK, MARKER, SMALL, marker, new_panels, thousands
+from experiments.studies.shared.arms import SHORT_ENVIRONMENTS, Key, grouped
+from experiments.studies.shared.style import ALGORITHMS, new_panels
 from experiments.studies.shared.tables import as_regret
 
 KEYS = ("bonus.scale", "confidence.scale")
 TOGETHER = "all environments"
-Key = TypeVar("Key")
 
 
-def algorithm(label: str, panel: str | None, env: str, environments: set[str]) -> str:
-    """`batches, pooled`, or `RiverSwim: PUCB, JDP` if there are several environments."""
-    if panel == TOGETHER:
-        return label
-    name = label if panel is None else f"{label}, {panel}"
-    return name if len(environments) == 1 else f"{SHORT_ENVIRONMENTS[env]}: {name}"
+def factors_of(arm: StoredArm) -> Factors:
+    return tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
 
 
 def objectives(
     experiment: StoredExperiment, told_by: Callable[[StoredArm], Key]
 ) -> dict[Key, dict[Factors, float]]:
     """The objective at every point, for every key of the arms, in their order."""
-    found: dict[Key, dict[Factors, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for arm in experiment.arms:
-        factors = tuple(float(arm.point[key]) for key in KEYS if key in arm.point)
-        found[told_by(arm)][factors].append(objective(arm.finals))
-    for key, points in found.items():
-        assert len({len(values) for values in points.values()}) == 1, f"{key}: points with different settings"
-    return {
-        key: {factors: geometric_mean(values) for factors, values in points.items()}
-        for key, points in found.items()
-    }
+    made = {}
+    for key, arms in grouped(experiment.arms, told_by).items():
+        points = grouped(arms, factors_of)
+        assert len(set(map(len, points.values()))) == 1, f"{key}: points with different settings"
+        values = {factors: [objective(arm.finals) for arm in at] for factors, at in points.items()}
+        made[key] = {factors: geometric_mean(of) for factors, of in values.items()}
+    return made
 
 
 def name_of(experiment: StoredExperiment, arm: StoredArm) -> str:
-    """The algorithm of an arm."""
+    """The algorithm: `batches, pooled`, or `RiverSwim: PUCB, JDP` if there are several environments."""
+    if arm.panel == TOGETHER:
+        return arm.label
+    name = arm.label if arm.panel is None else f"{arm.label}, {arm.panel}"
     environments = {other.config["env"]["name"] for other in experiment.arms}
-    return algorithm(arm.label, arm.panel, arm.config["env"]["name"], environments)
+    env = SHORT_ENVIRONMENTS.get(arm.config["env"]["name"])
+    return name if len(environments) == 1 else f"{env}: {name}"
 
 
 def calibrations(experiment: StoredExperiment) -> list[Calibration]:
@@ -82,24 +78,24 @@ def calibrations(experiment: StoredExperiment) -> list[Calibration]:
     return [Calibration(agent, label, points) for (agent, label), points in made.items()]
 
 
-def in_use(made: list[Calibration]) -> list[Factors]:
-    """The factors that each is run with: `DP-UCBVI, pooled`, a variant, has those of DP-UCBVI [conf/arm]."""
-
-    def first(one: Calibration) -> Calibration:
-        return next(c for c in made if c.agent == one.agent and f"{one.label}, ".startswith(f"{c.label}, "))
-
-    return [first(calibration).choice for calibration in made]
+def in_use(made: list[Calibration], one: Calibration) -> Factors:
+    """The factors that it is run with: `DP-UCBVI, pooled`, a variant, has those of DP-UCBVI [conf/arm]."""
+    alike = (c for c in made if c.agent == one.agent and f"{one.label}, ".startswith(f"{c.label}, "))
+    return next(alike).choice
 
 
 COLOURS = "cividis_r"  # dark is much regret; made for colour-blind readers
 CHOICE = BLACK
+BOX: dict[str, Any] = {
+    **{"color": CHOICE, "linestyle": "", "marker": "s", "markersize": 9, "zorder": 4},
+    **{"markerfacecolor": "none", "markeredgecolor": CHOICE, "markeredgewidth": 1.8},
+}
 A_ROW = 2  # panels
 
 
 def draw(experiment: StoredExperiment) -> Figure:
     """A heat map for every algorithm with two factors, lines for those with one."""
     made = calibrations(experiment)
-    used = dict(zip((calibration.label for calibration in made), in_use(made), strict=True))
     maps = [calibration for calibration in made if len(calibration.choice) == 2]
     lines = [calibration for calibration in made if len(calibration.choice) == 1]
     every = [max(value, 1.0) for calibration in maps or made for value in calibration.objective.values()]
@@ -108,7 +104,7 @@ def draw(experiment: StoredExperiment) -> Figure:
     columns = min(count, A_ROW)
     figure, panels = new_panels([1.9] * -(-count // columns), columns)
     for axes, calibration in zip(panels, maps, strict=False):
-        _draw_map(axes, calibration, used[calibration.label], norm)
+        _draw_map(axes, calibration, in_use(made, calibration), norm)
         axes.set_title(f"{calibration.label}\n{_settings(experiment, calibration.label)}", fontsize=SMALL)
     if lines:
         _draw_lines(panels[len(maps)], lines)
@@ -138,9 +134,8 @@ def _draw_map(axes: Axes, calibration: Calibration, used: Factors, norm: LogNorm
     axes.invert_yaxis()
     for factors, style in {used: "dashed", calibration.choice: "solid"}.items():
         at = confidences.index(factors[1]), bonuses.index(factors[0])
-        axes.add_patch(
-            Rectangle(at, 1, 1, fill=False, edgecolor=CHOICE, linewidth=2.0, linestyle=style, zorder=3)
-        )
+        box: Any = {"fill": False, "edgecolor": CHOICE, "linewidth": 2.0, "linestyle": style, "zorder": 3}
+        axes.add_patch(Rectangle(at, 1, 1, **box))
     axes.set(xlabel="factor on $E$", ylabel="factor on the bonus")
     axes.grid(False)
     axes.tick_params(length=0, rotation=0)
@@ -153,27 +148,10 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
         x, y = zip(*points, strict=True)
         axes.plot(x, y, color=BLACK, linewidth=1.3, linestyle=dashes, marker=mark, **MARKER)
         chosen = calibration.choice
-        axes.plot(
-            chosen[0],
-            calibration.objective[chosen],
-            color=CHOICE,
-            linestyle="",
-            marker="s",
-            markersize=9,
-            markerfacecolor="none",
-            markeredgecolor=CHOICE,
-            markeredgewidth=1.8,
-            zorder=4,
-        )
-        last = -1 if i else -2
-        axes.annotate(
-            calibration.label,
-            (x[last], y[last]),
-            (-4, 5) if i else (4, -9),
-            textcoords="offset points",
-            ha="right" if i else "left",
-            fontsize=SMALL,
-        )
+        axes.plot(chosen[0], calibration.objective[chosen], **BOX)
+        last, place, side = (-1, (-4, 5), "right") if i else (-2, (4, -9), "left")
+        look: Any = {"textcoords": "offset points", "ha": side, "fontsize": SMALL}
+        axes.annotate(calibration.label, (x[last], y[last]), place, **look)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.1)  # for the boxes
@@ -189,12 +167,11 @@ def _draw_lines(axes: Axes, lines: list[Calibration]) -> None:
 
 def _settings(experiment: StoredExperiment, label: str) -> str:
     """What an algorithm's objective is the geometric mean of: its models and the ε that they certify."""
-    epsilons: dict[str, set[float]] = {}
-    for arm in experiment.arms:
-        if name_of(experiment, arm) == label:
-            certificate = arm.certificate
-            epsilons.setdefault(certificate.model, set()).add(certificate.add_remove)
-    told = [f"{model} {', '.join(f'{e:.4g}' for e in sorted(of))}" for model, of in epsilons.items()]
+    here = [arm for arm in experiment.arms if name_of(experiment, arm) == label]
+    told = [
+        f"{model} {', '.join(f'{e:.4g}' for e in sorted({arm.certificate.add_remove for arm in arms}))}"
+        for model, arms in grouped(here, lambda arm: arm.certificate.model).items()
+    ]
     return f"ε: {'; '.join(told)}"
 
 
@@ -208,13 +185,8 @@ def _short(value: float) -> str:
 
 
 HEADER = (
-    "algorithm",
-    "factor on the bonus",
-    "factor on E",
-    "objective",
-    "a step beside it",
-    "within 10%",
-    "at the edge",
+    *("algorithm", "factor on the bonus", "factor on E", "objective"),
+    *("a step beside it", "within 10%", "at the edge"),
 )
 
 
@@ -236,17 +208,13 @@ def choices(experiment: StoredExperiment) -> Rows:
 
 def records(experiment: StoredExperiment) -> list[dict[str, object]]:
     """Every point of the grid with its objective; conf/arm/ holds each agent's first choice."""
-    return [
-        {
-            "algorithm": made.label,
-            "bonus_factor": factors[0],
-            "confidence_factor": factors[1] if len(factors) == 2 else "",
-            "objective": f"{value:.1f}",
-            "chosen": int(factors == made.choice),
-        }
+    header = ("algorithm", "bonus_factor", "confidence_factor", "objective", "chosen")
+    rows = [
+        (made.label, *(*factors, "")[:2], f"{value:.1f}", int(factors == made.choice))
         for made in calibrations(experiment)
         for factors, value in made.objective.items()
     ]
+    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 STUDY = Study(draw, choices, records=records, points=2)

@@ -16,25 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
+from dpucbvi.drawing.style import BLACK, MARKER, QUIET, SMALL
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import LEVEL, RESAMPLES, bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.arms import check_same_grid
+from experiments.studies.shared.arms import grouped
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
-from experiments.studies.shared.style import (
-    ALGORITHMS,
-    BLACK,
-    MARKER,
-    PRIVACY,
-    QUIET,
-    SMALL,
-    band,
-    legend_below,
-    new_panels,
-)
+from experiments.studies.shared.style import ALGORITHMS, PRIVACY, band, entry, legend_below, new_panels
 from experiments.studies.shared.tables import as_regret, finals
 
 EPSILON, FACTOR = "privatizer.epsilon", "bonus.scale"
@@ -66,13 +56,13 @@ class PrintedMatch(NamedTuple):
 
 def printed_matches(experiment: StoredExperiment) -> list[PrintedMatch]:
     """Every printed curve with every algorithm that may have its regret; none if K is not the printed one."""
-    found = []
+    found, by_arm = [], grouped(experiment.arms, lambda arm: arm.of)
     for curve, wanted in final_regrets(experiment.arms[0].config).items():
         setting, arms = next(value for start, value in CANDIDATES.items() if curve.startswith(start))
         for of in arms:
-            label = next(arm.label for arm in experiment.arms if arm.of == of)
-            x, regret = series(experiment.arms, of, setting)
-            found.append(PrintedMatch(curve, label, setting, wanted, match(x, regret, wanted, DIGITISATION)))
+            x, regret = series(by_arm[of], setting)
+            at = match(x, regret, wanted, DIGITISATION)
+            found.append(PrintedMatch(curve, by_arm[of][0].label, setting, wanted, at))
     return found
 
 
@@ -114,9 +104,9 @@ def crossing(x: Floats, y: Floats, wanted: float) -> float | None:
     return float(x[-1]) if gap[-1] == 0.0 else None
 
 
-def series(arms: Sequence[StoredArm], of: str, setting: str) -> tuple[Floats, Floats]:
-    """The arm `of` along its grid: the setting's values in ascending order, the final regrets of the runs."""
-    points = sorted((arm for arm in arms if arm.of == of), key=lambda arm: arm.point[setting])
+def series(arms: Sequence[StoredArm], setting: str) -> tuple[Floats, Floats]:
+    """An arm of the config along its grid: the setting's values in ascending order, the runs' final regrets."""
+    points = sorted(arms, key=lambda arm: arm.point[setting])
     x = np.array([float(arm.point[setting]) for arm in points])
     return x, np.array([arm.finals for arm in points])
 
@@ -135,10 +125,9 @@ ABOVE_BELOW = {"jdp_eps1": ("bottom", 1), "jdp_eps2": ("top", -1)}  # two names 
 
 def draw(experiment: StoredExperiment) -> Figure:
     """A panel for each model, on the same regret axis."""
-    check_same_grid(experiment)
     check_certified(experiment)
     figure, panels = new_panels([2.6, 2.6])
-    legend_below(figure, _legend(), len(CURVES))
+    legend_below(figure, [entry(name, **_look(name, QUIET)) for name in CURVES.values()], len(CURVES))
     for axes, model in zip(panels, MODELS, strict=True):
         _draw_model(axes, experiment, model)
     means = [arm.mean for arm in experiment.arms]
@@ -162,11 +151,15 @@ def check_certified(experiment: StoredExperiment) -> None:
 def _draw_model(axes: Axes, experiment: StoredExperiment, model: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for curve, name in CURVES.items():
-        x, regret = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
+    by_arm = grouped(experiment.arms, lambda arm: arm.of)
+    found = {name: series(by_arm[f"{curve}_{MODELS[model]}"], EPSILON) for curve, name in CURVES.items()}
+    for name, (x, regret) in found.items():
         band(axes, REPLACED * x, *bootstrap(regret.T), **_look(name, PRIVACY[model]))
-    _draw_reference(axes, experiment)
-    _draw_printed(axes, experiment, model)
+    reference = _reference(experiment)
+    _draw_reference(axes, reference)
+    for name, printed in final_regrets(reference.config).items():
+        if name.startswith(MODELS[model]):
+            _draw_printed(axes, name, printed, list(found.values()))
     axes.set_xlabel(f"certified {model} ε, a user replaced", labelpad=2)
 
 
@@ -177,17 +170,11 @@ def _look(name: str, hue: str) -> dict[str, Any]:
     return {"color": hue, "marker": mark, "linestyle": dashes, "linewidth": 1.4, **look}
 
 
-def _legend() -> list[Line2D]:
-    return [Line2D([], [], label=name, **_look(name, QUIET)) for name in CURVES.values()]
-
-
-def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
-    arm = _reference(experiment)
-    mean = arm.mean
-    axes.axhline(mean, color=BLACK, linewidth=1.2, zorder=2)
+def _draw_reference(axes: Axes, arm: StoredArm) -> None:
+    axes.axhline(arm.mean, color=BLACK, linewidth=1.2, zorder=2)
     axes.annotate(
         f"{arm.label}, {'pooled counts' if arm.config['agent'].get('pooled') else 'counts per step'}",
-        (0.015, mean),
+        (0.015, arm.mean),
         (0, -4),
         va="top",
         xycoords=("axes fraction", "data"),
@@ -197,30 +184,16 @@ def _draw_reference(axes: Axes, experiment: StoredExperiment) -> None:
     )
 
 
-def _draw_printed(axes: Axes, experiment: StoredExperiment, model: str) -> None:
-    """A tick for every printed final regret of this model, a cross where a curve has it."""
-    for name, regret in final_regrets(_reference(experiment).config).items():
-        if not name.startswith(MODELS[model]):
-            continue
-        axes.plot(
-            [0.985, 1.015], [regret] * 2, transform=axes.get_yaxis_transform(), color="black", clip_on=False
-        )
-        side, offset = ABOVE_BELOW.get(name, ("center", 0))
-        axes.annotate(
-            f"ε = {name[-1]}",
-            (1.02, regret),
-            (1, offset),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            fontsize=SMALL,
-            va=side,
-            annotation_clip=False,
-        )
-        for curve in CURVES:
-            x, runs = series(experiment.arms, f"{curve}_{MODELS[model]}", EPSILON)
-            at = crossing(x, runs.mean(axis=1), regret)
-            if at is not None:
-                axes.plot(REPLACED * at, regret, **CROSS)
+def _draw_printed(axes: Axes, name: str, regret: float, found: list[tuple[Floats, Floats]]) -> None:
+    """A tick for a printed final regret, a cross where a curve has it."""
+    beside, (side, offset) = axes.get_yaxis_transform(), ABOVE_BELOW.get(name, ("center", 0))
+    axes.plot([0.985, 1.015], [regret] * 2, transform=beside, color="black", clip_on=False)
+    look: Any = {"xycoords": beside, "textcoords": "offset points", "fontsize": SMALL, "annotation_clip": False}
+    axes.annotate(f"ε = {name[-1]}", (1.02, regret), (1, offset), va=side, **look)
+    for x, runs in found:
+        at = crossing(x, runs.mean(axis=1), regret)
+        if at is not None:
+            axes.plot(REPLACED * at, regret, **CROSS)
 
 
 def _reference(experiment: StoredExperiment) -> StoredArm:
@@ -240,10 +213,8 @@ def matches(experiment: StoredExperiment) -> Rows:
         return finals(experiment)
     rows: Rows = [("reported curve", "regret", "algorithm", "setting", "matches at", "95% interval")]
     for curve, label, setting, regret, at in found:
-        if at is None:
-            answer = ("nowhere", "-")
-        else:
-            answer = (three_digits(at.x), f"{three_digits(at.low)} to {three_digits(at.high)}")
+        x, low, high = map(three_digits, at or (0.0, 0.0, 0.0))
+        answer = (x, f"{low} to {high}") if at else ("nowhere", "-")
         rows.append((curve, as_regret(regret), label, SETTINGS[setting], *answer))
     return rows
 

@@ -12,6 +12,7 @@ import numpy as np
 from dpucbvi.stats import Summary, exponent, exponent_text
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
+from experiments.studies.shared.arms import grouped
 from experiments.studies.shared.tables import as_regret
 
 HORIZON, GAP = "env.H", "env.gap"
@@ -21,20 +22,20 @@ HEADER = ("environment", "algorithm", "exponent in H", "in k at the end", "stuck
 
 def worst(experiment: StoredExperiment) -> dict[str, list[StoredArm]]:
     """For every arm of the config, at every horizon, the one at its worst gap."""
-    at: dict[str, dict[int, list[StoredArm]]] = {}
-    for arm in experiment.arms:
-        assert arm.sizes[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
-        at.setdefault(arm.of, {}).setdefault(arm.point[HORIZON], []).append(arm)
     return {
-        of: [max(arms, key=lambda arm: arm.mean) for _, arms in sorted(by_horizon.items())]
-        for of, by_horizon in at.items()
+        of: [max(at, key=lambda arm: arm.mean) for _, at in sorted(grouped(arms, horizon).items())]
+        for of, arms in grouped(experiment.arms, lambda arm: arm.of).items()
     }
+
+
+def horizon(arm: StoredArm) -> int:
+    assert arm.sizes[0] == arm.point[HORIZON], f"{arm.key}: another horizon"
+    return arm.sizes[0]
 
 
 def growth(arms: list[StoredArm]) -> Summary:
     """The exponent of the regret in H, fitted to every run."""
-    H = np.array([arm.point[HORIZON] for arm in arms], dtype=np.float64)
-    return exponent(H, np.array([arm.finals for arm in arms]).T)
+    return exponent(np.array([*map(horizon, arms)]), np.array([arm.finals for arm in arms]).T)
 
 
 def table(experiment: StoredExperiment) -> Rows:

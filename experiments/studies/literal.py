@@ -13,7 +13,7 @@ fixed point in K: ι grows like log K, E like (log K)² under JDP and like √K 
 tree has n levels and b falls with K; at 2ⁿ + 1 a level more lifts it, so the search goes from power to power.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
+from dpucbvi.drawing.style import DOTTED, MARKER, QUIET, SMALL
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats, Setup
 from experiments.lab.assemble import assemble, without_checksum
 from experiments.lab.settings import run_settings
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import DOTTED, MARKER, PRIVACY, QUIET, SMALL, new_panels
+from experiments.studies.shared.style import PRIVACY, new_panels
 
 EXACT = "exact"  # the panel of the arms that must agree
 DRAWN = None  # the panel of the arms at the size of Figure 1
@@ -41,7 +41,6 @@ SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
 def draw(experiment: StoredExperiment) -> Figure:
     """What has been learned at the end of the runs, step by step; then the episodes needed."""
-    check_same_grid(experiment)
     check_literal(experiment)
     check_engines_agree(experiment)
     arms = [arm for arm in experiment.arms if arm.panel is DRAWN]
@@ -99,15 +98,14 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
 def _draw_needed(axes: Axes, base: StoredArm) -> None:
     """For every model and ε the episodes that DP-UCBVI would need in the environment of the arm."""
     K = base.K
-    rows = [
-        (model, epsilon) for model in MODELS for epsilon in (EPSILONS if model != "non_private" else (1.0,))
-    ]
+    rows = [("non_private", 1.0), *((model, epsilon) for model in ("central", "local") for epsilon in EPSILONS)]
     for y, (model, epsilon) in enumerate(rows):
         for pooled, shift in SHIFTS.items():
-            found = _needed(base, pooled, model, epsilon)
+            setup = literal_setup(base.config, pooled, model, epsilon)
+            found = {part: episodes_needed(setup, base.config["env"]["H"] / part) for part in LEVELS}
             _draw_range(axes, y + shift, found, PRIVACY[MODELS[model]], pooled)
-    names = ["not private" if m == "non_private" else f"{MODELS[m]} ε = {epsilon:g}" for m, epsilon in rows]
-    axes.set_yticks(range(len(rows)), names)
+    names = [f"{MODELS[model]} ε = {epsilon:g}" for model, epsilon in rows[1:]]
+    axes.set_yticks(range(len(rows)), ["not private", *names])
     axes.tick_params(axis="y", length=0, labelcolor="black")
     axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
     axes.axvline(K, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
@@ -115,13 +113,6 @@ def _draw_needed(axes: Axes, base: StoredArm) -> None:
     axes.grid(False, axis="y")
     axes.spines["left"].set_visible(False)
     axes.set_title("bonus below $H$ (●) and $H/10$ (◆)")
-
-
-def _needed(base: StoredArm, pooled: bool, model: str, epsilon: float) -> dict[int, int | None]:
-    """The episodes until b < H and b < H/10."""
-    config = base.config
-    setup = literal_setup(config, pooled, model, epsilon)
-    return {part: episodes_needed(setup, config["env"]["H"] / part) for part in LEVELS}
 
 
 def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str, pooled: bool) -> None:
@@ -134,10 +125,8 @@ def _draw_range(axes: Axes, y: float, episodes: dict[int, int | None], hue: str,
 
 
 def _name(arm: StoredArm) -> str:
-    model, epsilon, _ = arm.certificate[:3]
-    if model == "none":
-        return f"{arm.label}, not private"
-    return f"{arm.label}, {model} ε = {at_most(epsilon)}"
+    model, epsilon, *_ = arm.certificate
+    return f"{arm.label}, {'not private' if model == 'none' else f'{model} ε = {at_most(epsilon)}'}"
 
 
 def least_bonus(setup: Setup) -> float:
@@ -158,7 +147,8 @@ def episodes_needed(setup: Setup, level: float) -> int | None:
 
     for n in range(1, MOST_LEVELS + 1):
         if below(2**n):
-            return _first(below, 2 ** (n - 1), 2**n)
+            there = range(2 ** (n - 1) + 1, 2**n + 1)
+            return there[bisect_left(there, True, hi=len(there) - 1, key=below)]
     return None
 
 
@@ -186,14 +176,6 @@ def check_literal(experiment: StoredExperiment) -> None:
     for arm in experiment.arms:
         config = arm.config
         assert config["bonus"]["scale"] == config["confidence"]["scale"] == 1.0, f"{arm.key}: a factor is not 1"
-
-
-def _first(true_from: Callable[[int], bool], low: int, high: int) -> int:
-    """The least K in (low, high] with true_from(K). Requires true_from(high), and that it stays true."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if true_from(middle) else (middle, high)
-    return high
 
 
 STUDY = Study(draw, ships_state=True)

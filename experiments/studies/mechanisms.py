@@ -12,24 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.drawing.style import BLACK, MARKER, SMALL, thousands
 from dpucbvi.plot import as_written
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.epsilon import EPSILON, Match, match, series
-from experiments.studies.shared.arms import check_same_grid, uniform_regret
+from experiments.studies.epsilon import EPSILON, match, series
+from experiments.studies.shared.arms import grouped, uniform_regret
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
-from experiments.studies.shared.style import (
-    BLACK,
-    MARKER,
-    PAGE,
-    PRIVACY,
-    PRIVATIZERS,
-    SMALL,
-    new_panels,
-    thousands,
-)
+from experiments.studies.shared.style import PAGE, PRIVACY, PRIVATIZERS, new_panels
 from experiments.studies.shared.tables import as_regret, finals, interval_of, markdown, spread_of
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
@@ -49,14 +41,12 @@ def check_certified(experiment: StoredExperiment) -> None:
         assert delta in (0.0, DELTA), f"{arm.key}: certifies δ = {delta}"
 
 
-def members(experiment: StoredExperiment, panel: str, model: str) -> list[str]:
-    """The arms of the config that belong there, in its order."""
-    here = [arm.of for arm in experiment.arms if arm.panel == panel and arm.certificate.model == model]
-    return list(dict.fromkeys(here))
-
-
-def first(experiment: StoredExperiment, of: str) -> StoredArm:
-    return next(arm for arm in experiment.arms if arm.of == of)
+def curves(experiment: StoredExperiment, panel: str, model: str) -> list[list[StoredArm]]:
+    """The arms of the config that belong there, each along its grid."""
+    here = [arm for arm in experiment.arms if (arm.panel, arm.certificate.model) == (panel, model)]
+    return [
+        sorted(arms, key=lambda arm: arm.point[EPSILON]) for arms in grouped(here, lambda arm: arm.of).values()
+    ]
 
 
 def is_papers(arm: StoredArm) -> bool:
@@ -71,13 +61,15 @@ def printed_of(experiment: StoredExperiment, model: str) -> dict[float, float]:
     return {float(name[-1]): regret for name, regret in found.items() if name.startswith(MODELS[model])}
 
 
-def reached(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, Match | None]:
-    """Where the arm's mean regret falls to the wanted one: "at" an ε, "below" or "above" all that were run."""
-    x, regret = series(experiment.arms, of, EPSILON)
+def reached(arms: list[StoredArm], wanted: float) -> tuple[str, str]:
+    """The ε at which the mean regret falls to the wanted one, or that this is below or above all of them."""
+    x, regret = series(arms, EPSILON)
     found = match(x, regret, wanted, DIGITISATION)
-    if found is not None:
-        return "at", found
-    return ("below" if regret.mean(axis=1)[0] < wanted else "above"), None
+    if found is None:
+        return (f"below {x[0]:g}" if arms[0].mean < wanted else f"above {x[-1]:g}"), "-"
+    if np.isnan(found.low):
+        return f"about {three_digits(found.x)}", "not significant"
+    return three_digits(found.x), f"{three_digits(found.low)} to {three_digits(found.high)}"
 
 
 PAPERS_MARK = "o"
@@ -103,18 +95,18 @@ STAR: dict[str, Any] = {
 
 def draw(experiment: StoredExperiment) -> Figure:
     """Both models, pooled counts above counts per step, one regret axis; every curve named at its end."""
-    check_same_grid(experiment)
     check_certified(experiment)
     places = [(panel, counts, model) for panel, counts in COUNTS.items() for model in MODELS]
     figure, panels = new_panels([2.5, 2.5], len(MODELS), width=PAGE, sharex=True, sharey=True)
+    labels = []
     for axes, (panel, counts, model) in zip(panels, places, strict=True):
-        _draw_panel(axes, experiment, panel, model)
+        labels.append(_draw_panel(axes, experiment, panel, model))
         axes.set(title=f"{model}, {counts}", ylabel="regret")
         axes.set_xlabel("certified ε, a user replaced", fontsize=SMALL)
         _set_axes(axes, experiment)
         axes.label_outer()
-    for axes, (panel, _, model) in zip(panels, places, strict=True):
-        draw_end_labels(axes, _labels(experiment, panel, model), POINTS_A_NAME)
+    for axes, names in zip(panels, labels, strict=True):  # where they stand depends on the limits of the axes
+        draw_end_labels(axes, names, POINTS_A_NAME)
     return figure
 
 
@@ -129,22 +121,26 @@ def look(arm: StoredArm) -> dict[str, Any]:
     gaussian = privatizer.get("delta", 0.0) > 0.0
     mark = PAPERS_MARK if is_papers(arm) else MARKS[privatizer["name"], gaussian]
     dashes = (0, (4, 1.5)) if gaussian else "-"
-    drawn = {"color": hue(arm), "marker": mark, "linestyle": dashes, "linewidth": 1.3, **MARKER}
-    return {**drawn, "label": arm.label}
+    return {"color": hue(arm), "marker": mark, "linestyle": dashes, "linewidth": 1.3, **MARKER}
 
 
-def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str) -> None:
-    for of in members(experiment, panel, model):
-        x, regret = series(experiment.arms, of, EPSILON)
-        style = look(first(experiment, of))
+def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str) -> list[EndLabel]:
+    """All its curves; their names, at their last ε."""
+    labels = []
+    for arms in curves(experiment, panel, model):
+        x, regret = series(arms, EPSILON)
+        label, style = arms[0].label, look(arms[0])
         mean, low, high = bootstrap(regret.T)
-        axes.plot(x, mean, zorder=4, **style)
+        axes.plot(x, mean, zorder=4, label=label, **style)
         axes.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
+        end = float(x[-1]), float(regret.mean(axis=1)[-1])
+        labels.append(EndLabel(label, "", style["color"], style["marker"], *end))
     for epsilon, regret_printed in printed_of(experiment, model).items():
         axes.plot([epsilon], [regret_printed], label="printed", zorder=6, **STAR)
     if (panel, model) == ("step", "LDP") and printed_of(experiment, model):  # where there is room
         below: Any = {"xytext": (0, -9), "textcoords": "offset points", "ha": "center", "va": "top"}
         axes.annotate("reported\nin Figure 1", (epsilon, regret_printed), fontsize=SMALL, **below)
+    return labels
 
 
 def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
@@ -162,17 +158,6 @@ def _set_axes(axes: Axes, experiment: StoredExperiment) -> None:
     axes.set_ylim(0.8 * np.min(means), 1.5 * np.max(means))
 
 
-def _labels(experiment: StoredExperiment, panel: str, model: str) -> list[EndLabel]:
-    """The name of every curve, at its last ε."""
-    found = []
-    for of in members(experiment, panel, model):
-        x, regret = series(experiment.arms, of, EPSILON)
-        style = look(first(experiment, of))
-        end = float(x[-1]), float(regret.mean(axis=1)[-1])
-        found.append(EndLabel(style["label"], "", style["color"], style["marker"], *end))
-    return found
-
-
 def matched(experiment: StoredExperiment) -> Rows:
     """For every mechanism the ε at which it has a printed regret; the final regrets at another size."""
     if not any(printed_of(experiment, model) for model in MODELS):
@@ -181,9 +166,9 @@ def matched(experiment: StoredExperiment) -> Rows:
     for model in MODELS:
         for epsilon, wanted in printed_of(experiment, model).items():
             for panel, counts in COUNTS.items():
-                for of in members(experiment, panel, model):
-                    name = f"{model} ε = {epsilon:g}: {as_regret(wanted)}"
-                    rows.append((name, counts, first(experiment, of).label, *_where(experiment, of, wanted)))
+                name = f"{model} ε = {epsilon:g}: {as_regret(wanted)}"
+                for arms in curves(experiment, panel, model):
+                    rows.append((name, counts, arms[0].label, *reached(arms, wanted)))
     return rows
 
 
@@ -204,20 +189,8 @@ def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
 def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
     epsilons = sorted({arm.point[EPSILON] for arm in experiment.arms if arm.panel == panel})
     rows = [("mechanism", *(f"ε = {epsilon:g}" for epsilon in epsilons))]
-    for of in members(experiment, panel, model):
-        arms = {arm.point[EPSILON]: arm for arm in experiment.arms if arm.of == of}
-        rows.append((first(experiment, of).label, *(spread_of(arms[epsilon]) for epsilon in epsilons)))
+    rows += [(arms[0].label, *map(spread_of, arms)) for arms in curves(experiment, panel, model)]
     return markdown(rows)
-
-
-def _where(experiment: StoredExperiment, of: str, wanted: float) -> tuple[str, str]:
-    how, found = reached(experiment, of, wanted)
-    ends = sorted(arm.point[EPSILON] for arm in experiment.arms if arm.of == of)
-    if found is None:
-        return (f"below {ends[0]:g}", "-") if how == "below" else (f"above {ends[-1]:g}", "-")
-    if np.isnan(found.low):
-        return f"about {three_digits(found.x)}", "not significant"
-    return three_digits(found.x), f"{three_digits(found.low)} to {three_digits(found.high)}"
 
 
 def _levers(experiment: StoredExperiment) -> str:
@@ -230,23 +203,16 @@ def _levers(experiment: StoredExperiment) -> str:
 
 def _elsewhere(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "elsewhere"]
-    rows = [
-        (_env(arm), arm.label, _certified(arm), spread_of(arm), interval_of(arm), f"{uniform_regret(arm):,.0f}")
-        for arm in arms
-    ]
     regret = ("mean regret (median; largest)", "95% interval")
-    return markdown([("environment", "mechanism", "certified", *regret, "uniform policy"), *rows])
+    return markdown([("environment", "mechanism", "certified", *regret, "uniform policy"), *map(_there, arms)])
 
 
-def _env(arm: StoredArm) -> str:
-    env = arm.config["env"]
-    return f"{env['name']} {env['variant'] if 'variant' in env else env['seed']}"
-
-
-def _certified(arm: StoredArm) -> str:
-    certificate = arm.certificate
-    delta = f", δ = {as_written(certificate.delta)}" if certificate.delta else ", pure"
-    return f"{certificate.model} ε = {rounded_up(certificate.replace_one, 3):g}{delta}"
+def _there(arm: StoredArm) -> tuple[str, ...]:
+    env, (model, _, epsilon, delta, *_) = arm.config["env"], arm.certificate
+    name = f"{env['name']} {env['variant'] if 'variant' in env else env['seed']}"
+    pure = f"δ = {as_written(delta)}" if delta else "pure"
+    certified = f"{model} ε = {rounded_up(epsilon, 3):g}, {pure}"
+    return (name, arm.label, certified, spread_of(arm), interval_of(arm), f"{uniform_regret(arm):,.0f}")
 
 
 STUDY = Study(draw, matched, parts, points=60)

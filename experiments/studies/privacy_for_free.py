@@ -5,7 +5,7 @@ every K: E and the noise of Algorithm 1 depend on it, so the bound's S²AH³/ε 
 of the regret at the end of such a run, and not of a curve within one, along which E is fixed.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,24 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from dpucbvi.drawing.end_labels import EndLabel, draw_end_labels
+from dpucbvi.drawing.style import DOTTED, MARKER, QUIET, SMALL, marker, thousands
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import bootstrap, exponent, exponent_text, tail
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, panels_of
-from experiments.studies.shared.style import (
-    DOTTED,
-    MARKER,
-    PAGE,
-    PRIVACY,
-    QUIET,
-    SMALL,
-    band,
-    marker,
-    new_panels,
-    thousands,
-)
+from experiments.studies.shared.arms import grouped, panels_of
+from experiments.studies.shared.style import PAGE, PRIVACY, band, new_panels
 
 FIRST = 100.0  # episode shown, at the earliest
 LAST = 16.0  # the slopes are over this last factor in K
@@ -46,15 +36,13 @@ class Cost(NamedTuple):
 
 def draw(experiment: StoredExperiment) -> Figure:
     """A row for each way to count (the arms' panels): left the longest runs, right the cost against K."""
-    check_same_grid(experiment)
     check_certified(experiment)
     rows = panels_of(experiment)
     figure, panels = new_panels([2.3] * len(rows), columns=2, width=PAGE)
     for left, right, (row, arms) in zip(panels[::2], panels[1::2], rows.items(), strict=True):
         left.set(title=f"Regret, {row}", xlabel="episode", ylabel="cumulative regret")
-        right.set(
-            title=f"At the end, {row}", xlabel="$K$, the episodes of a run", ylabel="regret beyond UCBVI's"
-        )
+        right.set(title=f"At the end, {row}", xlabel="$K$, the episodes of a run")
+        right.set(ylabel="regret beyond UCBVI's")
         _draw_longest(left, arms)
         _draw_costs(right, costs(arms))
     return figure
@@ -70,13 +58,12 @@ def check_certified(experiment: StoredExperiment) -> None:
 def costs(arms: list[StoredArm]) -> list[Cost]:
     """Every private algorithm's cost; its runs and UCBVI's are paired by seed."""
     baseline = {arm.K: arm for arm in arms if _model(arm) == "none"}
-    groups: dict[tuple[str, float], list[StoredArm]] = {}
-    for arm in sorted(arms, key=lambda arm: arm.K):
-        if _model(arm) != "none":
-            groups.setdefault((_model(arm), round(arm.certificate.add_remove, 9)), []).append(arm)
+    private = sorted((arm for arm in arms if _model(arm) != "none"), key=lambda arm: arm.K)
     made = []
-    for group in groups.values():
-        excess = [arm.finals - _paired(arm, baseline[arm.K]).finals for arm in group]
+    for group in grouped(private, lambda arm: (_model(arm), round(arm.certificate.add_remove, 9))).values():
+        seeds = [[run.config["seed"] for run in arm.runs] for arm in (*group, *(baseline[a.K] for a in group))]
+        assert all(of == seeds[0] for of in seeds), f"{group[0].key}: seeds without a pair"
+        excess = [arm.finals - baseline[arm.K].finals for arm in group]
         K = np.array([arm.K for arm in group], dtype=np.float64)
         made.append(Cost(group, K, np.array(excess).T))
     return made
@@ -88,11 +75,6 @@ def episodes_until_free(epsilon: float, S: int, A: int, H: int) -> float:
     The proof has S²AH³ besides [D36], so that no ε above 1 has a smaller one than ε = 1.
     """
     return S**3 * A * H**3 / epsilon**2
-
-
-def _paired(arm: StoredArm, baseline: StoredArm) -> StoredArm:
-    assert [run.config["seed"] for run in arm.runs] == [run.config["seed"] for run in baseline.runs]
-    return baseline
 
 
 def _draw_longest(axes: Axes, arms: list[StoredArm]) -> None:
@@ -120,9 +102,8 @@ def _draw_costs(axes: Axes, all_costs: list[Cost]) -> None:
         band(axes, cost.episodes[shown], mean[shown], low[shown], high[shown], **look)
         if shown[-1]:
             slope = exponent_text(exponent(*tail(cost.episodes, cost.excess, LAST)), "slope")
-            labels.append(
-                EndLabel(_name(first), slope, _hue(first), _mark(first), float(K[-1]), float(mean[-1]))
-            )
+            end = float(K[-1]), float(mean[-1])
+            labels.append(EndLabel(_name(first), slope, _hue(first), _mark(first), *end))
     _log_axes(axes, K[0] / 1.3, K[-1] * 1.3, [cost.excess.mean(axis=0).max() for cost in all_costs])
     axes.set_xticks(K, [thousands(value, None) for value in K])
     axes.xaxis.set_minor_locator(NullLocator())
@@ -136,9 +117,8 @@ def _draw_guide(axes: Axes, K: Floats, top: float) -> None:
     """A line of slope 1/2, above the curves, to compare them with."""
     y = 3.0 * top * np.sqrt(K / K[-1])
     axes.plot(K, y, color=QUIET, linewidth=0.8, linestyle=DOTTED, zorder=1)
-    axes.annotate(
-        r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), textcoords="offset points", color=QUIET, fontsize=SMALL
-    )
+    look: Any = {"textcoords": "offset points", "color": QUIET, "fontsize": SMALL}
+    axes.annotate(r"$\sqrt{K}$", (K[-1], y[-1]), (-4, 4), **look)
     axes.set_ylim(top=6.0 * y[-1])
 
 

@@ -3,12 +3,11 @@
 from matplotlib.figure import Figure
 
 from dpucbvi.drawing.regret import Panel, curve, draw as draw_curves
-from dpucbvi.mdp import TabularMDP
 from dpucbvi.plot import caption as caption_of, with_learnt
 from experiments.lab.assemble import stored_environment
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Study
-from experiments.studies.shared.arms import check_same_grid, environment_name, names
+from experiments.studies.shared.arms import environment_name, names
 from experiments.studies.shared.printed import printed_beside
 
 PRINTED = "reported in the paper's Figure 1"
@@ -16,24 +15,19 @@ PRINTED = "reported in the paper's Figure 1"
 
 def draw(experiment: StoredExperiment) -> Figure:
     """One curve per arm, named at its end with the ε it certifies and with what else tells it from others."""
-    check_same_grid(experiment)
     arms, curves = experiment.arms, []
     for i, (arm, (name, detail)) in enumerate(zip(arms, names(arms), strict=True)):
         traces = [run.trace for run in arm.runs]
         said = name, with_learnt(detail, traces)
         curves.append(curve(traces[0].episodes, arm.regret, *said, i, printed_beside(arm)))
     scales = experiment.figure["x"], experiment.figure["y"]
-    panel = Panel(setting(experiment), "", *scales, _environment(experiment), PRINTED)
-    return draw_curves(curves, panel)
-
-
-def setting(experiment: StoredExperiment) -> str:
-    """The environment and its size, if all arms share it."""
-    environments = [arm.config["env"] for arm in experiment.arms]
-    if any(env != environments[0] for env in environments):
-        return "Regret, several environments"
-    H, S, A = experiment.arms[0].sizes
-    return f"Regret on {environment_name(environments[0])}, $S={S}$, $A={A}$, $H={H}$"
+    environments = [arm.config["env"] for arm in arms]
+    alike = all(env == environments[0] for env in environments)
+    mdp = stored_environment(environments[0]) if alike else None
+    H, S, A = arms[0].sizes
+    one = f"Regret on {environment_name(environments[0])}, $S={S}$, $A={A}$, $H={H}$"
+    title = one if alike else "Regret, several environments"
+    return draw_curves(curves, Panel(title, "", *scales, mdp, PRINTED))
 
 
 def caption(experiment: StoredExperiment) -> str:
@@ -45,13 +39,6 @@ def caption(experiment: StoredExperiment) -> str:
         "E": [config["confidence"]["scale"] for config in private],
     }
     return caption_of([len(arm.runs) for arm in experiment.arms], bool(private), factors)
-
-
-def _environment(experiment: StoredExperiment) -> TabularMDP | None:
-    """The MDP that all arms share, if it can still be made."""
-    environments = [arm.config["env"] for arm in experiment.arms]
-    alike = all(env == environments[0] for env in environments)
-    return stored_environment(environments[0]) if alike else None
 
 
 STUDY = Study(draw, caption=caption)

@@ -10,7 +10,7 @@ from dpucbvi.calibrate import objective
 from dpucbvi.stats import mean_interval, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.arms import AGENTS, SHORT_ENVIRONMENTS
+from experiments.studies.shared.arms import AGENTS, SHORT_ENVIRONMENTS, grouped
 from experiments.studies.shared.tables import in_thousands
 
 Key = tuple[str, str, float, str]  # agent, model, ε if a user is replaced, environment
@@ -32,11 +32,8 @@ def key_of(arm: StoredArm) -> Key:
 
 def chosen(experiment: StoredExperiment) -> dict[Key, Chosen]:
     """For every system, model, ε and environment."""
-    points: dict[Key, list[StoredArm]] = {}
-    for arm in experiment.arms:
-        points.setdefault(key_of(arm), []).append(arm)
     found = {}
-    for key, arms in points.items():
+    for key, arms in grouped(experiment.arms, key_of).items():
         half = len(arms[0].runs) // 2
         best = min(arms, key=lambda arm: objective(arm.finals[:half] if half else arm.finals))
         found[key] = Chosen(best, *mean_interval(best.finals[half:]))
@@ -49,20 +46,12 @@ def table(experiment: StoredExperiment) -> Rows:
     environments = list(dict.fromkeys(key[-1] for key in found))
     header = ("system", "model", "ε (replaced)", *(SHORT_ENVIRONMENTS.get(env, env) for env in environments))
     systems = list(dict.fromkeys(key[:-1] for key in found))
-    rows = [
-        (
-            AGENTS.get(agent, agent),
-            model,
-            three_digits(epsilon),
-            *(_cell(found.get((agent, model, epsilon, env))) for env in environments),
-        )
-        for agent, model, epsilon in sorted(systems, key=lambda key: (key[1], key[2]))
-    ]
-    return [header, *rows]
-
-
-def _cell(one: Chosen | None) -> str:
-    return "-" if one is None else in_thousands(one.regret, one.low, one.high)
+    rows: Rows = [header]
+    for agent, model, epsilon in sorted(systems, key=lambda key: (key[1], key[2])):
+        here = [found.get((agent, model, epsilon, env)) for env in environments]
+        cells = ["-" if one is None else in_thousands(*one[1:]) for one in here]
+        rows.append((AGENTS.get(agent, agent), model, three_digits(epsilon), *cells))
+    return rows
 
 
 STUDY = Study(None, table)

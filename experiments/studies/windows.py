@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
+from dpucbvi.drawing.style import QUIET, SMALL
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Study
-from experiments.studies.shared.arms import check_same_grid, panels_of, uniform_regret
-from experiments.studies.shared.style import PRIVATIZERS, QUIET, SMALL, legend_below, new_panels
+from experiments.studies.shared.arms import panels_of, uniform_regret
+from experiments.studies.shared.style import PRIVATIZERS, entry, legend_below, new_panels
 from experiments.studies.shared.tables import interval_of, spread_of
 
 EPSILON = "privatizer.epsilon"
@@ -60,7 +60,6 @@ def depends(arm: StoredArm) -> bool:
 
 def draw(experiment: StoredExperiment) -> Figure:
     """A row for every environment, a mark for every way to count; LDP below JDP."""
-    check_same_grid(experiment)
     shown = {model: rows for model in SHOWN if (rows := rows_of(experiment, model))}
     heights = [0.45 + 0.25 * len(rows) for rows in shown.values()]
     figure, panels = new_panels([*heights[:-1], heights[-1] + 0.4], sharex=True)
@@ -70,8 +69,8 @@ def draw(experiment: StoredExperiment) -> Figure:
         _draw_rows(axes, rows)
     _name_groups(panels[0], next(iter(shown.values())))
     panels[-1].set_xlabel(f"regret after {experiment.arms[0].K:,} episodes", fontsize=SMALL)
-    marks = [Line2D([], [], linestyle="", label=label, **_look(label)) for label in LOOKS]
-    uniform = Line2D([], [], marker="|", color=QUIET, linestyle="", markersize=9, label="random actions")
+    marks = [entry(label, linestyle="", **_look(label)) for label in LOOKS]
+    uniform = entry("random actions", marker="|", color=QUIET, linestyle="", markersize=9)
     legend_below(figure, [*marks, uniform], 2)
     return figure
 
@@ -111,15 +110,8 @@ def _look(label: str) -> dict[str, Any]:
 
 def table(experiment: StoredExperiment) -> Rows:
     """Every environment, way to count and ε."""
-    header = (
-        "environment",
-        "counts",
-        "ε (replaced)",
-        "mean regret (median; largest)",
-        "95% interval",
-        "uniform policy",
-    )
-    return [header, *(_row(arm) for arm in experiment.arms)]
+    regret = ("mean regret (median; largest)", "95% interval", "uniform policy")
+    return [("environment", "counts", "ε (replaced)", *regret), *map(_row, experiment.arms)]
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:

@@ -134,12 +134,11 @@ def test_plan_says_what_a_job_would_take_and_writes_nothing(cli, tmp_path):
 @pytest.mark.slow  # it compiles the trials
 @pytest.mark.usefixtures("undrawn")
 def test_an_audit_is_a_task_that_can_be_planned(cli, tmp_path):
-    """Stored as the engine that it was called when the first ones were, so that its name stays."""
     code, out, _ = cli(*AUDIT, "runtime.workers=1", f"runtime.results={tmp_path}")
     assert code == 0 and out.startswith("single: 1 run computed")
     (arm,) = Store(tmp_path).load_experiment("single").arms
-    assert arm.runs[0].config["engine"] == {"name": "audit", "attack": "released", "trials": 200}
-    assert "attack" not in arm.runs[0].config and arm.runs[0].trace.checks
+    assert arm.runs[0].config["attack"] == {"name": "released", "trials": 200}
+    assert arm.audits and arm.runs[0].trace.checks
     code, out, _ = cli(*AUDIT, "runs=2", "task=plan", f"runtime.results={tmp_path}")
     rows = dict(re.split(r" {2,}", line) for line in out.splitlines())
     assert (rows["runs to compute"], rows["runs stored"]) == ("1", "1")

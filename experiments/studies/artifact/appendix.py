@@ -29,11 +29,8 @@ def parts(
 ) -> dict[str, str]:
     """All of them by name."""
     quoted = {name: filled(text, numbers, shipped) for name, text in sections(EXPECTED).items()}
-    return {
-        "size": _size(manifest),
-        "claims": _claims(claims),
-        "experiments": _experiments(claims, paper, quoted),
-    }
+    experiments = _experiments(claims, paper, quoted)
+    return {"size": _size(manifest), "claims": _claims(claims), "experiments": experiments}
 
 
 def _size(manifest: dict[str, Any]) -> str:

@@ -77,13 +77,8 @@ def ledger(claims: list[Claim]) -> str:
     parts = [f"{WRITTEN}\n{(TEXTS / 'claims.md').read_text('utf-8')}"]
     for section in dict.fromkeys(claim.section for claim in claims):
         rows = [_row(claim) for claim in claims if claim.section == section]
-        parts += [
-            f"## {section}\n",
-            "| statement | says | code | test | verdict | measured |",
-            "|---" * 6 + "|",
-            *rows,
-            "",
-        ]
+        head = "| statement | says | code | test | verdict | measured |"
+        parts += [f"## {section}\n", head, "|---" * 6 + "|", *rows, ""]
     parts += [f"[^{_anchor(claim)}]: {_more(claim)}" for claim in claims if _more(claim)]
     return "\n".join(parts) + "\n"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dpucbvi.errors import InputError
 from experiments.lab.compose import CONF, composed, experiments
-from experiments.lab.experiment import experiment_from
+from experiments.lab.experiment import Experiment, experiment_from
 from experiments.lab.process import few
 from experiments.lab.runner import index
 from experiments.lab.store import StoredExperiment, results
@@ -43,11 +43,16 @@ def stated(name: str) -> Stated:
     return Stated(command, int(minutes), " ".join(asks.replace("\n# ", " ").removeprefix("# ").split()))
 
 
+def experiment_of(name: str) -> Experiment:
+    """What `+exp=<name>` would run."""
+    return experiment_from(composed(name), CONF.parent, names(), printed_curves())
+
+
 def check_index(name: str, found: StoredExperiment) -> None:
     """Raise InputError unless this is, but for the runs themselves, what `+exp=<name>` would store."""
     if name not in experiments():
         raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
-    made = experiment_from(composed(name), CONF.parent, names(), printed_curves())
+    made = experiment_of(name)
     wanted = json.loads(json.dumps({"study": made.study, "figure": asdict(made.figure), "arms": index(made)}))
     stored = results(found).about
     other = [f"changed: {change}" for change in found.changed]

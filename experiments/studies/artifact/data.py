@@ -1,18 +1,14 @@
 """All runs that ship as one table for other programs, runs.csv.gz; runs.md says what its columns are."""
 
-import csv
 import gzip
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dpucbvi.archive import as_cell
-from dpucbvi.errors import InputError
 from dpucbvi.files import replacing
-from experiments.lab.settings import flat, to_dict
-from experiments.lab.store import StoredExperiment, StoredRun, run_id, settings_of
-from experiments.studies.shared.tables import TEXTS, WRITTEN
+from experiments.lab.settings import flat
+from experiments.lab.store import StoredExperiment, run_id
+from experiments.studies.shared.tables import TEXTS, WRITTEN, as_csv
 
 ABOUT = {
     "experiment": "its file is conf/exp/<experiment>.yaml; dp.load reads paper/results/<experiment>.npz",
@@ -30,39 +26,25 @@ MEASURED = {
     "E": "the confidence width of Assumption 3.1, after its factor",
     "seconds": "of processor time, where the run was made",
 }
+NO_SETTINGS = ("seed", "env.sha256")  # of what names a run
 
 
 def rows(experiments: Iterable[StoredExperiment]) -> Iterator[dict[str, Any]]:
     """A row for every run of every arm; audits, which have no regret, are in audit.csv."""
     for experiment in experiments:
-        for arm in experiment.arms:
-            if experiment.study != "audit":
-                settings = _settings(arm.config)
-                for run in arm.runs:
-                    about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
-                    yield {
-                        **dict(zip(ABOUT, about, strict=True)),
-                        **settings,
-                        **dict(zip(MEASURED, _measured(run), strict=True)),
-                    }
-
-
-def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """With those that are younger than the run, but for a part of one's own, which is not imported."""
-    try:
-        whole = to_dict(settings_of(config))
-    except InputError:
-        whole = {key: value for key, value in config.items() if key != "seed"}
-    return flat(whole)
-
-
-def _measured(run: StoredRun) -> tuple[Any, ...]:
-    trace, certified = run.trace, run.certificate
-    return (
-        trace.regret[-1],
-        *(certified.model, certified.add_remove, certified.replace_one, certified.delta),
-        *(trace.noise_scale, trace.E, round(run.provenance["seconds"], 3)),
-    )
+        for arm in experiment.arms if experiment.study != "audit" else []:
+            for run in arm.runs:
+                trace, certified = run.trace, run.certificate
+                about = experiment.name, arm.key, run_id(run.config), run.config["seed"]
+                measured = (
+                    *(trace.regret[-1], certified.model, certified.add_remove, certified.replace_one),
+                    *(certified.delta, trace.noise_scale, trace.E, round(run.provenance["seconds"], 3)),
+                )
+                yield {
+                    **dict(zip(ABOUT, about, strict=True)),
+                    **{key: value for key, value in flat(run.config).items() if key not in NO_SETTINGS},
+                    **dict(zip(MEASURED, measured, strict=True)),
+                }
 
 
 def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Path]:
@@ -71,21 +53,23 @@ def write_data(experiments: Iterable[StoredExperiment], folder: Path) -> list[Pa
     if not table:
         return []
     settings = sorted({name for row in table for name in row} - set(ABOUT) - set(MEASURED))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*ABOUT, *settings, *MEASURED], restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: as_cell(value) for key, value in row.items()} for row in table)
     file = folder / "runs.csv.gz"
     with replacing(file) as partial:
-        partial.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-    said = [*ABOUT.items(), *((name, _setting(name)) for name in settings), *MEASURED.items()]
-    columns = "\n".join(f"- `{name}`: {words}" for name, words in said)
+        content = as_csv(table, [*ABOUT, *settings, *MEASURED])
+        partial.write_bytes(gzip.compress(content.encode(), mtime=0))
+    columns = "\n".join(
+        [
+            *(f"- `{name}`: {words}" for name, words in ABOUT.items()),
+            *(f"- `{name}`: setting `{name.rpartition('.')[2]}` of {_file(name)}" for name in settings),
+            *(f"- `{name}`: {words}" for name, words in MEASURED.items()),
+        ]
+    )
     filled = (TEXTS / "runs.md").read_text("utf-8").format(columns=columns, rows=f"{len(table):,}")
     dictionary = folder / "runs.md"
     dictionary.write_text(f"{WRITTEN}\n{filled}", "utf-8")
     return [file, dictionary]
 
 
-def _setting(name: str) -> str:
-    group, _, key = name.rpartition(".")
-    return f"setting `{key}` of conf/{group}" if group else f"setting `{key}` of conf/config.yaml"
+def _file(name: str) -> str:
+    """Where the setting is in conf/."""
+    return f"conf/{name.partition('.')[0]}" if "." in name else "conf/config.yaml"

@@ -12,12 +12,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpucbvi.drawing.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION
 from dpucbvi.protocol import Floats
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import CAPTIONS, sections
-from experiments.studies.shared.arms import check_same_grid, uniform_regret
+from experiments.studies.shared.arms import uniform_regret
 from experiments.studies.shared.printed import printed_bands, printed_curves
-from experiments.studies.shared.style import BLACK, BLUE, DOTTED, QUIET, SMALL, VERMILLION, new_panels
+from experiments.studies.shared.style import new_panels
 from experiments.studies.shared.tables import as_regret
 
 HEAD = """\
@@ -77,34 +78,32 @@ def measured(arm: StoredArm) -> Mark:
 
 def arm_of(river: StoredExperiment, panel: str, curve: str) -> StoredArm:
     """DP-UCBVI, or UCBVI without privacy, in a panel of `riverswim`."""
-    from experiments.studies.riverswim.report import BASELINE  # a study that is broken must not cost the others
+    from experiments.studies.riverswim import report  # a study that is broken must not cost the others
 
-    arms = [arm for arm in river.arms if (arm.panel, arm.printed) == (panel, curve)]
-    (found,) = [arm for arm in arms if arm.label != BASELINE]
+    found = report.arm_of(river, panel, curve)
+    assert found is not None
     return found
-
-
-def pooled_of(mechanisms: StoredExperiment, arm: StoredArm) -> list[StoredArm]:
-    """The arm with the same noise and pooled counts, if the arm is private."""
-    of, epsilon = POOLED.get(arm.config["privatizer"]["name"]), arm.certificate.replace_one
-    return [one for one in mechanisms.arms if one.of == of and np.isclose(one.certificate.replace_one, epsilon)]
 
 
 def draw_summary(river: StoredExperiment, mechanisms: StoredExperiment) -> Figure:
     """A row for every curve of Figure 1, with three marks in three colours."""
-    check_same_grid(river)
     figure, (axes,) = new_panels([2.9])
     axes.set(xscale="log", xlim=(15, 900_000), xlabel=f"regret after {river.arms[0].K:,} episodes")
     for row, curve in enumerate(ROWS):
         proven, others = (arm_of(river, panel, curve) for panel in ("proven", "others"))
-        pooled = [measured(arm) for arm in pooled_of(mechanisms, proven)]
+        of, epsilon = POOLED.get(proven.config["privatizer"]["name"]), proven.certificate.replace_one
+        same = [arm for arm in mechanisms.arms if arm.of == of]  # the same noise, and pooled counts
+        pooled = [measured(arm) for arm in same if np.isclose(arm.certificate.replace_one, epsilon)]
         marks = {REPORTED: reported(curve), PROVEN: measured(proven), OTHERS: measured(others)}
         for mark in pooled:
             _draw_mark(axes, row, PROVEN, mark, "white")
         for at, mark in marks.items():
             _draw_mark(axes, row, at, mark, HUES[at])
             _write_words(axes, row, at, [mark, *(pooled if at == PROVEN else [])])
-    _write_guides(axes, uniform_regret(river.arms[0]))
+    random = uniform_regret(river.arms[0])
+    axes.axvline(random, color=QUIET, linestyle=DOTTED, linewidth=0.9, zorder=1)
+    look: Any = {"textcoords": "offset points", "fontsize": SMALL, "color": QUIET, "va": "center"}
+    axes.annotate("random actions", (random, len(ROWS) - 1), (-4, 0), ha="right", **look)
     axes.set_yticks(range(len(ROWS)), list(ROWS.values()))
     axes.set_ylim(len(ROWS) - 0.45, -0.55)
     axes.grid(False, axis="y")
@@ -130,13 +129,6 @@ def _write_words(axes: Axes, row: int, at: float, marks: list[Mark]) -> None:
         axes.annotate(WORDS[at], (np.nanmin(ends), row + at), (-6, 0), ha="right", **look)
     for pooled in marks[1:] if row == 0 else []:
         axes.annotate("pooled", (pooled.mean, row + at), (4, 9), ha="right", **look)
-
-
-def _write_guides(axes: Axes, random: float) -> None:
-    """Where the uniformly random policy ends."""
-    axes.axvline(random, color=QUIET, linestyle=DOTTED, linewidth=0.9, zorder=1)
-    look: Any = {"textcoords": "offset points", "fontsize": SMALL, "color": QUIET, "va": "center"}
-    axes.annotate("random actions", (random, len(ROWS) - 1), (-4, 0), ha="right", **look)
 
 
 def summary_caption(river: StoredExperiment) -> str:

@@ -34,13 +34,14 @@ from dpucbvi.errors import InputError
 from dpucbvi.stats import Summary, exponent, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
-from experiments.studies.epsilon import Match, printed_matches
+from experiments.studies.epsilon import printed_matches
 from experiments.studies.explain.findings import summary
-from experiments.studies.riverswim.report import FITTED, columns, numbers as of_arm
+from experiments.studies.riverswim.report import FITTED, columns
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS, panels_of
 from experiments.studies.shared.printed import printed_curves
 from experiments.studies.shared.tables import as_regret, with_bounds
+from experiments.studies.table1 import systems
 from experiments.studies.table1.measurements import tabulate
 
 NAME = re.compile(r"\{([a-z]\w*\.[^{}\s]+)\}")
@@ -83,26 +84,27 @@ def filled(text: str, numbers: Numbers, shipped: list[str]) -> str:
 
 def _finals(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        if arm.config["engine"]["name"] != "audit":
+        if not arm.audits:
             yield f"{experiment.name}.{arm.key}", with_bounds(*arm.interval)
 
 
 def _riverswim(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     for arm in experiment.arms:
-        found = of_arm(arm)
-        yield f"riverswim.median.{arm.key}", as_regret(found.median)
-        yield f"riverswim.largest.{arm.key}", as_regret(found.largest)
+        yield f"riverswim.median.{arm.key}", as_regret(arm.median)
+        yield f"riverswim.largest.{arm.key}", as_regret(arm.largest)
     judged = judge(columns(experiment), FITTED)
     for sentence, rule in SENTENCES.items():
         told = [f"{column}: {found[sentence]}" for column, found in judged.items()]
         yield f"riverswim.verdict.{rule.__name__}", "; ".join(told)
 
 
-def _matched(found: Match | None) -> str:
-    if found is None:
-        return "nowhere"
-    x, low, high = map(three_digits, found)
-    return f"{x} ({low} to {high})"
+def _epsilon(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
+    for one in printed_matches(experiment):
+        x, low, high = map(three_digits, one.match or (0.0, 0.0, 0.0))
+        yield (
+            f"epsilon.match.{one.curve}.{_slug(one.label)}",
+            f"{x} ({low} to {high})" if one.match else "nowhere",
+        )
 
 
 def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
@@ -124,11 +126,10 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
 
 
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
-    table, ranks = tabulate(experiment), dict[str, list[str]]()
-    for m in table.measurements:
-        rank = f"{m.rank_bound} → {m.rank_measured}"
-        ranks.setdefault(f"table1.rank.{m.row.agent}.{m.model}", []).append(rank)
-    yield from ((name, ", ".join(found)) for name, found in ranks.items())
+    table = tabulate(experiment)
+    for row, model, found in systems(table):
+        ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
+        yield f"table1.rank.{row.agent}.{model}", ranks
     yield "table1.environments", ", ".join(SHORT_ENVIRONMENTS[env] for env in table.environments)
 
 
@@ -161,9 +162,7 @@ MAKERS: dict[str, Callable[[StoredExperiment], Iterable[tuple[str, str]]]] = {
     "horizon": lambda made: (
         (f"horizon.exponent.{of}", _power(horizon.growth(arms))) for of, arms in horizon.worst(made).items()
     ),
-    "epsilon": lambda made: (
-        (f"epsilon.match.{one.curve}.{_slug(one.label)}", _matched(one.match)) for one in printed_matches(made)
-    ),
+    "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,
     "table1": _table1,
 }

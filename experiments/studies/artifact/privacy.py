@@ -2,16 +2,7 @@
 
 from typing import NamedTuple
 
-from dpucbvi.privatizers import (
-    Batches,
-    Central,
-    KaryTree,
-    Local,
-    LocalWindows,
-    OneQuestion,
-    Toeplitz,
-    Windows,
-)
+import dpucbvi as dp
 from dpucbvi.protocol import Privatizer, Problem
 from experiments.studies.shared.tables import markdown
 
@@ -30,16 +21,16 @@ class Entry(NamedTuple):
 
 
 ENTRIES = (
-    Entry("the paper's tree, noise for a user replaced", TREE, Central(1.0, sensitivity="replace_one")),
-    Entry("the same, tuned families", TREE, Central(1.0, sensitivity="replace_one", families="tuned")),
-    Entry("k-ary tree, tuned", TREE, KaryTree(1.0)),
-    Entry("Toeplitz, tuned", GAUSSIAN, Toeplitz(1.0)),
-    Entry("Toeplitz, every 50 users", "the same, + 4·49 users behind", Toeplitz(1.0, every=50)),
-    Entry("batches, 20 of them", "(H/ε) log", Batches(1.0)),
-    Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", Windows(1.0, delta=1e-6)),
-    Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", Local(1.0, sensitivity="replace_one")),
-    Entry("one question", "(S/ε)√(K log)", OneQuestion(1.0)),
-    Entry("windows, local", "(S/ε)√(K log)", LocalWindows(1.0)),
+    Entry("the paper's tree, noise for a user replaced", TREE, dp.Central(1.0, sensitivity="replace_one")),
+    Entry("the same, tuned families", TREE, dp.Central(1.0, sensitivity="replace_one", families="tuned")),
+    Entry("k-ary tree, tuned", TREE, dp.KaryTree(1.0)),
+    Entry("Toeplitz, tuned", GAUSSIAN, dp.Toeplitz(1.0)),
+    Entry("Toeplitz, every 50 users", "the same, + 4·49 users behind", dp.Toeplitz(1.0, every=50)),
+    Entry("batches, 20 of them", "(H/ε) log", dp.Batches(1.0)),
+    Entry("windows", "(H/ε) log, + √(H log(1/δ)) log /ε a step", dp.Windows(1.0, delta=1e-6)),
+    Entry("the paper's user noise, a user replaced", "(H/ε)√(K log)", dp.Local(1.0, sensitivity="replace_one")),
+    Entry("one question", "(S/ε)√(K log)", dp.OneQuestion(1.0)),
+    Entry("windows, local", "(S/ε)√(K log)", dp.LocalWindows(1.0)),
 )
 
 

@@ -30,6 +30,7 @@ from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.protocol import Floats
 from dpucbvi.stats import three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
+from experiments.studies.shared.arms import grouped
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
 
 PRINTED_RUNS = 5
@@ -124,11 +125,10 @@ def in_words(hypothesis: str) -> tuple[str, str]:
 
 def panels(experiment: StoredExperiment, curves: str) -> list[Finding]:
     """The panels whose arms stand for printed curves that begin so, in the order of the config."""
-    found: dict[str, dict[str, StoredArm]] = {}
-    for arm in experiment.arms:
-        if str(arm.printed).startswith(curves):
-            found.setdefault(str(arm.panel), {})[str(arm.printed)] = arm
-    return [Finding(name, arms) for name, arms in found.items()]
+    found = grouped(
+        (arm for arm in experiment.arms if str(arm.printed).startswith(curves)), lambda arm: arm.panel
+    )
+    return [Finding(str(name), {str(arm.printed): arm for arm in arms}) for name, arms in found.items()]
 
 
 def findings(experiment: StoredExperiment) -> list[Finding]:
@@ -164,12 +164,7 @@ def epsilon_text(value: float) -> str:
 def local_arms(experiment: StoredExperiment) -> list[StoredArm]:
     """The LDP curves: counts per step first, then the most noise."""
     arms = [arm for arm in experiment.arms if arm.printed == "ldp_eps2"]
-    return sorted(arms, key=lambda arm: (arm.config["agent"]["pooled"], -noise_of_user(arm)))
-
-
-def noise_of_user(arm: StoredArm) -> float:
-    """b of the Lap(b) that a user adds."""
-    return arm.runs[0].trace.noise_scale
+    return sorted(arms, key=lambda arm: (arm.config["agent"]["pooled"], -arm.runs[0].trace.noise_scale))
 
 
 def local_distance(arm: StoredArm) -> float:
@@ -180,3 +175,9 @@ def best_local(experiment: StoredExperiment) -> StoredArm | None:
     """The LDP arm that is nearest to the printed curve, of those whose noise is of a user's own."""
     arms = [arm for arm in local_arms(experiment) if arm.config["privatizer"]["name"] == "local"]
     return min(arms, key=local_distance, default=None)
+
+
+def nearest_arms(experiment: StoredExperiment, found: Finding) -> dict[str, StoredArm]:
+    """UCBVI, a hypothesis and the nearest LDP arm, by the curves that they stand for."""
+    local, free = best_local(experiment), panels(experiment, "non_private")
+    return {**(best(free).arms if free else {}), **found.arms, **({"ldp_eps2": local} if local else {})}

@@ -14,23 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpucbvi.drawing.style import DASHED, QUIET, SMALL
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.riverswim.report import BASELINE, parts, table
-from experiments.studies.shared.arms import check_same_grid
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_beside
-from experiments.studies.shared.style import (
-    DASHED,
-    HUES,
-    PAGE,
-    QUIET,
-    SMALL,
-    band,
-    legend_below,
-    new_panels,
-)
+from experiments.studies.shared.style import HUES, PAGE, band, entry, legend_below, new_panels
 
 TITLES = {
     "proven": "(a) Section 5's noise",
@@ -50,7 +41,6 @@ NAMES = {
 
 def draw(experiment: StoredExperiment) -> Figure:
     """The three settings beside each other on common axes, with the printed curves dashed."""
-    check_same_grid(experiment)
     figure, panels = new_panels([3.2], columns=len(TITLES), width=PAGE, sharex=True, sharey=True)
     legend_below(figure, _legend(), 4)
     for axes, panel in zip(panels, TITLES, strict=True):
@@ -95,22 +85,13 @@ def _certified(arms: list[StoredArm]) -> str:
 
 
 def _legend() -> list[Line2D]:
-    lines: Any = {"color": QUIET, "linewidth": 1.4}
+    reported: Any = {"linestyle": "", "marker": "|", "markersize": 9, "markeredgewidth": 2.5}
     return [
-        *(Line2D([], [], color=HUES[curve], linewidth=1.4, label=name) for curve, name in NAMES.items()),
-        Line2D([], [], label="DP-UCBVI, UCBVI", **lines),
-        Line2D([], [], linestyle=DOTTED, label=BASELINE, **lines),
-        Line2D([], [], color=QUIET, linestyle=DASHED, linewidth=1.0, label="reported"),
-        Line2D(
-            [],
-            [],
-            color=QUIET,
-            linestyle="",
-            marker="|",
-            markersize=9,
-            markeredgewidth=2.5,
-            label="reported band",
-        ),
+        *(entry(name, color=HUES[curve], linewidth=1.4) for curve, name in NAMES.items()),
+        entry("DP-UCBVI, UCBVI", color=QUIET, linewidth=1.4),
+        entry(BASELINE, color=QUIET, linewidth=1.4, linestyle=DOTTED),
+        entry("reported", color=QUIET, linewidth=1.0, linestyle=DASHED),
+        entry("reported band", color=QUIET, **reported),
     ]
 
 

@@ -41,20 +41,6 @@ class Tail(NamedTuple):
     high: float
 
 
-class Numbers(NamedTuple):
-    """The regret of an arm after its last episode."""
-
-    mean: tuple[float, float, float]  # and its interval
-    median: float
-    largest: float
-    tail: Tail
-
-
-def numbers(arm: StoredArm) -> Numbers:
-    finals = arm.finals
-    return Numbers(arm.interval, float(np.median(finals)), float(finals.max()), tail(arm))
-
-
 def tail(arm: StoredArm) -> Tail:
     k, n = sum(not settled(run.trace.episodes, run.trace.regret) for run in arm.runs), len(arm.runs)
     return Tail(k, n, *clopper_pearson(k, n))
@@ -95,17 +81,13 @@ def table(experiment: StoredExperiment) -> Rows:
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, object]:
     judged = columns(experiment)
-    return {
-        "pairs": markdown([PAIRS, *_pairs(experiment)]),
-        "verdicts": _verdicts(judged),
-        "contrasts": sum(map(len, contrasts(judged, FITTED).values())),
-    }
-
-
-def _verdicts(judged: dict[str, Curves]) -> str:
     found = judge(judged, FITTED)
     rows = [(sentence, *(verdicts[sentence] for verdicts in found.values())) for sentence in SENTENCES]
-    return markdown([("the paper's sentence", *found), *rows])
+    return {
+        "pairs": markdown([PAIRS, *_pairs(experiment)]),
+        "verdicts": markdown([("the paper's sentence", *found), *rows]),
+        "contrasts": sum(map(len, contrasts(judged, FITTED).values())),
+    }
 
 
 def _pairs(experiment: StoredExperiment) -> list[list[str]]:
@@ -120,36 +102,25 @@ def _pairs(experiment: StoredExperiment) -> list[list[str]]:
     found = [paired(arm.finals, reference.finals) for arm, reference in pairs]
     adjusted = holm(np.array([one.p for one in found]))
     return [
-        [
-            arm.key,
-            reference.key,
-            with_bounds(one.difference, one.low, one.high),
-            f"{one.improvement:.2f}",
-            f"{p:.2g}",
-        ]
+        [arm.key, reference.key, with_bounds(*one[:3]), f"{one.improvement:.2f}", f"{p:.2g}"]
         for (arm, reference), one, p in zip(pairs, found, adjusted, strict=True)
     ]
 
 
 def _row(arm: StoredArm) -> tuple[str, ...]:
-    found, config = numbers(arm), arm.config
+    found, config, printed = tail(arm), arm.config, final_regrets(arm.config).get(str(arm.printed))
     return (
         arm.key,
         certified(arm),
         as_written(config["bonus"]["scale"]),
         as_written(config["confidence"]["scale"]) if arm.certificate.model != "none" else "-",
-        _printed(arm),
-        with_bounds(*found.mean),
-        as_regret(found.median),
-        as_regret(found.largest),
-        f"{found.tail.unsettled} of {found.tail.runs} ({found.tail.low:.0%} to {found.tail.high:.0%})",
+        "-" if printed is None else as_regret(printed),
+        with_bounds(*arm.interval),
+        as_regret(arm.median),
+        as_regret(arm.largest),
+        f"{found.unsettled} of {found.runs} ({found.low:.0%} to {found.high:.0%})",
         reproduces(arm),
     )
-
-
-def _printed(arm: StoredArm) -> str:
-    printed = final_regrets(arm.config).get(str(arm.printed))
-    return "-" if printed is None else as_regret(printed)
 
 
 def reproduces(arm: StoredArm) -> str:

@@ -1,18 +1,19 @@
 """What arms and environments are called, so that no two arms have the same name; what is said of them in words;
 and the check that a mean over runs means something."""
 
-from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 
 from dpucbvi.planning import uniform_loss
 from dpucbvi.plot import as_written, certified
 from dpucbvi.privacy.certificate import RELEASE
-from dpucbvi.stats import three_digits
 from experiments.lab.assemble import environment, without_checksum
 from experiments.lab.settings import flat
 from experiments.lab.store import StoredArm, StoredExperiment
+
+Key = TypeVar("Key")
 
 # As in the papers; an arm without a label is called by the name of its agent.
 AGENTS = {
@@ -59,13 +60,12 @@ def environment_name(env: dict[str, Any]) -> str:
 def names(arms: list[StoredArm]) -> list[tuple[str, str]]:
     """Name and second line of every arm: its label, its ε, and what else differs between arms of one name."""
     named = [certified(AGENTS.get(arm.label, arm.label), arm.certificate) for arm in arms]
-    alike: dict[str, list[int]] = defaultdict(list)
-    for i, (name, _) in enumerate(named):
-        alike[name].append(i)
-    for group in alike.values():
-        if len(group) > 1:
-            for i, told in zip(group, _differences([arms[i] for i in group]), strict=True):
-                named[i] = (", ".join([named[i][0], *told]), named[i][1])
+    given = [name for name, _ in named]
+    for name in dict.fromkeys(given):
+        alike = [i for i, other in enumerate(given) if other == name]
+        if len(alike) > 1:
+            for i, told in zip(alike, _differences([arms[i] for i in alike]), strict=True):
+                named[i] = (", ".join([name, *told]), named[i][1])
     return named
 
 
@@ -73,15 +73,12 @@ def _differences(arms: list[StoredArm]) -> list[list[str]]:
     """For every arm the settings in which they differ: those of the grid if these are enough."""
     configs = [{key: value for key, value in arm.config.items() if key != "seed"} for arm in arms]
     for settings in ([arm.point for arm in arms], list(map(flat, configs))):
-        keys = [key for key in dict.fromkeys(k for s in settings for k in s) if _varies(settings, key)]
+        every = dict.fromkeys(key for s in settings for key in s)
+        keys = [key for key in every if len({repr(s.get(key)) for s in settings}) > 1]
         values = [tuple(repr(s.get(key)) for key in keys) for s in settings]
         if len(set(values)) == len(arms):
             break
     return [[_told(key, s.get(key)) for key in keys] for s in settings]
-
-
-def _varies(settings: list[dict[str, Any]], key: str) -> bool:
-    return len({repr(s.get(key)) for s in settings}) > 1
 
 
 def _told(key: str, value: Any) -> str:
@@ -99,12 +96,17 @@ def check_same_grid(experiment: StoredExperiment) -> None:
         assert len({run.config["seed"] for run in arm.runs}) == len(arm.runs), f"{arm.key}: a seed twice"
 
 
+def grouped(arms: Iterable[StoredArm], key: Callable[[StoredArm], Key]) -> dict[Key, list[StoredArm]]:
+    """The arms of every key, in their order."""
+    found: dict[Key, list[StoredArm]] = {}
+    for arm in arms:
+        found.setdefault(key(arm), []).append(arm)
+    return found
+
+
 def panels_of(experiment: StoredExperiment) -> dict[str, list[StoredArm]]:
     """The arms by their panel, in the order of the config."""
-    found: dict[str, list[StoredArm]] = {}
-    for arm in experiment.arms:
-        found.setdefault(arm.panel or "", []).append(arm)
-    return found
+    return grouped(experiment.arms, lambda arm: arm.panel or "")
 
 
 def uniform_regret(arm: StoredArm) -> float:
@@ -119,14 +121,9 @@ def noise_of(experiment: StoredExperiment) -> str:
     said = "seeded simulation" if len(released) < len(private) or not released else "release: exact noise"
     if 0 < len(released) < len(private):
         said += f"; release: {', '.join(dict.fromkeys(released))}"
-    return f"{said}{_deltas(private)}"
-
-
-def _deltas(private: list[StoredArm]) -> str:
-    """`; ε pure`; with Gaussian noise among them, at which δ."""
     deltas = sorted({arm.certificate.delta for arm in private})
     told = ["pure" if delta == 0.0 else f"at δ = {as_written(delta)}" for delta in deltas]
-    return f"; ε {' or '.join(told)}" if told else ""
+    return f"{said}; ε {' or '.join(told)}" if told else said
 
 
 def changes_of(experiment: StoredExperiment) -> str:
@@ -134,11 +131,6 @@ def changes_of(experiment: StoredExperiment) -> str:
     if not experiment.changed:
         return ""
     return shorten(f"changed: {', '.join(experiment.changed)}", 120, placeholder=" ...")
-
-
-def laplace_of(arm: StoredArm) -> str:
-    """`Lap(0.075)`: the noise of a node or, under LDP, of a user."""
-    return f"Lap({three_digits(arm.runs[0].trace.noise_scale)})"
 
 
 def runs_text(experiment: StoredExperiment) -> str:

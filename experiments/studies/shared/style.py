@@ -20,30 +20,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatterSciNotation
 
-from dpucbvi.drawing.style import (
-    BLACK as BLACK,
-    BLUE as BLUE,
-    DASHED as DASHED,
-    DOTTED as DOTTED,
-    GREEN as GREEN,
-    LEADER as LEADER,
-    LINES as LINES,
-    MARKER as MARKER,
-    PALETTE as PALETTE,
-    QUIET as QUIET,
-    RC as RC,
-    SMALL as SMALL,
-    VERMILLION as VERMILLION,
-    Line as Line,
-    colour as colour,
-    house_style as house_style,
-    line as line,
-    marker as marker,
-    new_figure as new_figure,
-    thousands as thousands,
-)
+from dpucbvi.drawing.style import BLACK, BLUE, GREEN, VERMILLION, Line, thousands
 from dpucbvi.protocol import Floats
 
 # The privacy that a certificate names, and that of the printed curves.
@@ -106,17 +86,14 @@ def band(axes: Axes, x: Any, mean: Floats, low: Floats, high: Floats, **look: An
         axes.fill_between(x, np.maximum(low, 1e-3 * mean), high, color=look["color"], alpha=0.15, linewidth=0)
 
 
+def entry(label: str, **look: Any) -> Line2D:
+    """What a legend has for everything that looks so."""
+    return Line2D([], [], label=label, **look)
+
+
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
     """Entries below all panels, in so many columns."""
     figure.legend(handles=list(handles), loc="outside lower left", ncols=columns)
-
-
-def set_ticks(axes: Axes) -> None:
-    """A few round numbers on two logarithmic axes."""
-    for axis, subs in ((axes.xaxis, (1.0, 2.0, 5.0)), (axes.yaxis, (1.0, 2.0, 3.0, 5.0))):
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter(FuncFormatter(thousands))
-        axis.set_minor_formatter(NullFormatter())
 
 
 class PlainLog(LogFormatterSciNotation):

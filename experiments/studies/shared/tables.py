@@ -4,16 +4,15 @@ And the formats of any table: CSV for programs, Markdown for readers, aligned fo
 """
 
 import csv
+import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
 
 from dpucbvi.archive import as_cell
 from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
-from experiments.studies.shared.arms import as_written, runs_text
+from experiments.studies.shared.arms import as_written
 
 Rows = list[tuple[str, ...]]
 WRITTEN = "<!-- Written by experiments/paper.py from stored results; do not edit. -->"
@@ -48,7 +47,7 @@ def in_thousands(value: float, *bounds: float) -> str:
 
 def spread_of(arm: StoredArm) -> str:
     """The mean of an arm's final regrets, their median and the largest."""
-    return f"{arm.finals.mean():,.0f} ({np.median(arm.finals):,.0f}; {arm.finals.max():,.0f})"
+    return f"{arm.mean:,.0f} ({arm.median:,.0f}; {arm.largest:,.0f})"
 
 
 def interval_of(arm: StoredArm) -> str:
@@ -73,22 +72,13 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
     )
 
 
-def write_csv(path: Path, records: Iterable[Mapping[str, object]]) -> Path:
-    """A file for programs: a line for each record, whose keys are the header."""
-    rows = list(records)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: as_cell(value) for key, value in row.items()} for row in rows)
-    return path
-
-
-def write_page(path: Path, experiment: StoredExperiment, parts: Mapping[str, object]) -> Path:
-    """Fill the {parts} of the study's text, and the experiment's K and runs, into a page for readers."""
-    text = (TEXTS / f"{experiment.study}.md").read_text("utf-8")
-    sizes = {"K": f"{experiment.arms[0].K:,}", "runs": runs_text(experiment)}
-    path.write_text(f"{WRITTEN}\n{text.format(**{**sizes, **parts})}", "utf-8")
-    return path
+def as_csv(records: Sequence[Mapping[str, object]], header: Sequence[str] = ()) -> str:
+    """A table for programs: a line for each record; without a header, it is the keys of the first."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, header or list(records[0] if records else ()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: as_cell(value) for key, value in record.items()} for record in records)
+    return text.getvalue()
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -8,23 +8,16 @@ from math import log10
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpucbvi.calibrate import Calibration
+from dpucbvi.drawing.style import DASHED, MARKER, QUIET, SMALL
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Rows, Stored, Study, table1_private
 from experiments.studies.shared.arms import SHORT_ENVIRONMENTS
-from experiments.studies.shared.style import DASHED, MARKER, PRIVACY, QUIET, SMALL, legend_below, new_panels
+from experiments.studies.shared.style import PRIVACY, entry, legend_below, new_panels
 from experiments.studies.shared.tables import in_thousands, markdown
 from experiments.studies.table1.bounds import LOWER_BOUND, PRIVATE_LOWER_BOUND, ROWS, SUPERSCRIPTS, Row
-from experiments.studies.table1.measurements import (
-    MODELS,
-    Chosen,
-    Measurement,
-    Table,
-    chosen,
-    tabulate,
-)
+from experiments.studies.table1.measurements import MODELS, Measurement, Table, chosen, tabulate
 
 MARKS = {"JDP": "s", "LDP": "D", "none": "o"}
 SHIFT = {"JDP": -0.16, "LDP": 0.16, "none": 0.0}
@@ -39,7 +32,10 @@ def draw(experiment: StoredExperiment) -> Figure:
     columns = min(A_ROW, len(table.environments))
     rows = -(-len(table.environments) // columns)
     figure, panels = new_panels([2.5] * rows, columns, sharey=True)
-    legend_below(figure, _legend(table), 3)
+    names = {model: f"{model}, ε = {table.epsilon:g}" for model in ("JDP", "LDP")} | {"none": "no privacy"}
+    dots = [entry(names[m], color=PRIVACY[m], marker=MARKS[m], linestyle="", **MARKER) for m in MARKS]
+    uniform = entry("uniformly random policy", color=QUIET, linewidth=0.9, linestyle=DASHED)
+    legend_below(figure, [*dots, uniform], 3)
     for axes, env in zip(panels, table.environments, strict=False):
         _draw_environment(axes, table, env)
     for axes in panels[len(table.environments) :]:
@@ -52,7 +48,10 @@ def draw(experiment: StoredExperiment) -> Figure:
 def _draw_environment(axes: Axes, table: Table, env: str) -> None:
     for m in table.measurements:
         if m.env == env:
-            _draw_dot(axes, m)
+            y, hue = ROWS.index(m.row) + SHIFT[m.model], PRIVACY[m.model]
+            axes.plot(m.runs, [y] * len(m.runs), "|", color=hue, markersize=7, alpha=0.6)
+            axes.plot([m.low, m.high], [y, y], color=hue, linewidth=1.6, zorder=3)
+            axes.plot(m.regret, y, MARKS[m.model], color=hue, zorder=4, **MARKER)
     at = table.sizes(env)
     axes.axvline(table.uniform[env], color=QUIET, linewidth=0.9, linestyle=DASHED, zorder=1)
     axes.set_xscale("log")
@@ -65,41 +64,22 @@ def _draw_environment(axes: Axes, table: Table, env: str) -> None:
         axes.axhline(i + 0.5, color="#EFEFEF", linewidth=0.6, zorder=0)
 
 
-def _draw_dot(axes: Axes, m: Measurement) -> None:
-    y, hue = ROWS.index(m.row) + SHIFT[m.model], PRIVACY[m.model]
-    axes.plot(m.runs, [y] * len(m.runs), color=hue, marker="|", markersize=7, linestyle="", alpha=0.6)
-    axes.plot([m.low, m.high], [y, y], color=hue, linewidth=1.6, zorder=3)
-    axes.plot(m.regret, y, color=hue, marker=MARKS[m.model], linestyle="", zorder=4, **MARKER)
-
-
-def _legend(table: Table) -> list[Line2D]:
-    names = {
-        "JDP": f"JDP, ε = {table.epsilon:g}",
-        "LDP": f"LDP, ε = {table.epsilon:g}",
-        "none": "no privacy",
-    }
-    dots = [
-        Line2D([], [], color=PRIVACY[model], marker=mark, linestyle="", label=names[model], **MARKER)
-        for model, mark in MARKS.items()
-    ]
-    return [
-        *dots,
-        Line2D([], [], color=QUIET, linewidth=0.9, linestyle=DASHED, label="uniformly random policy"),
-    ]
-
-
 def parts(experiment: StoredExperiment, stored: Stored) -> dict[str, object]:
     """The table for readers, with the parts on factors and on small ε if their experiments are stored."""
     table, calibrated, small = tabulate(experiment), stored("calibrate_table1"), stored("table1_private")
     names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
-    factors = factors_rows(table, chosen(calibrated)) if calibrated else []
+    choices = chosen(calibrated) if calibrated else {}
+    factors = [
+        [row.name, model, *(factors_cell(choices[row, model, m.env]) for m in found)]
+        for row, model, found in (systems(table) if choices else [])
+    ]
     return {
         "runs": table.runs,
         "epsilon": table.epsilon,
         "environments": environments_text(table),
-        "bounds": markdown([bounds_header(table), *bounds_rows(table)]),
+        "bounds": markdown(bounds_rows(table)),
         "small": markdown(table1_private.table(small)) if small else "(not shipped yet)",
-        "orders": markdown([orders_header(table), *orders_rows(table)]),
+        "orders": markdown(orders_rows(table)),
         "factors": markdown([["System", "Model", *names], *factors]),
     }
 
@@ -112,24 +92,13 @@ def records(experiment: StoredExperiment) -> list[dict[str, object]]:
 # --- cells ---------------------------------------------------------------------------------------------------
 
 
-def regret_cell(m: Measurement | None) -> str:
-    """Mean and 95% interval, in thousands with the same decimals; NA if there is no such system."""
-    if m is None:
-        return NA
-    return in_thousands(m.regret, m.low, m.high)
-
-
-def bounds_header(table: Table) -> list[str]:
-    names = [SHORT_ENVIRONMENTS[env] for env in table.environments]
-    return ["Algorithm", "Regret under ε-JDP", *names, "Regret under ε-LDP", *names, "Type of bonus"]
-
-
 def bounds_rows(table: Table) -> Cells:
     """The paper's columns, a number per environment beside every bound; lower bounds; what has no privacy."""
-    blank = [""] * (1 + len(table.environments))
+    names, blank = [SHORT_ENVIRONMENTS[env] for env in table.environments], [""] * (1 + len(table.environments))
     private, free = [row for row in ROWS if row.none is None], [row for row in ROWS if row.none]
     uniform = [in_thousands(table.uniform[env]) for env in table.environments]
     return [
+        ["Algorithm", "Regret under ε-JDP", *names, "Regret under ε-LDP", *names, "Type of bonus"],
         *([_name(row), *_half(table, row, "JDP"), *_half(table, row, "LDP"), row.bonus] for row in private),
         *(
             [row.name, *_lower_half(table, row, "JDP"), *_lower_half(table, row, "LDP"), row.bonus]
@@ -140,26 +109,14 @@ def bounds_rows(table: Table) -> Cells:
     ]
 
 
-def orders_header(table: Table) -> list[str]:
-    columns = [f"{SHORT_ENVIRONMENTS[env]}: {what}" for env in table.environments for what in ("bound", "rank")]
-    return ["System", "Model", *columns, "over √(SAH²T)"]
-
-
 def orders_rows(table: Table) -> Cells:
     """The bounds' values and both ranks, model by model."""
-    made = []
+    columns = [f"{SHORT_ENVIRONMENTS[env]}: {what}" for env in table.environments for what in ("bound", "rank")]
+    made = [["System", "Model", *columns, "over √(SAH²T)"]]
     for row, model, found in systems(table):
         ranks = [cell for m in found for cell in (in_thousands(m.bound), _ranks(m))]
         made.append([row.name, model, *ranks, f"{found[-1].over_lower_bound:.2f}"])
     return made
-
-
-def factors_rows(table: Table, factors: Chosen) -> Cells:
-    """The chosen factors, how flat their valley is, and whether they lie at an edge, by model."""
-    return [
-        [row.name, model, *(factors_cell(factors[row, model, env]) for env in table.environments)]
-        for row, model, _ in systems(table)
-    ]
 
 
 def factors_cell(made: Calibration) -> str:
@@ -187,7 +144,8 @@ def _half(table: Table, row: Row, model: str) -> list[str]:
     bound = row.bound(model)
     if bound is None:
         return [NA] * (1 + len(table.environments))
-    cells = [regret_cell(table.find(row, model, env)) for env in table.environments]
+    found = [table.find(row, model, env) for env in table.environments]
+    cells = [NA if m is None else in_thousands(m.regret, m.low, m.high) for m in found]
     return [bound.text.replace("*", "\\*"), *cells]
 
 
@@ -227,13 +185,12 @@ def _record(m: Measurement) -> dict[str, object]:
     bound, (S, A, H, T, epsilon) = m.row.bound(m.model), m.at
     assert bound is not None
     numbers = {"regret": m.regret, "low_95": m.low, "high_95": m.high, "bound_value": m.bound}
-    ranks = {"rank_bound": m.rank_bound, "rank_measured": m.rank_measured}
     return {
         **{"agent": m.row.agent, "name": m.row.name, "model": m.model, "bonus": m.row.bonus},
         **{"reconstructed": int(m.row.reconstructed), "bound": bound.text, "environment": m.env},
         **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
         **{key: f"{value:.1f}" for key, value in numbers.items()},
-        **ranks,
+        **{"rank_bound": m.rank_bound, "rank_measured": m.rank_measured},
         "regret_over_sqrt_SAH2T": f"{m.over_lower_bound:.4f}",
     }
 

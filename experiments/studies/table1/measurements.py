@@ -13,8 +13,8 @@ import numpy as np
 from dpucbvi.calibrate import Calibration
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.calibrate import objectives
-from experiments.studies.shared.arms import uniform_regret
-from experiments.studies.table1.bounds import BY_AGENT, Bound, Row, Sizes
+from experiments.studies.shared.arms import grouped, uniform_regret
+from experiments.studies.table1.bounds import BY_AGENT, Row, Sizes
 
 MODELS = ("JDP", "LDP", "none")
 
@@ -36,7 +36,9 @@ class Measurement(NamedTuple):
 
     @property
     def bound(self) -> float:
-        return _bound(self).value(self.at)
+        bound = self.row.bound(self.model)
+        assert bound is not None, f"{self.row.name} has no bound under {self.model}"
+        return bound.value(self.at)
 
     @property
     def in_order(self) -> bool:
@@ -77,29 +79,19 @@ class Table(NamedTuple):
 
 def tabulate(experiment: StoredExperiment) -> Table:
     """The table of a stored +exp=table1."""
-    measured = [measure(arm) for arm in experiment.arms]
+    contests = grouped(experiment.arms, lambda arm: (*place(arm)[1:], arm.certificate.add_remove))
+    measured = {contest: [measure(arm) for arm in arms] for contest, arms in contests.items()}
+    ranked = {(m.row, m.model, m.env): m for peers in measured.values() for m in _ranked(peers)}
+    by_env = grouped(experiment.arms, lambda arm: str(arm.config["env"]["name"]))
+    uniform = {env: uniform_regret(arms[-1]) for env, arms in by_env.items()}
     first = experiment.arms[0]
-    one_each = {arm.config["env"]["name"]: arm for arm in experiment.arms}
-    uniform = {env: uniform_regret(arm) for env, arm in one_each.items()}
-    bounds = [m.bound for m in measured]
-    ranked = [_ranked(m, measured, bounds) for m in measured]
-    return Table(ranked, uniform, first.K, len(first.runs))
+    return Table([ranked[place(arm)] for arm in experiment.arms], uniform, first.K, len(first.runs))
 
 
 def place(arm: StoredArm) -> tuple[Row, str, str]:
     """The row, the model and the environment of an arm."""
     config = arm.config
     return BY_AGENT[config["agent"]["name"]], arm.certificate.model, config["env"]["name"]
-
-
-def _same_contest(a: Measurement, b: Measurement) -> bool:
-    return (a.model, a.env, a.at.epsilon) == (b.model, b.env, b.at.epsilon)
-
-
-def _bound(m: Measurement) -> Bound:
-    bound = m.row.bound(m.model)
-    assert bound is not None, f"{m.row.name} has no bound under {m.model}"
-    return bound
 
 
 def measure(arm: StoredArm) -> Measurement:
@@ -109,14 +101,17 @@ def measure(arm: StoredArm) -> Measurement:
     return Measurement(*place(arm), at, *arm.interval, tuple(map(float, arm.finals)))
 
 
-def _ranked(m: Measurement, measured: list[Measurement], bounds: list[float]) -> Measurement:
-    own = m.bound
-    peers = [(other, bound) for other, bound in zip(measured, bounds, strict=True) if _same_contest(other, m)]
-    return m._replace(
-        rank_bound=1 + sum(bound < own for _, bound in peers),
-        rank_measured=1 + sum(other.regret < m.regret for other, _ in peers),
-        equals=sum(bound == own for _, bound in peers),
-    )
+def _ranked(peers: list[Measurement]) -> list[Measurement]:
+    """Measurements of the same model, environment and ε, with their ranks among each other."""
+    bounds, regrets = np.array([m.bound for m in peers]), np.array([m.regret for m in peers])
+    return [
+        m._replace(
+            rank_bound=1 + int((bounds < m.bound).sum()),
+            rank_measured=1 + int((regrets < m.regret).sum()),
+            equals=int((bounds == m.bound).sum()),
+        )
+        for m in peers
+    ]
 
 
 Chosen = dict[tuple[Row, str, str], Calibration]  # by row, model and environment

@@ -127,6 +127,6 @@ def test_every_run_that_ships_is_a_row_of_the_open_data():
     assert tuple(rows.seed) == own.seeds and list(rows.run) == loaded.about["arms"]["batches_jdp_eps1"]["runs"]
     np.testing.assert_allclose(rows.regret, own.regret[:, -1], rtol=1e-12)
     assert set(rows.epsilon_replace_one) == {own.certificate.replace_one} and set(rows.K) == {50_000}
-    assert set(rows["privatizer.families"]) == {"tuned"}  # also a setting that is younger than the run
+    assert set(rows["privatizer.families"]) == {"tuned"}
     dictionary = (results / "runs.md").read_text(encoding="utf-8")
     assert [name for name in table if f"- `{name}`: " not in dictionary] == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.studies.shared.style import house_style
+from dpucbvi.drawing.style import house_style
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,10 +7,10 @@ from made_up import grid, mean, stored_arm, stored_experiment
 from matplotlib.axes import Axes
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
+from dpucbvi.drawing.style import BLACK
 from dpucbvi.stats import bootstrap
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies.epsilon import STUDY, check_certified
-from experiments.studies.shared.style import BLACK
 
 EPISODES = grid(50_000)
 EPSILONS = (1.0, 10.0, 100.0, 1000.0)

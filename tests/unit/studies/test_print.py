@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from dpucbvi.drawing.style import house_style
 from experiments.lab.shipped import Shipped
 from experiments.studies import draw_files, drawn, names, study
-from experiments.studies.shared.style import PAGE, WIDTH, house_style
+from experiments.studies.shared.style import PAGE, WIDTH
 
 SHIPPED = Shipped(Path(__file__).resolve().parents[3] / "paper" / "results")
 KEPT = [name for name in names() if study(name).draw is not None and name != "regret"]

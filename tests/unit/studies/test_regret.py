@@ -7,6 +7,7 @@ from made_up import RIVER, grid, mean, stored_arm, stored_experiment, stored_run
 
 import dpucbvi as dp
 from dpucbvi.stats import bootstrap
+from experiments import studies
 from experiments.lab.runner import learnt_nothing
 from experiments.lab.store import StoredArm, StoredExperiment, results
 from experiments.studies.regret import STUDY
@@ -170,9 +171,9 @@ def test_a_mean_over_different_settings_is_refused():
     arm = one()
     check_same_grid(experiment(arm._replace(runs=[first, second])))
     with pytest.raises(AssertionError, match="different settings"):
-        STUDY.draw(experiment(arm._replace(runs=[first, one(1, bonus=0.5).runs[0]])))
+        studies.drawn(experiment(arm._replace(runs=[first, one(1, bonus=0.5).runs[0]])))
     with pytest.raises(AssertionError, match="a seed twice"):
-        STUDY.draw(experiment(arm._replace(runs=[first, first])))
+        studies.drawn(experiment(arm._replace(runs=[first, first])))
 
 
 def test_the_table_has_a_row_per_arm():

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from dpucbvi.stats import bootstrap, paired
 from experiments.lab.shipped import Shipped
 from experiments.studies.riverswim import STUDY
-from experiments.studies.riverswim.report import NUMBERS, columns, numbers, reproduces, settled, tail
+from experiments.studies.riverswim.report import NUMBERS, columns, reproduces, settled, tail
 from experiments.studies.riverswim.verdicts import SENTENCES, judge
 from experiments.studies.shared.printed import final_regrets, printed_bands, printed_curves
 from experiments.studies.shared.style import HUES
@@ -138,7 +138,7 @@ def test_every_cell_of_the_report(experiment, report):
     numbered, pairs, verdicts = tables(path.read_text())
     assert tuple(numbered[0]) == NUMBERS and len(numbered) == 1 + len(experiment.arms)
     for row, arm in zip(numbered[1:], experiment.arms, strict=True):
-        found, model = numbers(arm), arm.certificate.model
+        found, model = tail(arm), arm.certificate.model
         relation = "replaced" if arm.panel == "others" else "added or removed"
         epsilon = f"{float(arm.config['privatizer'].get('epsilon', 0)):,.0f}"
         assert row == [
@@ -147,10 +147,10 @@ def test_every_cell_of_the_report(experiment, report):
             "1",
             "-" if model == "none" else "1",
             as_regret(printed_curves()[arm.printed].regret[-1]),
-            "{} ({} to {})".format(*map(as_regret, map(float, found.mean))),
+            "{} ({} to {})".format(*map(as_regret, arm.interval)),
             as_regret(np.median(arm.finals)),
             as_regret(arm.finals.max()),
-            f"{found.tail.unsettled} of 4 ({found.tail.low:.0%} to {found.tail.high:.0%})",
+            f"{found.unsettled} of 4 ({found.low:.0%} to {found.high:.0%})",
             reproduces(arm),
         ]
     by_key = {arm.key: arm for arm in experiment.arms}

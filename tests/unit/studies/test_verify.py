@@ -85,7 +85,7 @@ def test_a_compiled_run_is_computed_without_its_lps(monkeypatch):
     tree = {**stored.config, "engine": {"name": "fast", "lp_checks": 200}}
     monkeypatch.setattr("dpucbvi.projection.CvxpyPostprocess.solve", None)
     numbers = 3 * len(stored.trace.episodes)
-    assert verify.compare(verify.Task("a", stored._replace(config=tree))) == ("a", numbers, "equal", "")
+    assert verify.compare("a", stored._replace(config=tree)) == ("a", numbers, "equal", "")
 
 
 def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):
