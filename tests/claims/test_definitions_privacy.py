@@ -206,13 +206,13 @@ def test_sensitivity_names():
             privatizer(1.0, sensitivity="add_remove")
 
 
-@pytest.mark.parametrize("engine", ["reference", "fast"])
-def test_a_trace_carries_the_certificate_of_its_run_and_says_its_relations(engine):
-    run = dp.run(dp.riverswim(4, 5), dp.DPUCBVI(), dp.Central(2.0), K=20, engine=engine)
+def test_a_trace_carries_the_certificate_of_its_run_and_says_its_relations():
+    """Of the reference; contract/test_engines.py compares the certificates of both engines."""
+    run = dp.run(dp.riverswim(4, 5), dp.DPUCBVI(), dp.Central(2.0), K=20, engine="reference")
     assert run.certificate == certificate(dp.Central(2.0))
     assert str(run.certificate) == (
         "JDP: pure ε = 2 if a user is added or removed, 4 if her trajectory is replaced; "
         "simulated with seeded noise"
     )
-    nothing = dp.run(dp.riverswim(4, 5), dp.UCBVI(), K=20, engine=engine)
+    nothing = dp.run(dp.riverswim(4, 5), dp.UCBVI(), K=20, engine="reference")
     assert str(nothing.certificate) == "no privacy is certified"

@@ -223,7 +223,7 @@ def test_every_experiment_is_one(name):
 @pytest.mark.parametrize(
     ("name", "engine"),
     [
-        pytest.param(name, engine, marks=[] if (name, engine) == ("riverswim", "fast") else pytest.mark.slow)
+        pytest.param(name, engine, marks=[] if (name, engine) == ("riverswim", "reference") else pytest.mark.slow)
         for name in EXPERIMENTS
         for engine in ("reference", "fast")
     ],

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from own_privatizers import Fresh
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
@@ -337,12 +338,12 @@ def same_bonus(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
     return c.scale * (reward + privacy + next_value + variance)
 
 
-class Fewer(dp.KaryTree):
-    """Leaves the first users out."""
+class Fewer(Fresh):
+    """CONTRIBUTING's privatizer, which leaves the first users out."""
 
     @staticmethod
     def take(state: Any, t: int, user: dp.User, noisy: Any) -> bool:
-        return t > 4 and TAKE(state, t, user, noisy)
+        return t > 4 and FRESH(state, t, user, noisy)
 
 
 class Careful(dp.KaryTree):
@@ -354,7 +355,7 @@ class Careful(dp.KaryTree):
             return TAKE(state, t, user, noisy)
 
 
-TAKE = dp.KaryTree.take
+FRESH, TAKE = Fresh.take, dp.KaryTree.take
 
 
 class Plain(dp.Local):
