@@ -12,11 +12,14 @@ from own_privatizers import Fresh
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.dp_ucbvi import CAPS
+from dpucbvi.agents.own import has_plan
 from dpucbvi.bonus import bernstein_terms
 from dpucbvi.engine import fast
+from dpucbvi.engine.compiled import cacheable, is_the_packages
 from dpucbvi.engine.noise import laplace_from_word, next_words
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.arrays import has_take
 from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Episode, Setup
@@ -189,6 +192,13 @@ def test_dp_ucbvi_is_compared_with_every_privatizer() -> None:
     for name in set(PRIVATIZERS) - {"non_private"}:
         tried = {key for variant in VARIANTS.values() if variant.pair[1] == name for key in variant.private}
         assert {field.name for field in fields(PRIVATIZERS[name])} - elsewhere - exact <= tried, name
+
+
+def test_all_of_the_package_is_compiled_and_cached() -> None:
+    assert all(has_plan(AGENTS[name]()) and cacheable(AGENTS[name]().plan) for name in AGENTS)
+    made = [PRIVATIZERS[name](**({} if name == "non_private" else {"epsilon": 1.0})) for name in PRIVATIZERS]
+    assert all(has_take(one) and is_the_packages(one.take) for one in made)
+    assert not cacheable(MyPlan().plan) and not is_the_packages(Fewer(1.0).take)
 
 
 @every_case
@@ -390,6 +400,14 @@ def most_counted(counts: dp.Counts) -> dp.Plan:
 
 def undecided(counts: dp.Counts) -> dp.Plan:
     return dp.Plan(np.full((6, 4, 2), 0.5), np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+
+class MyPlan(dp.UCBVI):
+    """Another plan in the same loop."""
+
+    @staticmethod
+    def plan(c: Any, counts: Any, values: Any, k: int) -> None:
+        values.pi[:] = 0
 
 
 class MyLoop(dp.UCBVI):

@@ -1,6 +1,5 @@
 """The notebooks run from top to bottom in any folder, leave nothing behind, and need no file but themselves."""
 
-import ast
 import re
 
 import jupytext
@@ -67,15 +66,3 @@ def unfounded(notebook) -> set[str]:
     words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     there = {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d,]*", "\n".join(shown))}
     return {re.sub(r"\D", "", number) for number in IN_WORDS.findall(words)} - there
-
-
-@notebooks
-def test_comes_in_by_the_public_door(path):
-    """`import dpucbvi as dp`, with a word on how to install it, and nothing else of this repository."""
-    tree = ast.parse(path.read_text())
-    imported = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    assert ("dpucbvi", "dp") in {(alias.name, alias.asname) for alias in imported}
-    assert "pip install" in jupytext.read(path).cells[1].source
-    modules = {alias.name for alias in imported}
-    modules |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name for name in modules if name.startswith(("dpucbvi.", "experiments"))} == set()

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from dpucbvi.environments import ENVIRONMENTS, from_file
 from experiments import studies
-from experiments.lab.compose import is_bad_input, one_line
+from experiments.lab.compose import config_of, is_bad_input, one_line
 from experiments.lab.experiment import experiment_from
 from experiments.studies.shared.printed import printed_curves
 
@@ -81,8 +80,7 @@ CASES = [(key, value) for key, values in SETTINGS.items() for value in values]
 
 @cache
 def base():
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        config = compose("config")
+    config = config_of([])
     OmegaConf.set_struct(config, False)
     return config
 
