@@ -63,7 +63,7 @@ notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside t
 QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py claims/test_lemma_5_4_postprocessing.py \
   $(addprefix unit/,core/test_mdp.py core/test_counts.py core/test_stats.py core/test_environments.py \
   lab/test_settings.py lab/test_store.py agents/test_ucbvi.py mechanisms/test_matrices.py privacy/test_laplace.py \
-  privatizers/test_privatizers.py engine/test_twins.py audit/test_clopper_pearson.py studies/test_verdicts.py))
+  privatizers/test_privatizers.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests, for every save: under a minute
 	$(BIN)/python -m pytest -m "not slow" -n 2 $(QUICK)

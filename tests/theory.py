@@ -7,6 +7,7 @@ order in which the noises are drawn.
 import math
 
 import numpy as np
+from scipy.special import gammaincc
 
 from dpucbvi.errors import InputError
 from dpucbvi.mechanisms.blt import parameters
@@ -43,7 +44,14 @@ def binary_tree(T: int) -> Floats:
 
 
 def kary_tree(T: int, k: int) -> Floats:
-    """B: at every level so many blocks after (or before, with a minus) the end of the block above."""
+    return kary_blocks(T, k)[0]
+
+
+def kary_blocks(T: int, k: int) -> tuple[Floats, list[tuple[int, int]]]:
+    """B, and of every column its block, as (level, number).
+
+    At every level a release has so many blocks after (or before, with a minus) the end of the block above.
+    """
     half, blocks, rows = (k - 1) // 2, [], []
     for t in range(1, T + 1):
         row, rest, size, level = {}, t, 1, 0
@@ -63,7 +71,7 @@ def kary_tree(T: int, k: int) -> Floats:
     for t, row in enumerate(rows):
         for block, sign in row.items():
             B[t, blocks.index(block)] = sign
-    return B
+    return B, blocks
 
 
 def toeplitz(T: int) -> Floats:
@@ -71,6 +79,13 @@ def toeplitz(T: int) -> Floats:
     blt = parameters(T)
     b = [math.fsum(w * x**j for x, w in zip(blt.x, blt.w, strict=True)) for j in range(T)]
     return np.array([[b[t - j] if t >= j else 0.0 for j in range(T)] for t in range(T)])
+
+
+def exact_tail(y, n):
+    """P(|Z| > y) for a sum Z of n Lap(1): a mixture of Erlang distributions (Kotz et al., 2001)."""
+    j = np.arange(n)
+    weights = [math.lgamma(n + i) - math.lgamma(n) - math.lgamma(i + 1) - (n + i - 1) * math.log(2) for i in j]
+    return float(np.exp(weights) @ gammaincc(n - j, y))
 
 
 def noises(privatizer: Privatizer, T: int) -> Floats:

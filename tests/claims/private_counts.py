@@ -1,9 +1,6 @@
 """What the tests of both privatizers share: users under random policies, and Assumption 3.1 along runs."""
 
-import math
-
 import numpy as np
-from scipy.special import gammaincc
 from scipy.stats import binomtest
 
 import dpucbvi as dp
@@ -68,10 +65,3 @@ def check_assumption_3_1(privatizer):
     assert binomtest(few, 200).proportion_ci(0.998, "exact").high <= 0.1
     many = failures(privatizer(epsilon=1.0, confidence_scale=1 / 8), 60)
     assert binomtest(many, 60, 0.1, alternative="greater").pvalue < ALARM
-
-
-def exact_tail(y, n):
-    """P(|Z| > y) for a sum Z of n Lap(1): a mixture of Erlang distributions (Kotz et al., 2001)."""
-    j = np.arange(n)
-    weights = [math.lgamma(n + i) - math.lgamma(n) - math.lgamma(i + 1) - (n + i - 1) * math.log(2) for i in j]
-    return float(np.exp(weights) @ gammaincc(n - j, y))

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from private_counts import SMALL, assumption_3_1, assumption_3_1_holds
+from users import NOBODY, Fixed
 
 import dpucbvi as dp
 from dpucbvi.confidence import bound_to_E
 from dpucbvi.counts import FAMILIES, PrivateCounts, as_counts, counters
-from dpucbvi.mdp import Trajectory
 from dpucbvi.projection import closed_form
 from dpucbvi.simulate import set_up
 
@@ -43,19 +43,6 @@ class Within(NamedTuple):
     reward: float
 
 
-class Fixed:
-    """A release that is made up; the sd is what zeroing reads."""
-
-    def __init__(self, flat, sd):
-        self.flat, self.sd = flat, sd
-
-    def release(self, user):
-        return self.flat
-
-
-NOBODY = Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-
-
 def private(row, families, E, zero=0.0, sd=0.0):
     """Ñ and R̃ of the row by the package, and N and R; in state 0 of S, the others are empty and without
     noise."""
@@ -68,7 +55,7 @@ def private(row, families, E, zero=0.0, sd=0.0):
     noisy.R[0, 0, 0] = row.R + row.reward - (N / 2 if families.centred else 0.0)
     if not families.summed:
         noisy.N_sa[0, 0, 0] = N + row.total
-    counts = PrivateCounts(Fixed(flat, np.full((1, S, 1), sd)), closed_form, E, 1, S, 1, families, zero)
+    counts = PrivateCounts(Fixed(flat, sd=np.full((1, S, 1), sd)), closed_form, E, 1, S, 1, families, zero)
     return counts.update(NOBODY), true
 
 

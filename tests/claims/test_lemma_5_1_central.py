@@ -13,15 +13,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from private_counts import (
-    ALARM,
-    RIVER,
-    check_assumption_3_1,
-    exact_tail,
-    flat,
-    users,
-)
+from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.stats import binomtest, kstest
+from theory import exact_tail
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts, counters, statistics

@@ -7,6 +7,7 @@ true count is 0, and so is what the algorithm gets.
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from users import NOBODY, Fixed
 
 import dpucbvi as dp
 from dpucbvi.confidence import bound_to_E
@@ -17,22 +18,10 @@ from dpucbvi.simulate import episodes, set_up
 from dpucbvi.support import support_of
 
 CHECKED = settings(max_examples=150, deadline=None, derandomize=True, database=None)
-NOBODY = Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-
 
 COUNTED = [
     name for name in FAMILIES if not FAMILIES[name].joint
 ]  # symbols: tests/unit/privatizers/test_symbols.py
-
-
-class Fixed:
-    """A release that is made up."""
-
-    def __init__(self, flat):
-        self.flat = flat
-
-    def release(self, user):
-        return self.flat
 
 
 def assumption_3_1(tilde, true, E, support):

@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 import pytest
-from private_counts import ALARM, RIVER, check_assumption_3_1, exact_tail, flat, users
+from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
 from scipy.stats import binomtest, chi2, kstest
+from theory import exact_tail
 from users import user_of
 
 import dpucbvi as dp

@@ -7,19 +7,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+
+from experiments.lab.compose import composed
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF, RESULTS = ROOT / "conf", ROOT / "paper" / "results"
 FIRST_SEED, LAST_SEED = 1000, 2000  # of the calibrations and the fit
 Factors = tuple[float, ...]  # on the bonus and, where there is noise, on E
-
-
-@cache
-def exp(name: str):
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("config", [f"+exp={name}"])
 
 
 def arm_of(file: str):
@@ -84,7 +79,7 @@ def test_what_is_compared_was_calibrated_at_the_same_points(name, points):
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CONF / "exp").glob("*.yaml")))
 def test_the_seeds_of_the_calibration_are_used_nowhere_else(name):
-    config = exp(name)
+    config = composed(name)
     last = config.seed + config.runs
     if name.startswith("calibrate") or name == "explain_fit":
         assert FIRST_SEED <= config.seed and last <= LAST_SEED
@@ -103,7 +98,7 @@ def test_the_arms_have_the_chosen_factors():
 
 @pytest.mark.parametrize("name", ["epsilon", "privacy_for_free"])
 def test_pooled_counts_have_the_factors_chosen_for_counts_per_step(name):
-    arms = exp(name).arms.values()
+    arms = composed(name).arms.values()
     private = [arm for arm in arms if arm.agent.name == "dp_ucbvi" and arm.agent.get("pooled")]
     assert private and all(has(arm, chosen("calibrate", "DP-UCBVI")) for arm in private)
 
@@ -119,7 +114,7 @@ MODELS = {"central": ", JDP", "local": ", LDP", "non_private": ""}
 
 def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
     """The arms of conf/arm have those of RiverSwim, under JDP where there are both models."""
-    arms = exp("table1").arms
+    arms = composed("table1").arms
     assert len(arms) == len(calibrated("calibrate_table1")) == 4 * 11
     for key, arm in arms.items():
         name = f"{ENVIRONMENTS[arm.env.name]}: {arm.label}{MODELS[arm.privatizer.name]}"
@@ -130,7 +125,7 @@ def test_table_1_is_run_with_the_factors_chosen_in_each_environment():
 
 
 def test_every_system_of_table_1_is_calibrated_as_it_is_run():
-    tuned, run = exp("calibrate_table1"), exp("table1")
+    tuned, run = composed("calibrate_table1"), composed("table1")
     assert len(tuned.arms) == 11
     for (key, arm), env in product(tuned.arms.items(), tuned.grid["env.name"]):
         other = run.arms[f"{env}_{key}"]
@@ -145,12 +140,12 @@ FILES = {"batches": "pooled_batches", "toeplitz": "pooled_toeplitz", "one_questi
 
 def chosen_of(key: str) -> Factors:
     """Of an arm of calibrate_mechanisms."""
-    arm = exp("calibrate_mechanisms").arms[key]
+    arm = composed("calibrate_mechanisms").arms[key]
     return chosen("calibrate_mechanisms", f"{arm.label}, {arm.panel}")
 
 
 def test_every_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_calibrated():
-    run, tuned = exp("mechanisms").arms, exp("calibrate_mechanisms").arms
+    run, tuned = composed("mechanisms").arms, composed("calibrate_mechanisms").arms
     assert len(calibrated("calibrate_mechanisms")) == len(tuned)
     for key, arm in tuned.items():
         assert has(run[key], chosen_of(key)), key
@@ -160,21 +155,23 @@ def test_every_mechanism_has_the_factors_chosen_for_it_and_is_else_as_it_was_cal
 @pytest.mark.parametrize("name", FILES)
 def test_an_arm_for_other_experiments_is_the_mechanism_with_its_chosen_factors(name):
     assert has(arm_of(name), chosen_of(FILES[name]))
-    tuned = exp("calibrate_mechanisms").arms[FILES[name]]
+    tuned = composed("calibrate_mechanisms").arms[FILES[name]]
     assert alike(arm_of(name), tuned, "label", "agent", "privatizer", "postprocess")
 
 
 @pytest.mark.parametrize("way", ["pooled", "step", "windows", "pure", "local"])
 def test_every_way_to_count_has_the_factors_chosen_for_it_on_all_environments(way):
-    tuned = exp("calibrate_windows").arms[f"river_{way}"]
-    run = [arm for arm in exp("windows").arms.values() if arm.label == tuned.label]
+    tuned = composed("calibrate_windows").arms[f"river_{way}"]
+    run = [arm for arm in composed("windows").arms.values() if arm.label == tuned.label]
     assert len(run) >= 2 and all(arm.privatizer == tuned.privatizer for arm in run)
     assert all(has(arm, chosen("calibrate_windows", tuned.label)) for arm in run)
 
 
 @pytest.mark.parametrize(("name", "n"), [("mechanisms", 16), ("riverswim", 4)])
 def test_levers_elsewhere_and_other_privatizers_are_run_with_the_factors_of_their_arm(name, n):
-    arms = [arm for arm in exp(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "others")]
+    arms = [
+        arm for arm in composed(name).arms.values() if arm.get("panel") in ("levers", "elsewhere", "others")
+    ]
     assert len(arms) == n
     for arm in arms:
         privatizer = arm.privatizer.name if arm.privatizer.name in FILES else "batches"  # without privacy
@@ -192,12 +189,12 @@ FIT = {
 
 @pytest.mark.parametrize("hypothesis", FIT)
 def test_a_hypothesis_about_the_printed_figure_is_run_with_its_fitted_factors(hypothesis):
-    arms = [arm for arm in exp("explain").arms.values() if arm.panel == hypothesis]
+    arms = [arm for arm in composed("explain").arms.values() if arm.panel == hypothesis]
     assert len(arms) == (1 if hypothesis.endswith("ucbvi") else 2)
     assert all(has(arm, FIT[hypothesis]) for arm in arms)
 
 
 def test_the_fitted_panel_of_figure_1_is_lap_1_over_epsilon_in_the_tree():
-    arms = exp("riverswim").arms
+    arms = composed("riverswim").arms
     assert has(arms.fitted_ucbvi, FIT["step_ucbvi"])
     assert all(has(arms[f"fitted_{curve}"], FIT["step_bare"]) for curve in ("jdp_eps1", "jdp_eps2", "ldp_eps2"))

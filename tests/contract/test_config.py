@@ -220,13 +220,12 @@ def test_every_experiment_is_one(name):
     assert len(tiny(name).arms) > 1
 
 
+TINY = [(name, engine) for name in EXPERIMENTS for engine in ("reference", "fast")]
+QUICK = ("riverswim", "reference")
+
+
 @pytest.mark.parametrize(
-    ("name", "engine"),
-    [
-        pytest.param(name, engine, marks=[] if (name, engine) == ("riverswim", "fast") else pytest.mark.slow)
-        for name in EXPERIMENTS
-        for engine in ("reference", "fast")
-    ],
+    ("name", "engine"), [pytest.param(*one, marks=[] if one == QUICK else pytest.mark.slow) for one in TINY]
 )
 def test_every_experiment_runs_in_tiny_mode(name, engine, tmp_path):
     if (name, engine) == ("audit", "reference"):

@@ -121,14 +121,12 @@ def test_agents_and_a_bonus_of_ones_own():
 
 
 def test_a_privatizer_of_ones_own():
-    """The file of the package without its last line."""
+    """The file of the package without its last line; test_engines compiles it."""
     *lines, last = named_files("A privatizer")["dpucbvi/privatizers/fresh.py"].splitlines()
     assert last == 'PRIVATIZERS.add("fresh", Fresh)'
     Fresh, river = executed("\n".join(lines))["Fresh"], dp.riverswim(S=3, H=4)
     (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Without changing the package"])
     assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == dp.Certificate("JDP", 100, 200)
-    run = dp.run(river, dp.DPUCBVI(), Fresh(100), K=30, engine="fast")
-    assert run.checks["own_parts"] == "the privatizer Fresh: compiled"
 
 
 # --- in the package ------------------------------------------------------------------------------------------

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 
 from dpucbvi.simulate import run_setup
 from experiments import studies
 from experiments.lab.assemble import assemble
+from experiments.lab.compose import config_of
 from experiments.lab.experiment import experiment_from
 from experiments.lab.settings import RunSettings
 from experiments.studies.shared.printed import printed_curves
@@ -45,8 +45,7 @@ FIRST_POINTS = (  # of large grids
 
 def digests(name: str) -> Iterator[dict[str, str]]:
     """A row for every arm of the experiment."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", [f"+exp={name}"])
+    config = config_of([f"+exp={name}"])
     if name in FIRST_POINTS:
         config.grid = {setting: values[:1] for setting, values in config.grid.items()}
     experiment = experiment_from(config, ROOT, studies.names(), printed_curves())

@@ -7,17 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from own_privatizers import Fresh
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
 from dpucbvi.agents.dp_ucbvi import CAPS
+from dpucbvi.agents.own import has_plan
 from dpucbvi.bonus import bernstein_terms
 from dpucbvi.engine import fast
-from dpucbvi.engine.compiled import compiled
+from dpucbvi.engine.compiled import cacheable, compiled, is_the_packages
 from dpucbvi.engine.noise import next_words
 from dpucbvi.privacy.draws import generator
 from dpucbvi.privacy.laplace import LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.privatizers import PRIVATIZERS
+from dpucbvi.privatizers.arrays import has_take
 from dpucbvi.privatizers.one_question import MOST_SIMULATED
 from dpucbvi.projection import CvxpyPostprocess, closed_form
 from dpucbvi.protocol import Episode, Setup
@@ -192,6 +195,13 @@ def test_dp_ucbvi_is_compared_with_every_privatizer() -> None:
         assert {field.name for field in fields(PRIVATIZERS[name])} - elsewhere - exact <= tried, name
 
 
+def test_all_of_the_package_is_compiled_and_cached() -> None:
+    assert all(has_plan(AGENTS[name]()) and cacheable(AGENTS[name]().plan) for name in AGENTS)
+    made = [PRIVATIZERS[name](**({} if name == "non_private" else {"epsilon": 1.0})) for name in PRIVATIZERS]
+    assert all(has_take(one) and is_the_packages(one.take) for one in made)
+    assert not cacheable(MyPlan().plan) and not is_the_packages(Fewer(1.0).take)
+
+
 @every_case
 def test_engines_agree_on_riverswim(variant: Variant, pooled: bool) -> None:
     """In the trace; and in every episode, bit for bit, in all that is planned, counted and met."""
@@ -340,12 +350,12 @@ def same_bonus(N: float, P: Any, V_next: Any, gap_next: Any, c: Any) -> float:
     return c.scale * (reward + privacy + next_value + variance)
 
 
-class Fewer(dp.KaryTree):
-    """Leaves the first users out."""
+class Fewer(Fresh):
+    """CONTRIBUTING's privatizer, which leaves the first users out."""
 
     @staticmethod
     def take(state: Any, t: int, user: dp.User, noisy: Any) -> bool:
-        return t > 4 and TAKE(state, t, user, noisy)
+        return t > 4 and FRESH(state, t, user, noisy)
 
 
 class Careful(dp.KaryTree):
@@ -357,7 +367,7 @@ class Careful(dp.KaryTree):
             return TAKE(state, t, user, noisy)
 
 
-TAKE = dp.KaryTree.take
+FRESH, TAKE = Fresh.take, dp.KaryTree.take
 
 
 class Plain(dp.Local):
@@ -392,6 +402,14 @@ def most_counted(counts: dp.Counts) -> dp.Plan:
 
 def undecided(counts: dp.Counts) -> dp.Plan:
     return dp.Plan(np.full((6, 4, 2), 0.5), np.zeros((6, 4, 2)), np.zeros((7, 4)))
+
+
+class MyPlan(dp.UCBVI):
+    """Another plan in the same loop."""
+
+    @staticmethod
+    def plan(c: Any, counts: Any, values: Any, k: int) -> None:
+        values.pi[:] = 0
 
 
 class MyLoop(dp.UCBVI):

@@ -9,7 +9,7 @@ import pytest
 from experiments.notebooks import NOTEBOOKS, executed, with_pictures
 
 notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-QUICK = {"02_reading_the_results", "03_privatizers"}  # others compile, or attack
+QUICK = {"03_privatizers"}  # others compile, attack or draw
 
 
 @pytest.mark.parametrize(

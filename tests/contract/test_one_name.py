@@ -37,6 +37,7 @@ def ended(command: list, cwd: Path, **more: str) -> subprocess.CompletedProcess:
     return subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow  # three processes that import all
 def test_run_py_and_its_workers(python, tmp_path):
     """With two workers of loky; -X importtime names every module that the first process imports."""
     settings = (*SMALL, f"runtime.results={tmp_path}", f"runtime.figures={tmp_path}")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from hand_worked import USERS, non_private, plans, table
+from users import Fixed
 
 import dpucbvi as dp
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
@@ -38,16 +39,6 @@ def test_private_ucb_vi_cuts_to_what_is_left():
     constants = private_ucb_vi_constants(PRIVATE_HAND, E1=2.0, E2=3.0)
     for plan in plans(dp.PrivateUCBVI().algorithm(PRIVATE_HAND, non_private(), constants), USERS):
         assert plan.Q[0].tolist() == [[2, 2], [2, 2]] and plan.Q[1].tolist() == [[1, 1], [1, 1]]
-
-
-class Fixed:
-    """A release of counts chosen by hand, whatever the users do."""
-
-    def __init__(self, flat):
-        self.flat = flat
-
-    def release(self, user):
-        return self.flat
 
 
 def test_private_ucb_vi_on_counts_that_noise_has_made_absurd():

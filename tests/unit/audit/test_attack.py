@@ -68,7 +68,7 @@ def test_the_papers_local_noise_does_not_hide_a_replaced_user():
     assert 1.5 < found["releases", "replace_one", "ε"].found < 2.0
 
 
-@pytest.mark.parametrize(("trials", "least"), [(4_000, 1.2), pytest.param(20_000, 2.9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("trials", "least"), [(1_500, 1.2), pytest.param(20_000, 2.9, marks=pytest.mark.slow)])
 def test_the_lowest_bits_of_floating_point_noise_give_her_away_and_exact_noise_has_none(
     monkeypatch, trials, least
 ):
@@ -79,7 +79,7 @@ def test_the_lowest_bits_of_floating_point_noise_give_her_away_and_exact_noise_h
     found = by_attack(simulated)["lowest bits", "add_remove", "ε"]
     assert found.declared == 0.5 and found.found > least and not found.caught
     assert any(note.startswith("simulation only") for note in simulated.notes)
-    exact = dp.audit(dp.Batches(1.0, **PAIRS, noise="exact"), **SMALL, K=3, trials=2_000)
+    exact = dp.audit(dp.Batches(1.0, **PAIRS, noise="exact"), **SMALL, K=3, trials=1_500)
     assert by_attack(exact)["lowest bits", "add_remove", "ε"].found <= 0.5 and not exact.notes
 
 

@@ -194,12 +194,13 @@ def arrays_with(**changes):
     return lambda members: [(key, value) for key, value in {**members, **given}.items() if value is not None]
 
 
-def about_with(text=None, **changes):
-    """Another JSON, or other facts of its run."""
+def about_with(text=None, part=None, **changes):
+    """Another JSON, other facts of its run, or other parameters of a part of that."""
 
     def change(members):
         about = json.loads(np.load(io.BytesIO(members["about.npy"])).tobytes())
-        about["facts"][0] |= changes
+        facts = about["facts"][0]
+        (facts["about"][part] if part else facts).update(changes)
         content = np.frombuffer(text or json.dumps(about).encode(), dtype=np.uint8)
         return {**members, "about.npy": npy(content)}.items()
 
@@ -208,13 +209,7 @@ def about_with(text=None, **changes):
 
 def run_with(part, **parameters):
     """A run of DPUCBVI and Central that says that a part of it had other parameters."""
-
-    def change(members):
-        about = json.loads(np.load(io.BytesIO(members["about.npy"])).tobytes())
-        about["facts"][0]["about"][part] |= parameters
-        return {**members, "about.npy": npy(np.frombuffer(json.dumps(about).encode(), dtype=np.uint8))}.items()
-
-    return change
+    return about_with(part=part, **parameters)
 
 
 PAPERS = {"model": "JDP", "add_remove": 1.0, "replace_one": 2.0}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from users import Fixed
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, PrivateCounts, as_counts, counters, statistics, zeroed
@@ -10,17 +11,6 @@ from dpucbvi.projection import closed_form, no_postprocess
 from dpucbvi.simulate import set_up
 
 USER = Trajectory(np.array([0, 1]), np.array([0]), np.array([1.0]))
-
-
-class Fixed:
-    """A release of counts chosen by hand; None stands for an episode in which nothing is released."""
-
-    def __init__(self, *flats, sd=None):
-        self.flats = list(flats)
-        self.sd = sd
-
-    def release(self, user):
-        return self.flats.pop(0)
 
 
 def flat(N_sa, N_sas, R):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from theory import digits
+from theory import digits, kary_blocks
 
 from dpucbvi.mechanisms.kary import kary_levels, most_terms
 
@@ -13,36 +13,11 @@ TREES = [(3, 1), (3, 13), (3, 40), (3, 41), (3, 364), (5, 12), (5, 13), (5, 62),
 bases = st.integers(1, 30).map(lambda h: 2 * h + 1)
 
 
-def blocks_of(t, k, L):
-    """(level, block number, sign) of the release at t, by walking from 0 to t, the largest level first."""
-    used, place = [], 0
-    for i in reversed(range(L)):
-        d = digits(t, k, L)[i]
-        assert place % k ** (i + 1) == 0
-        first = place // k**i
-        used += [(i, first + j, 1) for j in range(1, d + 1)]
-        used += [(i, first - j, -1) for j in range(-d)]
-        place += d * k**i
-    assert place == t
-    return used
-
-
 def dense(k, T):
-    """B, C and the blocks, in the order in which the recurrence draws their noise."""
-    L = kary_levels(T, k)
-    releases = [blocks_of(t, k, L) for t in range(1, T + 1)]
-    order = {}
-    for used in releases:
-        # Levels from 0 upwards; in a negative half the block next to mk first, which is the last one
-        for i, q, sign in sorted(used, key=lambda block: (block[0], -block[1] if block[2] < 0 else block[1])):
-            order.setdefault((i, q), sign)
-    names = list(order)
-    C = np.array([[(q - 1) * k**i < item <= q * k**i for item in range(1, T + 1)] for i, q in names])
-    B = np.zeros((T, len(names)), dtype=int)
-    for t, used in enumerate(releases):
-        for i, q, sign in used:
-            B[t, names.index((i, q))] += sign
-    return B, C.astype(int), names, order
+    """B, C and the blocks (level, number), in the order in which the noise is drawn."""
+    B, blocks = kary_blocks(T, k)
+    C = np.array([[(q - 1) * k**i < item <= q * k**i for item in range(1, T + 1)] for i, q in blocks])
+    return B, C.astype(int), blocks
 
 
 # --- digits and counts ----------------------------------------------------------------------------------------
@@ -68,22 +43,21 @@ def test_digits_write_t_and_the_levels_are_just_enough(k, t):
 def test_b_times_c_is_the_matrix_of_ones(k, T):
     """Exactly; a column of C has at most L ones, one per level; a block has one sign, the middle none."""
     L = kary_levels(T, k)
-    B, C, names, order = dense(k, T)
+    B, C, names = dense(k, T)
     assert np.array_equal(B @ C, np.tri(T, dtype=int))
     assert C.sum(axis=0).max() <= L
     for level in range(L):
         assert C[[i == level for i, _ in names]].sum(axis=0).max() <= 1
     assert np.isin(B, (-1, 0, 1)).all() and (np.abs(B).sum(axis=1) <= most_terms(k, L)).all()
-    for (_, q), sign in order.items():
+    for column, (_, q) in zip(B.T, names, strict=True):
         residue = (q - 1) % k + 1
-        assert residue <= k // 2 if sign > 0 else residue > k // 2 + 1
-    assert all((B[:, n] * order[name] >= 0).all() for n, name in enumerate(names))
+        assert (column >= 0).all() if residue <= k // 2 else (column <= 0).all() and residue > k // 2 + 1
 
 
 def test_the_shear_of_the_privacy_proof():
     """An adaptive stream: item j replaced, the noise moved by C e_j (v - v'): every release is the same."""
     k, T, j = 3, 40, 17
-    B, C, names, _ = dense(k, T)
+    B, C, names = dense(k, T)
     z = np.random.default_rng(0).laplace(size=len(names))
 
     def releases(z, replaced):

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from users import shown_pairs, user_of
+from users import Silence, shown_pairs, user_of
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, as_counts, counters, statistics
@@ -22,13 +22,6 @@ from dpucbvi.simulate import episodes, set_up
 H, S, A, K = 3, 3, 2, 41
 PROBLEM = dp.Problem(H, S, A, K, 0.1)
 TEN = {"first": 10, "growth": 1.0}  # batches end after 10, 20, 30, 40 users
-
-
-class Silence:
-    """A source of no noise."""
-
-    def draw(self, n):
-        return np.zeros(n)
 
 
 class Counted:

@@ -1,7 +1,7 @@
-"""The release mode: certificates as fractions, integers all the way, the law of what is released, and no leak.
+"""The release mode: certificates as fractions, integers all the way, and no leak.
 
-Sampled tests are seeded. Each refuses the right law with probability 1e-6 and there are 19 of them; with 20,000
-draws the chi-square test refuses a scale 15% off but with probability below 1e-6 (tests/.../test_exact.py).
+What is released is worked out here in Python's own integers from the same draws, whose law is tested in
+tests/unit/privacy/test_exact.py. Sampled tests are seeded and refuse the right law with probability 1e-6.
 """
 
 import math
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_laws import chi_square_p_value, gaussian_pmf, in_units, laplace_pmf
+from exact_laws import in_units
 from scipy.stats import chi2
 from theory import digits
 from users import user_of
@@ -396,53 +396,6 @@ def test_an_answer_to_one_question_has_its_law():
     assert goodness(observed, chances(1.0, true)) > ALARM
     for wrong in (chances(0.85, true), chances(1.15, true), chances(1.0, np.round(true))):
         assert goodness(observed, wrong) < ALARM
-
-
-# --- the law of what is released --------------------------------------------------------------------------
-
-BIG = dp.Problem(H=10, S=20, A=5, K=9, beta=0.05)  # 20,000 counters N(s,a,s'), 1,000 R(s,a)
-
-
-def added_by(privatizer):
-    """The noise of releases 1, 2, and what release 3 adds to that of 2: single nodes, users or batches."""
-    _, found = released(privatizer, BIG, BIG.H, n=3)
-    families = FAMILIES[privatizer.families]
-    items = [in_units(t, 10, 20, 5, families, grid=1000) for t in trajectories(BIG, 3)]
-    z = [found[i] - sum(items[: i + 1]) for i in range(3)]
-    if not isinstance(privatizer, dp.Central):
-        return [z[0], z[1] - z[0], z[2] - z[1]]
-    return [z[0], z[1], z[2] - z[1]]
-
-
-LAWS = {
-    "central": dp.Central(1.0, "replace_one", "tuned", **SEEDED),
-    "local": dp.Local(1.0, "replace_one", "tuned", **SEEDED),
-    "batches, gaussian": dp.Batches(
-        8.0, 1e-6, first=1, growth=1.0, drop_empty=False, policy_cells=False, **SEEDED
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_released_noise_has_the_discrete_law_of_its_scale_and_no_other(name):
-    privatizer = LAWS[name]
-    gaussian = "gaussian" in name
-    noise = privatizer.exact_noise(BIG, BIG.H)
-    assert noise.grid == 1000
-    pmf = gaussian_pmf if gaussian else laplace_pmf
-    M, R = float(noise.scale.M), float(noise.scale.R)
-    spread = math.sqrt if gaussian else float
-    drawn = added_by(privatizer)
-    for z in drawn:
-        assert (z[:1000] == 0).all()  # N(s,a) is not released
-        assert chi_square_p_value(z[1000:21_000], pmf, M, spread(M)) > ALARM
-        for wrong in (0.85, 1.15):
-            assert (
-                chi_square_p_value(z[1000:21_000], pmf, M * wrong ** (2 if gaussian else 1), spread(M)) < ALARM
-            )
-    rewards = np.concatenate([z[-1000:] for z in drawn])
-    assert chi_square_p_value(rewards, pmf, R, spread(R)) > ALARM
-    assert abs(np.corrcoef(drawn[0][1000:21_000], drawn[1][1000:21_000])[0, 1]) < 4.9 / math.sqrt(20_000)
 
 
 # --- runs and refusals ------------------------------------------------------------------------------------

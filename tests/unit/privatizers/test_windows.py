@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from users import Silence
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, add_user, statistics
@@ -35,13 +36,6 @@ ALARM = 1e-6  # the probability with which a test of a law refuses the right one
 TEN = {"first": 10, "growth": 1.0, "pooled": 20}  # batches of ten, the first two of them pooled
 LOUD = {"epsilon": 1e6, "first": 10**7, "growth": 1.0, "pooled": 2 * 10**7}  # the same, and every row is kept
 GREEDY = dp.DPUCBVI(cap="steps_left", minimum=False)
-
-
-class Silence:
-    """No noise at all."""
-
-    def draw(self, n):
-        return np.zeros(n)
 
 
 def quiet(state):

@@ -1,6 +1,7 @@
 """A small clinic for tests: sessions, their users, and a process that serves them until it is killed."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -58,3 +59,20 @@ def serve_and_tell(folder, K, begun):
             ses.record(visit.ticket, [at] * (H + 1), visit.policy[:, at].tolist(), [1.0] * H)
             told.write(json.dumps(["recorded", visit.place]) + "\n")
     ses.close()
+
+
+def ended(calls):
+    """How processes end, forked one after another, in which each makes its call: 0, or 7 if it is refused."""
+    children = []
+    for call in calls:
+        child = os.fork()
+        if child == 0:
+            try:
+                call()
+                os._exit(0)
+            except dp.InputError:
+                os._exit(7)
+            finally:
+                os._exit(1)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]

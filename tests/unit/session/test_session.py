@@ -1,13 +1,13 @@
 """Sessions with real users: what they release is what a run releases, and nothing else depends on anyone."""
 
 import json
-import os
 import sqlite3
 import time
+from functools import partial
 
 import numpy as np
 import pytest
-from clinic import AGENT, MDP, PRIVATIZERS, A, H, S, follow, message, serve, session
+from clinic import AGENT, MDP, PRIVATIZERS, A, H, S, ended, follow, message, serve, session
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strangers import MESSAGES
 
@@ -422,18 +422,7 @@ def test_no_visit_and_what_cannot_be_read_are_the_same_answer(tmp_path):
 def test_a_device_answers_once_however_many_ask_at_a_time(tmp_path):
     """Eight processes with eight questions: one of them is answered."""
     with session(tmp_path / "trial", "one question") as ses:
-        visits, children = [ses.issue() for _ in range(8)], []
+        visits = [ses.issue() for _ in range(8)]
         client = dp.Client(tmp_path / "me.json", session=ses.id, epsilon=3.0, H=H, S=S, A=A)
-        for visit in visits:
-            child = os.fork()
-            if child == 0:
-                try:
-                    client.answer(visit.question, None, None, None)
-                    os._exit(0)
-                except dp.InputError:
-                    os._exit(7)
-                finally:
-                    os._exit(1)
-            children.append(child)
-        ended = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        assert sorted(ended) == [0] + [7] * 7 and client.spent == 3.0
+        found = ended([partial(client.answer, visit.question, None, None, None) for visit in visits])
+        assert sorted(found) == [0] + [7] * 7 and client.spent == 3.0

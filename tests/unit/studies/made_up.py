@@ -1,5 +1,6 @@
 """Stored results made up for tests of the studies: every number is known, and no two are alike."""
 
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -96,6 +97,18 @@ def stored_arm(
 
 def stored_experiment(study: str, arms: list[StoredArm], x: str = "log", y: str = "log") -> StoredExperiment:
     return StoredExperiment(study, study, {"x": x, "y": y}, arms)
+
+
+def with_regrets(arm: StoredArm, regrets: Iterable[np.ndarray | float], seed: int = 0) -> StoredArm:
+    """The arm with these regrets, a run for each, from its first run on; seeds from the given one on."""
+    runs = [*arm.runs, *arm.runs[:1] * 100]
+    made = [
+        run._replace(
+            config={**run.config, "seed": seed + i}, trace=run.trace._replace(regret=np.atleast_1d(regret))
+        )
+        for i, (run, regret) in enumerate(zip(runs, regrets, strict=False))
+    ]
+    return arm._replace(runs=made)
 
 
 def mean(arm: StoredArm) -> np.ndarray:

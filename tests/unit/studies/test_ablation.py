@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import across, is_log, legend, lines, ticks
-from made_up import stored_arm, stored_experiment
+from made_up import stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.ablation import STUDY, ratio, variants
@@ -13,16 +13,9 @@ RUNS = 16
 
 def made(panel: str, label: str, level: float, noise: float):
     arm = stored_arm(f"{panel}_{label}", level, panel=panel, label=label, runs=1)
-    rng, first = np.random.default_rng(0), arm.runs[0]  # the same environment in every arm
+    rng = np.random.default_rng(0)  # the same environment in every arm
     both = rng.normal(0, 0.05, RUNS) + noise * np.random.default_rng(len(label)).normal(0, 1, RUNS)
-    runs = [
-        first._replace(
-            config={**first.config, "seed": seed},
-            trace=first.trace._replace(regret=np.array([level * (1 + x)])),
-        )
-        for seed, x in enumerate(both)
-    ]
-    return arm._replace(runs=runs)
+    return with_regrets(arm, level * (1 + both))
 
 
 @pytest.fixture(scope="module")

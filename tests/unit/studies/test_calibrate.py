@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from drawn import boxes, cells, is_log, lines, texts_at, ticks
-from made_up import stored_arm, stored_experiment
+from made_up import stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -24,14 +24,8 @@ def arm(
     made = stored_arm(
         setting, regret, point=point, label=label, runs=2, agent=agent, model=model, epsilon=epsilon
     )
-    runs = [
-        run._replace(
-            config={**run.config, "seed": 1000 + i},
-            trace=run.trace._replace(regret=np.array([regret + 2.0 * i - 1.0])),
-        )
-        for i, run in enumerate(made.runs)
-    ]
-    return made._replace(key=f"{label}{setting}{point}", runs=runs)
+    made = with_regrets(made, (regret - 1.0, regret + 1.0), seed=1000)
+    return made._replace(key=f"{label}{setting}{point}")
 
 
 def bowl(setting: str, b: float, c: float) -> float:

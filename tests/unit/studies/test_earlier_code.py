@@ -5,24 +5,20 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import kstest, laplace
-from users import user_of
+from users import NOBODY, user_of
 
 import dpucbvi as dp
-from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.simulate import set_up
 from experiments.studies.explain.earlier_code import Redrawn, Shared, terms_at
 
 SIZES = dp.Problem(H=5, S=4, A=2, K=64, beta=0.1)
-NOBODY = user_of(
-    Trajectory(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)),
-    np.zeros((5, 4), dtype=np.int64),
-)
+WAITS = user_of(NOBODY, np.zeros((5, 4), dtype=np.int64))
 
 
 def releases(privatizer, n, seed=0):
     made = privatizer.release(SIZES, 5, seed_stream(seed, "privacy"))
-    return np.array([made.release(NOBODY) for _ in range(n)])
+    return np.array([made.release(WAITS) for _ in range(n)])
 
 
 def test_noise_is_redrawn_in_every_release():

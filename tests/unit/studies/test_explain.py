@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from drawn import end_labels, is_log, labelled, legend, lines, texts, ticks
-from made_up import grid, stored_arm, stored_experiment
+from made_up import grid, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.explain import LANES, STUDY
@@ -190,11 +190,7 @@ def widened(arm, half_widths: float):
     low, high = printed_bands()[arm.printed]
     sd, regret = (high - low) / 2.0 / half_widths, arm.runs[0].trace.regret
     offsets = np.array([-1.0, 1.0, 0.0, 0.0]) * sd * np.sqrt(3.0 / 2.0)
-    runs = [
-        run._replace(trace=run.trace._replace(regret=regret + offset * (EPISODES == EPISODES[-1])))
-        for run, offset in zip(arm.runs, offsets, strict=True)
-    ]
-    return arm._replace(runs=runs)
+    return with_regrets(arm, [regret + offset * (EPISODES == EPISODES[-1]) for offset in offsets])
 
 
 @pytest.mark.parametrize(("half_widths", "wide"), [(4.1, True), (4.4, False)])

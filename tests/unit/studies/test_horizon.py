@@ -1,8 +1,7 @@
 """Regret against the horizon: every exponent, count and regret of the table is that of the stored runs."""
 
-import numpy as np
 import pytest
-from made_up import RIVER, grid, stored_arm, stored_experiment
+from made_up import RIVER, grid, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_file_passes  # noqa: F401  (it runs here)
 
 from experiments.lab.store import StoredArm, StoredExperiment
@@ -71,9 +70,7 @@ def test_exponents_are_fitted_to_every_run_and_have_an_interval():
     arms = []
     for H in HORIZONS:
         arm = stored_arm("x", 1.0, runs=2, point={"env.H": H}, panel="p", env={**RIVER, "H": H})
-        ends = [run.trace._replace(regret=np.array([float(H) ** (1 + i)])) for i, run in enumerate(arm.runs)]
-        bent = [run._replace(trace=trace) for run, trace in zip(arm.runs, ends, strict=True)]
-        arms.append(arm._replace(runs=bent))
+        arms.append(with_regrets(arm, (float(H), float(H) ** 2)))
     assert STUDY.table(stored_experiment("horizon", arms))[1][2] == "1.50 ± 6.35"
     single = [arm._replace(runs=arm.runs[1:]) for arm in arms]
     assert STUDY.table(stored_experiment("horizon", single))[1][2] == "2.00"

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from made_up import grid, stored_arm, stored_experiment
 
 from dpucbvi.errors import InputError
+from experiments.lab.compose import composed, config_of
 from experiments.studies import CAPTIONS, caption, draw, drawn, names, sections, study
 from experiments.studies.artifact.figures import read_captions
 
@@ -17,12 +17,10 @@ EXPERIMENTS = sorted(path.stem for path in (ROOT / "conf" / "exp").glob("*.yaml"
 def test_every_study_has_the_experiment_of_its_name_and_regret_draws_the_rest():
     assert set(names()) - {"regret"} <= set(EXPERIMENTS)
     for name in EXPERIMENTS:
-        with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-            config = compose("config", [f"+exp={name}"])
+        config = composed(name)
         wanted = name if name in names() else "calibrate" if name.startswith("calibrate") else "regret"
         assert (config.name, config.study, set(config.figure)) == (name, wanted, {"x", "y"})
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        assert compose("config").study == "regret"
+    assert config_of([]).study == "regret"
 
 
 def test_the_figures_that_are_kept_are_in_the_paper():
@@ -61,5 +59,4 @@ def test_an_experiment_that_was_changed_says_so_in_its_figure_and_beside_it():
 @pytest.mark.parametrize("name", ["explain", "explain_fit", "riverswim", "horizon"])
 def test_a_study_that_interpolates_ships_every_point(name):
     """From thinned traces it would say something else than from those that are stored."""
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        assert study(name).points >= compose("config", [f"+exp={name}"]).trace_points
+    assert study(name).points >= composed(name).trace_points

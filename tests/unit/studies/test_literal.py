@@ -163,7 +163,7 @@ def test_it_is_line_7_at_the_most_visits(pooled):
 BRUTE = {
     "not private": (literal_of("non_private"), 2.0),
     "JDP": (with_factors("central"), 0.5),
-    "LDP": (with_factors("local"), 0.05),
+    "LDP": (with_factors("local"), 0.1),
 }
 
 

@@ -1,6 +1,5 @@
 """experiments/paper.py: everything stored is drawn once and paper/ is written from it, in the right order."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def calibration(name: str, K: int = 50_000) -> StoredExperiment:
 
 
 @pytest.fixture
-def press(monkeypatch, tmp_path, capsys):
+def press(monkeypatch, tmp_path, cli):
     """Run the script on what is said to have shipped and to be stored; gives (exit code, stdout, stderr).
 
     conf/exp has what has shipped and `also`; `other` are experiments whose settings are not those that shipped.
@@ -58,10 +57,7 @@ def press(monkeypatch, tmp_path, capsys):
         for last in ("write_claims", "write_data"):
             monkeypatch.setattr(paper.Publisher, last, lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
-        monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, *folders])
-        with pytest.raises(SystemExit) as stopped:
-            paper.main()
-        return stopped.value.code, *capsys.readouterr()
+        return cli(*arguments, *folders, script="paper")
 
     return call
 

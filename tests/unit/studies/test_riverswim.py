@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import bands, is_log, legend, lines, said
-from made_up import RIVER, grid, mean, stored_arm, stored_experiment
+from made_up import RIVER, grid, mean, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 from scipy.stats import binomtest
 
@@ -117,8 +117,7 @@ def test_a_mean_reproduces_if_it_lies_in_the_printed_band(experiment):
     edges = {str(at): made("others", "jdp_eps1", 1.0) for at in (3_700, 3_900, 8_000, 8_200)}
     for at, arm in edges.items():
         level = float(at) / arm.mean
-        runs = [run._replace(trace=run.trace._replace(regret=level * run.trace.regret)) for run in arm.runs]
-        edges[at] = arm._replace(runs=runs)
+        edges[at] = with_regrets(arm, [level * run.trace.regret for run in arm.runs])
     assert [reproduces(arm) for arm in edges.values()] == ["no, below", "yes", "yes", "no, above"]
 
 
@@ -211,8 +210,7 @@ def test_printed_regrets_are_told_for_their_own_size_only():
 
 def test_the_share_that_never_settles_has_clopper_and_pearsons_interval(experiment):
     arm = experiment.arms[2]
-    straight = [run._replace(trace=run.trace._replace(regret=0.1 * EPISODES)) for run in arm.runs[:3]]
-    found = tail(arm._replace(runs=[*straight, *arm.runs[3:]]))
+    found = tail(with_regrets(arm, [*[0.1 * EPISODES] * 3, arm.runs[3].trace.regret]))
     wanted = binomtest(3, 4).proportion_ci(0.95, "exact")
     assert (found.unsettled, found.runs) == (3, 4)
     assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)

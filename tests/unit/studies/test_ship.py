@@ -1,12 +1,10 @@
 """experiments/ship.py: what is stored ships if conf/exp says the same of it, and one wrong costs no other."""
 
-import sys
-
 import pytest
 from tiny_house import House
 
 from dpucbvi.errors import InputError
-from experiments import paper, ship
+from experiments import paper
 from experiments.studies.artifact.conf import check_index
 
 
@@ -16,13 +14,11 @@ def house(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def press(house, monkeypatch, capsys):
+def press(house, cli):
     def call(*names: str):
         folders = ["--results", str(house.results), "--paper", str(house.folder / "paper")]
-        monkeypatch.setattr(sys, "argv", ["ship.py", *names, *folders])
-        with pytest.raises(SystemExit) as stopped:
-            ship.main()
-        return stopped.value.code, *(text.splitlines() for text in capsys.readouterr())
+        code, *texts = cli(*names, *folders, script="ship")
+        return code, *(text.splitlines() for text in texts)
 
     return call
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import across, is_log, legend, lines, ticks
-from made_up import RIVER, stored_arm, stored_experiment
+from made_up import RIVER, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 
 from dpucbvi.agents import AGENTS
@@ -285,11 +285,7 @@ def small() -> StoredExperiment:
                 epsilon=epsilon,
             )
             finals = np.array([first, first, last, 1.2 * last]) / epsilon
-            runs = [
-                run._replace(trace=run.trace._replace(regret=np.array([value])))
-                for run, value in zip(made.runs, finals, strict=True)
-            ]
-            arms.append(made._replace(runs=runs))
+            arms.append(with_regrets(made, finals))
     return stored_experiment("table1_private", arms)
 
 

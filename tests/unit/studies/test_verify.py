@@ -1,6 +1,5 @@
 """experiments/verify.py: a run computed afresh is compared with the stored one, to the bit or to rounding."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,9 @@ def made(seed: int, K: int = 60, **env: Any) -> StoredRun:
     return StoredRun(identity(settings, setup.mdp, seed), {"seconds": 1.0}, trace)
 
 
-def press(monkeypatch, capsys, folder: Path, *arguments: str):
-    monkeypatch.setattr(sys, "argv", ["verify.py", "--workers", "1", "--paper", str(folder), *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        verify.main()
-    return stopped.value.code, *capsys.readouterr()
+@pytest.fixture
+def press(cli):
+    return lambda folder, *arguments: cli("--workers", "1", "--paper", str(folder), *arguments, script="verify")
 
 
 def ship(folder: Path, *runs: StoredRun, name: str = "mine") -> Path:
@@ -47,11 +44,11 @@ def with_last_regret(run: StoredRun, regret: float) -> StoredRun:
     return run._replace(trace=run.trace._replace(regret=np.append(run.trace.regret[:-1], regret)))
 
 
-def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys, tmp_path):
+def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(press, tmp_path):
     good, other = made(0), made(1)
     ulp = np.nextafter(other.trace.regret[-1], np.inf)  # the last bit of the last number
     ship(tmp_path / "good", good, with_last_regret(other, ulp))
-    code, out, err = press(monkeypatch, capsys, tmp_path / "good")
+    code, out, err = press(tmp_path / "good")
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines()][1:]
     points = len(Shipped(tmp_path / "good" / "results").load_experiment("mine").arms[0].episodes)
@@ -64,7 +61,7 @@ def test_a_line_for_every_arm_and_exit_code_1_if_one_differs(monkeypatch, capsys
     assert [row[-1] for row in rows[1:3]] == ["1", "0"] and max(map(len, out.splitlines())) <= 100
     assert "1 equal, 1 equal to rounding, 0 different" in out
     ship(tmp_path / "wrong", with_last_regret(good, good.trace.regret[-1] * (1 + 1e-9)))
-    code, out, _ = press(monkeypatch, capsys, tmp_path / "wrong")
+    code, out, _ = press(tmp_path / "wrong")
     assert (
         code == 1 and "regret after episode 60: " in out and "0 equal, 0 equal to rounding, 1 different" in out
     )
@@ -88,19 +85,19 @@ def test_a_compiled_run_is_computed_without_its_lps(monkeypatch):
     assert verify.compare("a", stored._replace(config=tree)) == ("a", numbers, "equal", "")
 
 
-def test_nothing_shipped_is_said(monkeypatch, capsys, tmp_path):
-    code, out, err = press(monkeypatch, capsys, tmp_path)
+def test_nothing_shipped_is_said(press, tmp_path):
+    code, out, err = press(tmp_path)
     assert (code, out) == (2, "") and err.startswith("error: no stored results: ")
     ship(tmp_path, made(0))
-    code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm0")
+    code, out, _ = press(tmp_path, "mine/arm0")
     assert code == 0 and "1 run, " in out
-    code, out, _ = press(monkeypatch, capsys, tmp_path, "mine/arm9")
+    code, out, _ = press(tmp_path, "mine/arm9")
     assert code == 1 and "mine: no arm 'arm9' is stored" in out
-    code, _, err = press(monkeypatch, capsys, tmp_path, "yours")
+    code, _, err = press(tmp_path, "yours")
     assert (code, err.count("\n")) == (2, 1) and err.startswith("error: yours: no stored results")
 
 
-def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, capsys, tmp_path):
+def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(press, tmp_path):
     good = made(0)
     config = {**good.config, "env": {"name": "riverswim", "S": 0, "H": 3}}  # no such river
     nowhere = {**good.config, "privatizer": {"name": "nowhere"}}
@@ -109,7 +106,7 @@ def test_what_is_wrong_with_one_is_told_and_the_rest_is_compared(monkeypatch, ca
     ship(tmp_path, good._replace(config=nowhere), name="lost")
     file = ship(tmp_path, made(1), name="damaged")
     file.write_bytes(file.read_bytes() + b" ")
-    code, out, err = press(monkeypatch, capsys, tmp_path)
+    code, out, err = press(tmp_path)
     assert (code, err) == (1, "")
     assert "damaged: " in out and "the checksum differs" in " ".join(out.split())
     assert "dry" in out and "lost" in out

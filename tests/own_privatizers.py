@@ -9,7 +9,7 @@ import numpy as np
 
 from dpucbvi.counts import add_user, counters, counting
 
-TEXT = (Path(__file__).resolve().parents[3] / "CONTRIBUTING.md").read_text()
+TEXT = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text()
 
 
 def contributing():
