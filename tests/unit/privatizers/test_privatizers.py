@@ -62,7 +62,8 @@ def test_the_release_adds_noise_of_the_scale_that_is_certified(kind, sensitivity
 
     run = fast.start(setup, 7)  # whose memory has a user who moved from 0 to 0 and earned nothing, H times
     take = release_of(setup.privatizer.take)
-    assert take(run.state, run.memory, Noisy(run.private.flat, run.private.sd), run.private.after, 1)
+    after = fast.by_step(setup, run.private).after
+    assert take(run.state, run.memory, Noisy(run.private.flat, run.private.sd), after, 1)
     still = np.zeros(setup.mdp.H + 1, dtype=np.int64)
     at_rest = Trajectory(still, still[1:], np.zeros(setup.mdp.H))
     assert np.array_equal(run.private.flat, statistics(at_rest, setup.G, 4, 2) + expected)
