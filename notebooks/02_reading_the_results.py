@@ -15,7 +15,7 @@
 # # Reading the results
 #
 # The paper's only figure shows DP-UCBVI on RiverSwim. This notebook shows it three times: as the paper reports
-# it, with the noise that is proven to give the reported $\epsilon$, and with noise that was fitted to the curves.
+# it, with the noise that is proven to give the reported $\epsilon$, and with noise fitted to the curves.
 # It then asks where the regret comes from, and when privacy becomes free.
 #
 # | section | question | experiment |
