@@ -50,6 +50,8 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "navbar_center": []}
 html_sidebars = {"**": ["contents.html"]}
+html_static_path = [str(ROOT / "docs" / "static")]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 
@@ -90,8 +92,13 @@ def gallery(captions: str) -> str:
     _, *rest = re.split(r"^## (\w+)\n", captions, flags=re.MULTILINE)
     below = dict(zip(rest[::2], rest[1::2], strict=True))
     order = [*FIRST_FIGURES, *(name for name in below if name not in FIRST_FIGURES)]
-    shown = [f"({name})=\n## {title(name)}\n\n![{title(name)}]({name}.png)\n{below[name]}" for name in order]
-    return "# Results gallery\n\n" + "\n".join(shown)
+    shown = [f"({name})=\n## {title(name)}\n\n{picture(name)}\n{below[name]}" for name in order]
+    return "# Results gallery\n\nA click on a figure shows it alone.\n\n" + "\n".join(shown)
+
+
+def picture(name: str) -> str:
+    """The figure, and a link to it in full size: columns are narrow."""
+    return f"```{{image}} {name}.png\n:alt: {title(name)}\n:target: ../../_images/{name}.png\n```\n"
 
 
 def read(app, docname: str, source: list[str]) -> None:
@@ -110,7 +117,10 @@ def finish(app, error) -> None:
         from experiments.page import page
 
         (app.outdir / "index.html").write_text(REDIRECT)
-        (app.outdir / "curves.html").write_text(page(ROOT / "paper"), "utf-8")
+        curves = page(ROOT / "paper").replace(
+            "<main>", f'<p><a href="{FIRST}">Back to the site</a></p>\n<main>', 1
+        )
+        (app.outdir / "curves.html").write_text(curves, "utf-8")
 
 
 def skip(app, what, name, member, skip, options) -> bool | None:
@@ -118,6 +128,11 @@ def skip(app, what, name, member, skip, options) -> bool | None:
     module = getattr(getattr(member, "fget", member), "__module__", None) or ""
     field = type(member).__name__ == "_tuplegetter"
     return True if field or module.startswith(("dpucbvi.agents", "dpucbvi.privatizers")) else None
+
+
+def short(app, what, name, obj, options, signature, returns) -> tuple[str | None, str | None]:
+    """A default that is a class by its name alone."""
+    return signature and re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", signature), returns
 
 
 WIDE = '<div style="width: max-content; min-width: 100%">{}</div>'
@@ -145,4 +160,5 @@ def setup(app) -> None:
     app.add_html_math_renderer("mathml", mathml(block=False), mathml(block=True))
     app.connect("source-read", read)
     app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-process-signature", short)
     app.connect("build-finished", finish)

@@ -2,9 +2,10 @@
 
     python experiments/bench.py     about 80 seconds of processor time, twice that if it has to compile
 
-A machine's speed varies from minute to minute: a ratio is that of the least times of rounds that measure both
-sides one right after the other. Some are against `frozen_episode`, a kernel that never changes: a change that
-makes the engine slower is seen there. Who exceeds a bar is named in the end, and the exit code is 1.
+A machine's speed varies from minute to minute. Every round therefore measures both sides of a ratio one right
+after the other, and the least time of each side counts. Some ratios are against `frozen_episode`, a kernel that
+never changes, and show whether the engine became slower. Ratios beyond their bar are named at the end, and the
+exit code is then 1.
 """
 
 import sys
@@ -32,6 +33,7 @@ from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.projection import Rows, closed_form
 from dpucbvi.projection import CvxpyPostprocess
 from dpucbvi.simulate import set_up
+from experiments.lab.process import parser
 from experiments.studies.artifact.appendix import with_parts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -204,6 +206,7 @@ def shown(value: float) -> str:
 
 
 def main() -> None:
+    parser(__doc__).parse_args()
     rows, beyond = ["| ratio | measured | bar |", "|---|--:|--:|"], []
 
     def add(what: str, value: float, most: float) -> None:

@@ -2,7 +2,7 @@
 
     python experiments/paper.py [name ...]
 
-What else is stored in results/ is one's own: it is drawn into results/figures and never touches paper/.
+Other experiments in results/ are your own: they are drawn into results/figures and never touch paper/.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
-What is stored already is loaded, an interrupted run goes on where it stopped: start it again at any time. A
-step that fails does not cost the others, nor an experiment whose file is wrong; it is named at the end.
+Stored runs are loaded, and an interrupted run continues where it stopped, so you can start this again at any
+time. Steps that fail and experiments whose file is wrong are named at the end; all others are done.
 """
 
 import sys
@@ -99,7 +99,7 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--results", default="results", help="relative to the repository")
     made.add_argument("--dry-run", action="store_true", help="list the experiments and their minutes only")
-    made.add_argument("runtime", nargs="*", help="settings of who computes: runtime=dask runtime.address=...")
+    made.add_argument("runtime", nargs="*", help="settings of runtime, such as runtime.workers=4")
     arguments = made.parse_args()
     todo, wrong = steps(ROOT / arguments.results)
     print(plan(todo), flush=True)

@@ -1,7 +1,7 @@
 """Put stored results into the repository: python experiments/ship.py [name ...], then experiments/paper.py.
 
-An experiment ships if it is stored just as its file in conf/exp says; what else lies in results/ stays there.
-Without names, one that has shipped and is not stored stays as it has shipped.
+An experiment ships if its stored settings are those of its file in conf/exp; other results stay where they are.
+Without names, experiments that shipped before and are not in results/ keep the runs that they shipped.
 """
 
 import sys

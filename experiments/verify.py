@@ -5,7 +5,7 @@
 The LPs that check a compiled run are not solved again, because no number of the trace depends on them.
 
     equal               every number has the same bits
-    equal to rounding   policy changes and infeasible LPs are the same, and the regret is to 1e-10 of itself
+    equal to rounding   policy changes and infeasible LPs are the same, and regrets agree to a relative 1e-10
     different           anything else, and what cannot be read or computed; only this fails
 
 A regret is a sum of one rounded number per episode, so another order of its sums moves it by about 1e-16 √k of

@@ -14,18 +14,18 @@
 # %% [markdown]
 # # Reading the results
 #
-# The paper's only figure shows DP-UCBVI on RiverSwim. This notebook reads it three times: as it is printed,
-# with the noise that is proven to give the printed $\epsilon$, and with noise that was fitted to the curves. It
-# then asks where the regret comes from, and when privacy becomes free.
+# The paper's only figure shows DP-UCBVI on RiverSwim. This notebook shows it three times: as the paper reports
+# it, with the noise that is proven to give the reported $\epsilon$, and with noise fitted to the curves.
+# It then asks where the regret comes from, and when privacy becomes free.
 #
 # | section | question | experiment |
 # |---|---|---|
-# | 1 | What does Figure 1 show: as printed, as proven, as fitted? | `+exp=riverswim` |
+# | 1 | What does Figure 1 show: as reported, as proven, as fitted? | `+exp=riverswim` |
 # | 2 | Where does the regret come from? Noise against counts, bonus term by term | formulas |
 # | 3 | When is privacy free? | `+exp=privacy_for_free` |
 #
-# The stored results of the repository are drawn: `dp.load("paper/results/riverswim.npz")` gives the runs of
-# every curve. Where an experiment has none, the notebook makes a few small runs of its own and says so.
+# The runs are those stored in the repository: `dp.load("paper/results/riverswim.npz")` has the runs of every
+# curve. Where an experiment has none, the notebook makes a few small runs of its own and says so.
 #
 # Every $\epsilon$ here is pure, and for a user who is added or removed; it is twice that if she is replaced.
 
@@ -80,12 +80,12 @@ def regret_curve(runs, agent, privatizer, K=50_000):
 
 
 # %% [markdown]
-# ## 1. Figure 1: as printed, as proven, as fitted
+# ## 1. Figure 1: as reported, as proven, as fitted
 #
-# The printed curves were read off the paper's figure (`paper/figure1_printed.csv`). *As proven*: Section 5's
-# noise at the $\epsilon$ of the printed legend, with calibrated constants (with the literal ones nothing is
-# learnt at this size: section 2). *As fitted*: Laplace noise of scale $1/\epsilon$, without the $3HL$ of the
-# proof, and constants that were fitted to the printed curves.
+# The reported curves were read off the paper's figure (`paper/figure1_printed.csv`). *As proven*: Section 5's
+# noise at the $\epsilon$ of the legend, with calibrated constants (with the literal ones nothing is learnt at
+# this size: section 2). *As fitted*: Laplace noise of scale $1/\epsilon$, without the $3HL$ of the proof, and
+# constants that were fitted to the reported curves.
 
 # %%
 arms = stored_runs("riverswim")
@@ -119,9 +119,9 @@ draw.figure_1_three_times(printed, proven, fitted, {key: epsilon for key, (_, ep
 
 # %% [markdown]
 # With the noise of Section 5 at $\epsilon = 1$ or $2$ the regret is linear for all 50,000 episodes. We come
-# near the printed curves only with noise that certifies an $\epsilon$ of several hundred or more.
-# `paper/results/riverswim.md` judges the paper's four sentences about this figure, from 50 runs each. UCBVI
-# itself learns much faster with its calibrated factor than is printed; the fitted one makes it as slow.
+# near the reported curves only with noise that certifies an $\epsilon$ of several hundred or more.
+# `paper/results/riverswim.md` judges the paper's four sentences about this figure, from 50 runs each. With its
+# calibrated factor UCBVI learns much faster than reported; the fitted factor makes it as slow.
 #
 # ## 2. Where the regret comes from
 #
@@ -200,17 +200,16 @@ draw.bonus_terms(k, H, terms)
 
 # %% [markdown]
 # In every case the third term, privacy's, is most of the bonus, and nearly all of it for most of the run; the
-# variance term, which the paper's analysis is about, is a few percent of it at the most. Scaled down the
-# bonus lets the algorithm learn; what remains is the noise itself, and the remedy for that is more visits per
-# counter (pooling) or more episodes.
+# variance term, which the paper's analysis is about, is a few percent of it at the most. With a smaller bonus
+# the algorithm can learn. What remains is the noise itself; against this only more visits per counter help,
+# from pooling or from more episodes.
 #
 # ## 3. When is privacy free?
 #
 # Theorem 5.2 bounds the regret under JDP by $\sqrt{SAH^2T} + S^2AH^3/\epsilon$: the second term does not grow
 # with $K$ (up to logarithms). Theorem 5.7 has $S^2A\sqrt{H^5T}/\epsilon$ under LDP: it grows like the first.
-# Both speak of runs that know their $K$: $E$ depends on it. So the question is about the regret beyond
-# UCBVI's at the *end* of runs with different $K$. Pooled counts, where all of this happens within fewer
-# episodes:
+# Both speak of runs that know their $K$, on which $E$ depends. So the question is about the regret beyond
+# UCBVI's at the *end* of runs with different $K$. Here counts are pooled, so that fewer episodes are enough:
 
 # %%
 arms = stored_runs("privacy_for_free")
@@ -245,13 +244,13 @@ assert cost["JDP"][-1] < cost["LDP"][-1] and slopes["JDP"] < slopes["LDP"]
 draw.cost_of_privacy(budgets, cost, slopes, EPSILON)
 
 # %% [markdown]
-# How to read it: a slope of 0 is a cost that does not grow with $K$, one of 0.5 grows like $\sqrt K$. At the
-# last $K$ LDP costs more and its cost grows faster. For short runs it can be the other way round: a release
-# of the tree carries the noise of $L$ blocks from the start, Local's sum begins with that of one user.
+# A cost with slope 0 does not grow with $K$; one with slope 0.5 grows like $\sqrt K$. At the last $K$ LDP costs
+# more, and its cost grows faster. For short runs it can be the other way round, because every block of the tree
+# has the noise for $L$ levels from the start, and Local's sum begins with the noise of one user.
 #
-# A single run tells less than one might think: with a fixed $K$ its $E$ is fixed too, RiverSwim has a gap
-# between its best and its other policies, and so *every* curve that learns at all becomes flat, LDP's as
-# well. The cost under LDP shows in where it becomes flat, and that moves up with $K$.
+# A single run shows less than one might think. With a fixed $K$ its $E$ is fixed too, and RiverSwim has a gap
+# between its best and its other policies. So *every* curve that learns becomes flat, also under LDP. The cost
+# under LDP shows in the regret at which it becomes flat, and this grows with $K$.
 #
 # ## Exercises, with solutions
 #

@@ -17,8 +17,8 @@
 # A privatizer stands between the users and the algorithm. The paper has two: *Central* (Section 5.1, joint
 # DP) and *Local* (Section 5.2, local DP). A user is one episode. She adds to the counts of the pairs that
 # she met, and a privatizer releases these counts with noise. This notebook draws how the noise of Central
-# is made, compares the errors of both, shows what pooling the steps buys, explains the five ideas behind
-# the mechanisms that do better (batches, symbols, Toeplitz, one question, windows), and reads the
+# is made, compares the errors of both, and shows what pooling the steps buys. It then explains the five ideas
+# behind the mechanisms that do better (batches, symbols, Toeplitz, one question, windows), and reads the
 # certificates.
 
 # %%
@@ -105,13 +105,13 @@ draw.pooled_counts(k, ratio)
 # %% [markdown]
 # ## 4. Five ideas behind the other mechanisms
 #
-# Mechanisms of other papers reach the regrets that the paper reports, at its $\epsilon$. Five ideas make the
+# Other mechanisms reach the regrets that the paper reports, at its $\epsilon$. Five ideas make the
 # difference. From here on a user is *replaced*, as Definitions 2.2 and 2.3 have it: $H$ counts leave
 # and $H$ arrive, so that the counts of one family change by $2H$.
 #
 # **Batches.** Why release after every user? Close a batch from time to time, release its counts once with
 # fresh noise, and add up the batches. A user lies in one batch, so $L$ disappears from the noise. Batches grow
-# with the number of users: the counts are then out of date by a constant share of them, never more.
+# with the number of users, so the counts never lack more than a constant share of them.
 
 # %%
 FIRST, GROWTH = 1_000, 1.25

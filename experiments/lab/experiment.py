@@ -198,10 +198,11 @@ def _points(grid: Any, own: Any, at: str) -> list[dict[str, Any]]:
     them out (null).
     """
     for place, tree in (("grid", grid), (f"{at}.grid", own)):
-        if not isinstance(tree, dict) or not all(isinstance(v, list | None) for v in flat(tree).values()):
-            raise InputError(
-                f"{place}: {shown(tree)} is not accepted; it must be settings with lists of values"
-            )
+        if not isinstance(tree, dict):
+            raise InputError(f"{place}: {shown(tree)} is not accepted; it must be {{setting: [values]}}")
+        for name, values in flat(tree).items():
+            if not isinstance(values, list | None):
+                raise InputError(f"{place}.{name}: {shown(values)} is not accepted; it must be a list")
     axes = {name: values for name, values in {**flat(grid), **flat(own)}.items() if values is not None}
     count = math.prod(len(values) for values in axes.values())
     if not 0 < count <= MOST_POINTS:

@@ -49,6 +49,7 @@ BAD = {
     f"env=file env.path={'long' * 1000}.npz": "env.path: cannot be read (File name too long)",
     # syntax and flags
     "K": "'K' is not of the form key=value",
+    "grid.K=5": "grid.K: 5 is not accepted; it must be a list",
     "agent=ucbvi_bf,pucb": "'agent=ucbvi_bf,pucb': several values need grid.KEY=[...]",
     "--experimental-rerun=x": "--experimental-rerun=x: no such flag; there are --help and --cfg job",
     "-m K=5,6": "-m: no such flag",

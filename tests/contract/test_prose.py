@@ -43,7 +43,7 @@ def sections() -> dict[str, str]:
     readme = re.sub(r"```(?:python|sh)\n.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     findings = re.split(r"^## ", (ROOT / "paper" / "results" / "findings.md").read_text(), flags=re.MULTILINE)
     shown = readme.replace("```", "")  # what a command prints is prose
-    return {"README": shown, **{text.partition(" (")[0]: text for text in findings[1:]}}
+    return {"README": shown, **{text.partition("\n")[0]: text for text in findings[1:]}}
 
 
 SECTIONS = sections()

@@ -106,7 +106,7 @@ def test_report(tmp_path):
     assert "- 1 of 2 mistakes that are made on purpose are caught (missed: words of ten_percent, label" in words
     assert "label of short), 1 of them by the replay" in words
     assert "- Lowest bits of floating-point noise: 2 of 4 attacks show more than is certified." in words
-    assert "Of exact noise: 0 of 2." in words and "recovers at least 20% of ε" in words
+    assert "Of exact noise: 0 of 2." in words and "shows at least 20% of ε" in words
     assert (
         "All 21 bounds hold together with probability at least 1 - 2.1e-08; each alone with 1 - 1e-09" in words
     )
