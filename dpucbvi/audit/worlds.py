@@ -4,7 +4,7 @@ A user may send any states, actions and rewards, whether or not she follows her 
 nothing, which is how a user is removed: her place stays, and adds nothing.
 """
 
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +66,12 @@ def following(pi: np.ndarray, s: Any, reward: float) -> Trajectory:
     return Trajectory(s, follow(pi, s), np.full(len(pi), reward))
 
 
+def repeating(problem: Problem, s: int, a: int, reward: float) -> Trajectory:
+    """Who stays in a state and repeats one action: all her visits fall into one cell of pooled counts."""
+    H = problem.H
+    return Trajectory(np.full(H + 1, s), np.full(H, a), np.full(H, reward))
+
+
 def two_who_stay(problem: Problem, pi: np.ndarray) -> list[Trajectory]:
     """Two users who stay in different states, both paid."""
     return [following(pi, np.full(problem.H + 1, s), 1.0) for s in (0, problem.S - 1)]
@@ -93,4 +99,6 @@ def candidates(problem: Problem, pi: np.ndarray, rng: np.random.Generator) -> li
         for states in (np.full(H + 1, state), (state + np.arange(H + 1)) % S)
         for reward in (0.0, 1.0)
     ]
+    cells = islice(product(range(S), range(A)), MOST_USERS // 8)
+    still += [repeating(problem, state, action, reward) for state, action in cells for reward in (0.0, 1.0)]
     return [NO_STEPS, *still, *(any_user(problem, pi, rng) for _ in range(MOST_USERS - len(still)))]

@@ -139,8 +139,13 @@ class Session:
     ):
         if deadline is not None:
             check_number("deadline", deadline, lambda seconds: seconds > 0.0, "a number of seconds > 0")
+            deadline = float(deadline)
+        K = None if K is None else whole("K", K, 2)
         sizes = {"H": whole("H", H, 1), "S": whole("S", S, 1), "A": whole("A", A, 1), "K": K, "beta": beta}
         setup = self._set_up(sizes, agent, privatizer)
+        stored = _described(PRIVATIZERS, privatizer)
+        if "own" in stored:  # such a session could not go on after a restart
+            raise InputError("privatizer: its settings must be numbers of Python, which a session can store")
         path = Path(folder).absolute()
         about: dict[str, Any] = {
             "session": secrets.token_hex(16),
@@ -148,7 +153,7 @@ class Session:
             "deadline": deadline,
             "per_person": whole("per_person", per_person, 1),
             "agent": _described(AGENTS, agent),
-            "privatizer": _described(PRIVATIZERS, privatizer),
+            "privatizer": stored,
             "version": course.VERSIONS[type(privatizer)],
             "log": str(_log_of(path, log)),
             **dict.fromkeys(
@@ -178,9 +183,7 @@ class Session:
         K = sizes["K"]
         if K is None and not isinstance(privatizer, course.MAY_STAY_OPEN):
             raise InputError(f"K: {type(privatizer).__name__} must know how many places there are")
-        problem = Problem(
-            sizes["H"], sizes["S"], sizes["A"], OPEN_END if K is None else whole("K", K, 2), sizes["beta"]
-        )
+        problem = Problem(sizes["H"], sizes["S"], sizes["A"], OPEN_END if K is None else K, sizes["beta"])
         setup = fitted(agent, privatizer, problem)
         if not len(privatizer.ends(problem)):
             raise InputError(f"K: with {K} places nothing would ever be released")

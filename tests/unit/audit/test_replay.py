@@ -81,9 +81,19 @@ def test_other_shapes(name):
 
 @pytest.mark.slow
 def test_more_users_than_can_be_tried_are_searched():
-    """H = S = 3, A = 2: 5,184 users; those who stay, random ones and a climb find the certified loss."""
+    """H = S = 3, A = 2: 5,184 users; those who stay and random ones find the certified loss."""
     losses, audit = found(dp.Batches(1.0, first=2, growth=1.5), H=3, S=3, A=2)
     assert not audit.caught and losses["replace_one"].found == pytest.approx(1.0)
+
+
+def test_a_user_who_repeats_one_action_is_tried_among_many():
+    """Pooled counts with Gaussian noise move most if all visits are in one cell, whatever the policy says."""
+    problem, rng = Problem(3, 3, 2, 3, 0.05), np.random.default_rng(1)
+    setup = fitted(dp.DPUCBVI(pooled=True), dp.Toeplitz(1.0), problem)
+    changing = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])  # no state has one action at all steps
+    searched = replay.replay(setup, worlds.world(setup, rng, False)._replace(policies=(changing,) * 2), rng)
+    for relation, pair in searched.worst.items():
+        assert pair.found == pytest.approx(replay.declared(setup.certificate, relation), rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "matrix"), [("central", theory.binary_tree), ("toeplitz", theory.toeplitz)])

@@ -426,3 +426,16 @@ def test_a_device_answers_once_however_many_ask_at_a_time(tmp_path):
         client = dp.Client(tmp_path / "me.json", session=ses.id, epsilon=3.0, H=H, S=S, A=A)
         found = ended([partial(client.answer, visit.question, None, None, None) for visit in visits])
         assert sorted(found) == [0] + [7] * 7 and client.spent == 3.0
+
+
+def test_numbers_of_numpy_are_stored_or_refused(tmp_path):
+    """A session whose settings cannot be stored could never go on; nothing is made before it is refused."""
+    refused = dp.Batches(5, first=np.int64(6), noise="exact")
+    with pytest.raises(dp.InputError, match="privatizer: its settings must be numbers of Python"):
+        dp.Session(tmp_path / "refused", H=H, S=S, A=A, K=60, agent=AGENT, privatizer=refused)
+    assert not list(tmp_path.iterdir())
+    sizes = {"H": np.int64(H), "S": S, "A": A, "K": np.int64(60), "beta": np.float64(0.05)}
+    private = dp.Batches(5, first=6, noise="exact")
+    dp.Session(tmp_path / "t", **sizes, deadline=np.int64(9), agent=AGENT, privatizer=private).close()
+    with dp.Session.open(tmp_path / "t") as session:
+        assert session.left == 60
