@@ -74,6 +74,7 @@ def test_the_numbers_of_audits_are_graded_too():
     assert verify.grade_of(stored, {**stored, "bound": 0.1001})[0] == "different"
     assert verify.grade_of(stored, {**stored, "hits": 4})[0] == "different"
     assert verify.grade_of(stored, {"hits": 3})[0] == "different"
+    assert verify.grade_of({"hits": 3}, stored) == ("different", "bound: None ships, 0.1 computed")
     assert verify.leaves({"found": [{"bound": 0.5, "hits": 3}]}) == {"found 0 bound": 0.5, "found 0 hits": 3}
 
 
