@@ -110,7 +110,7 @@ def figure(experiment):
     return STUDY.draw(experiment)
 
 
-def test_the_figure_has_the_nearest_curves(figure, experiment):
+def test_the_figure_has_the_nearest_curves(figure):
     left, right = figure.axes
     assert left.get_title(loc="left") == "(a) nearest: without all three, Lap(1/ε)"
     assert "JDP: bonus × 0.01, $E$ × 0.0001" in texts(left)
