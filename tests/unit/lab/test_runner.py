@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,9 +76,13 @@ def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
     runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
     (file,) = (tmp_path / "runs").iterdir()
     file.write_bytes(damaged := file.read_bytes()[:-1])
-    with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
-        runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
-    assert file.read_bytes() == damaged
+    alone = experiment(tmp_path, seeds=[0], a=exact)
+    beside = experiment(tmp_path, seeds=[0], b=BASE, a=exact)
+    # Before anything is computed, and by a worker if it was damaged since.
+    for begin in (partial(runner.run_experiment, beside), partial(runner.run_one, task_of(alone), tmp_path, {})):
+        with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
+            begin()
+    assert list((tmp_path / "runs").iterdir()) == [file] and file.read_bytes() == damaged
 
 
 # --- several people -------------------------------------------------------------------------------------------
