@@ -140,7 +140,7 @@ def test_recovered_twice_nobody_is_counted_twice(tmp_path, private):
 
 
 def test_of_what_a_recovery_gives_up_nothing_is_kept(tmp_path):
-    """Neither the sums of open batches nor what an earlier ticket still sends. Control: a session keeps both."""
+    """Neither the sums of open batches nor what an old ticket sends. Control: an open session keeps both."""
     ses = session(tmp_path / "trial", "batches")
     serve(ses, tmp_path, 5)
     visit = ses.issue()
