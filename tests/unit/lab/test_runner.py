@@ -78,8 +78,8 @@ def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
     file.write_bytes(damaged := file.read_bytes()[:-1])
     alone = experiment(tmp_path, seeds=[0], a=exact)
     beside = experiment(tmp_path, seeds=[0], b=BASE, a=exact)
-    # Before anything is computed, and by a worker if it was damaged since.
-    for begin in (partial(runner.run_experiment, beside), partial(runner.run_one, task_of(alone), tmp_path, {})):
+    by_a_worker = partial(runner.run_one, task_of(alone), tmp_path, {})  # where it was damaged since
+    for begin in (partial(runner.run_experiment, beside), by_a_worker):
         with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
             begin()
     assert list((tmp_path / "runs").iterdir()) == [file] and file.read_bytes() == damaged
