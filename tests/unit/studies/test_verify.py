@@ -86,6 +86,17 @@ def test_a_compiled_run_is_computed_without_its_lps(monkeypatch):
     assert verify.compare("a", stored._replace(config=tree)) == ("a", numbers, "equal", "")
 
 
+def test_a_run_on_another_mdp_is_not_compared(tmp_path):
+    """Even if its numbers agree."""
+    path = tmp_path / "mdp.npz"
+    np.savez(path, P=np.ones((2, 1, 2, 1)), r=np.full((2, 1, 2), 0.5), initial=np.ones(1))
+    stored = made(0, name="file", path=str(path))
+    assert verify.compare("a", stored).grade == "equal"
+    stored.config["env"]["sha256"] = "0" * 64
+    wrong = "env: the MDP is not the one that was run (another SHA-256)"
+    assert verify.compare("a", stored) == ("a", 0, "different", wrong)
+
+
 def test_nothing_shipped_is_said(press, tmp_path):
     code, out, err = press(tmp_path)
     assert (code, out) == (2, "") and err.startswith("error: no stored results: ")
