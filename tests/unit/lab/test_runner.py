@@ -85,6 +85,12 @@ def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
     assert list((tmp_path / "runs").iterdir()) == [file] and file.read_bytes() == damaged
 
 
+def test_a_worker_with_other_code_computes_nothing(tmp_path):
+    with pytest.raises(InputError, match="its workers have other code than this process"):
+        runner.run_one(task_of(experiment(tmp_path, seeds=[0], a=BASE)), tmp_path, {"code": "another hash"})
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- several people -------------------------------------------------------------------------------------------
 
 PEOPLE = (65533, 65534)
