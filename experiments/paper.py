@@ -71,8 +71,8 @@ class Publisher:
 
     def write_claims(self) -> list[Path]:
         """CLAIMS.md, parts of the appendix and of PRIVACY.md, and all numbers that they quote."""
-        from experiments.studies.artifact import privacy  # these import studies, one of which may be broken
-        from experiments.studies.artifact.appendix import parts, with_parts
+        # These import studies, one of which may be broken.
+        from experiments.studies.artifact.appendix import bounds, parts, with_parts
         from experiments.studies.artifact.claims import ledger, read
         from experiments.studies.artifact.numbers import numbers
 
@@ -85,7 +85,7 @@ class Publisher:
             self.paper / "CLAIMS.md": ledger(claims),
             self.paper / "results" / "numbers.json": json.dumps(found, indent=1, ensure_ascii=False) + "\n",
             appendix: with_parts(appendix.read_text("utf-8"), generated),
-            arguments: with_parts(arguments.read_text("utf-8"), {"bounds": privacy.bounds()}),
+            arguments: with_parts(arguments.read_text("utf-8"), {"bounds": bounds()}),
         }
         for path, text in texts.items():
             path.write_text(text, "utf-8")

@@ -1,7 +1,7 @@
 """Run all experiments of conf/exp, ship their results, write paper/ from them: python experiments/reproduce.py.
 
-Stored runs are loaded, and an interrupted run continues where it stopped, so you can start this again at any
-time. Steps that fail and experiments whose file is wrong are named at the end; all others are done.
+Stored runs are loaded, so you can stop this and start it again at any time: only runs that were not finished
+begin anew. Steps that fail and experiments whose file is wrong are named at the end; all others are done.
 """
 
 import sys

@@ -254,6 +254,10 @@ def stored_run(trace: Trace, id: str) -> StoredRun:
     config, about = trace.about["config"], trace.about
     if run_id(config) != id:
         raise Unreadable("its settings are not those that name it")
+    attack = config["attack"]
+    audits, without_regret = "name" in attack, bool(np.isnan(trace.regret).all())
+    if audits != ("findings" in trace.checks) or audits != without_regret:
+        raise Unreadable(f"it is {'no' if audits else 'an'} audit, unlike its settings")
     settings = {key: value for key, value in config.items() if key != "seed"}
     if imports(settings):
         declared = trace.certificate._replace(declared=trace.certificate.model != "none")
@@ -261,7 +265,8 @@ def stored_run(trace: Trace, id: str) -> StoredRun:
     expected, certificate = _expected(canonical_json(settings), *trace.Q.shape)
     found = {**about, "noise_scale": trace.noise_scale, "E": trace.E}
     wrong = [key for key, value in expected.items() if not _agrees(found.get(key), value)]
-    if wrong or trace.certificate.model not in (certificate.model, "none"):  # the latter: broken on purpose
+    model = "none" if "broken" in attack else certificate.model  # whatever a broken one pretends
+    if wrong or trace.certificate.model != model:
         raise Unreadable(f"its {few(wrong or ['certificate'])} is not what its settings give")
     return StoredRun(config, about["provenance"], trace)
 

@@ -335,31 +335,18 @@ def test_pooled_counts_serve_every_step():
 # --- whole runs -----------------------------------------------------------------------------------------
 
 
-class Silent(dp.Central):
-    """Central without noise; `amount` is what little it may have."""
+def quiet(kind, amount):
+    """The paper's privatizer with this little noise."""
 
-    amount = 0.0
+    class Quiet(kind):
+        def scales(self, problem, G=1):
+            return Scales(amount, amount, amount)
 
-    def scales(self, problem, G=1):
-        return Scales(self.amount, self.amount, self.amount)
-
-
-class SilentLocal(dp.Local):
-    amount = 0.0
-
-    def scales(self, problem, G=1):
-        return Scales(self.amount, self.amount, self.amount)
+    return Quiet(1.0)
 
 
-class Whisper(Silent):
-    amount = 1e-6
-
-
-class WhisperLocal(SilentLocal):
-    amount = 1e-6
-
-
-SILENT = {"central": (Silent(1.0), Whisper(1.0)), "local": (SilentLocal(1.0), WhisperLocal(1.0))}
+KINDS = {"central": dp.Central, "local": dp.Local}
+SILENT = {name: (quiet(kind, 0.0), quiet(kind, 1e-6)) for name, kind in KINDS.items()}
 PRIVATIZERS = {"non_private": dp.NonPrivate(), "central": dp.Central(1e5), "local": dp.Local(1e5)}
 
 
@@ -396,7 +383,7 @@ def test_zero_noise_and_zero_e_reproduce_the_non_private_run_exactly(name, mdp, 
 def test_zero_noise_through_cvxpy_is_the_non_private_run_to_its_tolerance():
     mdp, agent = dp.random_mdp(2, 2, 2, seed=1), dp.DPUCBVI(bonus_scale=0.01)
     expected = plans(set_up(mdp, agent, dp.NonPrivate(), 12, beta=0.1), seed=3)
-    solved = plans(set_up(mdp, agent, Silent(1.0), 12, beta=0.1, postprocess="cvxpy"), seed=3)
+    solved = plans(set_up(mdp, agent, SILENT["central"][0], 12, beta=0.1, postprocess="cvxpy"), seed=3)
     for one, other in zip(solved, expected, strict=True):
         assert np.array_equal(one.pi, other.pi) and one.Q == pytest.approx(other.Q, abs=1e-5)
 

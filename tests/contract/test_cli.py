@@ -37,6 +37,7 @@ BAD = {
     "runtime=dask runtime.address=tcp://10.0.0.1:8786": "'tcp://10.0.0.1:8786' is not accepted; it must",
     # settings that change nothing
     "+grid={K:[5,6]} K=5": "K=5: changes no run",
+    "attack.name=released": "attack.name=released: changes no run",  # without task=audit
     "runtime.address=tcp://127.0.0.1:1": "it must be null without runtime=dask",
     f"name={'n' * 250}": "is not accepted; it must be at most 100 letters",
     "agent=ucbvi_bf": "privatizer.name: UCBVI takes none and Central is JDP",

@@ -68,7 +68,7 @@ ON_DEMAND = {
     "dpucbvi.archive": {"pandas"},
     "dpucbvi.projection": {"cvxpy"},
     "dpucbvi.gymnasium": {"gymnasium"},
-    "studies": {"PIL"},
+    "experiments.studies": {"PIL"},
 }
 
 

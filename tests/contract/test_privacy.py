@@ -8,8 +8,7 @@ import pytest
 from test_deviations import ENTRIES, cited_places, missing_places
 
 from dpucbvi.protocol import Problem
-from experiments.studies.artifact import privacy
-from experiments.studies.artifact.appendix import with_parts
+from experiments.studies.artifact.appendix import ENTRIES as PRIVATE, FIGURE, bounds, with_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVACY = (ROOT / "paper" / "PRIVACY.md").read_text()
@@ -17,7 +16,7 @@ PRIVACY = (ROOT / "paper" / "PRIVACY.md").read_text()
 
 def test_the_generated_part_is_what_the_code_gives():
     """`make figures` writes it."""
-    assert with_parts(PRIVACY, {"bounds": privacy.bounds()}) == PRIVACY
+    assert with_parts(PRIVACY, {"bounds": bounds()}) == PRIVACY
 
 
 def test_what_the_text_says_of_the_audit_is_in_its_table():
@@ -49,10 +48,10 @@ def test_every_privatizer_has_a_line_in_the_table_of_E():
     from dpucbvi.privatizers import PRIVATIZERS
 
     left_out = {"non_private"}  # no noise
-    kinds = {type(entry.privatizer) for entry in privacy.ENTRIES}
+    kinds = {type(entry.privatizer) for entry in PRIVATE}
     assert kinds == {PRIVATIZERS[name] for name in PRIVATIZERS if name not in left_out}
-    for entry in privacy.ENTRIES:
-        certificate = entry.privatizer.certificate(privacy.FIGURE, privacy.FIGURE.H)
+    for entry in PRIVATE:
+        certificate = entry.privatizer.certificate(FIGURE, FIGURE.H)
         assert certificate.replace_one == pytest.approx(1.0, rel=1e-9) and certificate.delta in (0.0, 1e-6)
 
 
@@ -62,7 +61,7 @@ def test_a_release_has_at_most_fifteen_noises():
     from dpucbvi.counts import counters
     from dpucbvi.privatizers import Central
 
-    H, S, A, K, beta, _ = problem = privacy.FIGURE
+    H, S, A, K, beta, _ = problem = FIGURE
     most = max(t.bit_count() for t in range(1, K))
     scale = Central(1.0, sensitivity="replace_one").scales(problem).M
     E = 4.0 * scale * laplace_sum_bound(most, beta / SHARE / (counters(H, S, A) * (K - 1)))

@@ -89,7 +89,7 @@ def test_every_sentence_of_the_simulation_has_its_verdict_in_every_setting():
     assert read_back == {rule: NUMBERS[f"riverswim.verdict.{rule}"] for rule in SENTENCES}
 
 
-def test_no_number_is_typed(tmp_path):
+def test_no_number_is_typed():
     """Regrets and matched ε are macros: a number of four digits or more is a size that the paper names."""
     text = re.sub(r"\\result\{[^}]*\}|%.*", "", SOURCE).replace("{,}", "")
     text, _, books = text.partition(r"\begin{thebibliography}")
@@ -98,7 +98,7 @@ def test_no_number_is_typed(tmp_path):
     assert cited == set(re.findall(r"\\bibitem\{([^}]*)\}", books))
 
 
-def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path, capsys):
+def test_it_says_so_where_there_is_no_latex(monkeypatch, tmp_path):
     monkeypatch.setattr(report.shutil, "which", lambda name: None)
     report.write(ROOT / "paper", tmp_path)
     assert {"report.tex", "numbers.tex", "claims.tex", "sentences.tex", "figures"} <= {

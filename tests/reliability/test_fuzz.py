@@ -313,7 +313,7 @@ def test_any_input_is_a_right_answer_or_one_line(kind, cases, faults, tmp_path, 
         KINDS[kind](rng, tmp_path, *more)
 
 
-def test_the_fuzzer_notices_what_it_looks_for(tmp_path):
+def test_the_fuzzer_notices_what_it_looks_for():
     """A traceback, a number that is wrong, and a hang."""
     for wrong in (ZeroDivisionError, AssertionError, TimeoutError):
         with pytest.raises(AssertionError, match=wrong.__name__), bounded("case"):

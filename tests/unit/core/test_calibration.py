@@ -49,7 +49,7 @@ def test_without_noise_there_is_one_factor():
     assert list(made.to_frame()) == ["bonus_factor", "objective"]
 
 
-def test_bad_input_is_one_line(found):
+def test_bad_input_is_one_line():
     with pytest.raises(dp.InputError, match=r"^agent: OwnAgent has no bonus_scale"):
         dp.calibrate(RIVER, dp.planner(lambda counts: None), dp.Central(epsilon=1), K=5)
     with pytest.raises(dp.InputError, match=r"^bonus, confidence: an empty list"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,9 +76,19 @@ def test_a_run_that_nobody_can_repeat_is_never_replaced(tmp_path):
     runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
     (file,) = (tmp_path / "runs").iterdir()
     file.write_bytes(damaged := file.read_bytes()[:-1])
-    with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
-        runner.run_experiment(experiment(tmp_path, seeds=[0], a=exact))
-    assert file.read_bytes() == damaged
+    alone = experiment(tmp_path, seeds=[0], a=exact)
+    beside = experiment(tmp_path, seeds=[0], b=BASE, a=exact)
+    by_a_worker = partial(runner.run_one, task_of(alone), tmp_path, {})  # where it was damaged since
+    for begin in (partial(runner.run_experiment, beside), by_a_worker):
+        with pytest.raises(InputError, match="is not replaced: nobody can repeat exact noise"):
+            begin()
+    assert list((tmp_path / "runs").iterdir()) == [file] and file.read_bytes() == damaged
+
+
+def test_a_worker_with_other_code_computes_nothing(tmp_path):
+    with pytest.raises(InputError, match="its workers have other code than this process"):
+        runner.run_one(task_of(experiment(tmp_path, seeds=[0], a=BASE)), tmp_path, {"code": "another hash"})
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- several people -------------------------------------------------------------------------------------------

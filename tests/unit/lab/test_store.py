@@ -19,6 +19,7 @@ from dpucbvi.sources import code
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble, stored_environment
 from experiments.lab.settings import (
+    AttackSettings,
     BonusSettings,
     ConfidenceSettings,
     EngineSettings,
@@ -117,13 +118,15 @@ def test_an_mdp_from_a_file_is_named_by_its_content(tmp_path):
     assert names[0] == names[1] != names[2]
 
 
-def forged(path, about=None, **changes):
-    """The run of SETTINGS with other numbers, and with the right checksum."""
-    made = trace(assemble(SETTINGS))
+def forged(path, about=None, settings=SETTINGS, **changes):
+    """The run of these settings with other numbers, and with the right checksum."""
+    made = trace(assemble(settings))
     made = made._replace(about={**made.about, **(about or {})}, **changes)
-    with_settings(made, named(), {"seconds": 1.5}).save(path)
+    with_settings(made, named(settings), {"seconds": 1.5}).save(path)
 
 
+NOTHING = dp.Certificate("none", np.inf, np.inf)
+NO_REGRET = np.full(3, np.nan)
 IN_ITS_PLACE = {
     "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
     "another run": lambda path: path.with_name(f"{run_id(named(seed=5))}.npz").replace(path),
@@ -135,6 +138,10 @@ IN_ITS_PLACE = {
         certificate=dp.Certificate("JDP", 0.001, 0.002),
         about={"agent": {"name": "DPUCBVI"}, "privatizer": {"name": "Central", "epsilon": 0.001}},
     ),
+    "no certificate": lambda path: forged(path, certificate=NOTHING),
+    "findings of an audit": lambda path: forged(path, checks={"findings": []}),
+    "no regret": lambda path: forged(path, regret=NO_REGRET),
+    "an audit": lambda path: forged(path, regret=NO_REGRET, checks={"findings": []}),
     "two runs": lambda path: dp.Runs((0, 1), (trace(assemble(SETTINGS)),) * 2).save(path),
 }
 
@@ -152,6 +159,21 @@ def test_a_file_that_is_not_the_run_is_noticed_and_replaced(store, put):
     saved(store)
     assert store.has(id)
     assert all(path.suffix == ".npz" for path in (store.folder / "runs").iterdir())
+
+
+def test_an_audit_is_what_its_settings_say(store):
+    """With findings, without regret; and of a privatizer that is broken on purpose nothing is certified."""
+    audit = {"engine": EngineSettings(), "attack": AttackSettings("released", 100, "ten_percent")}
+    settings = replace(SETTINGS, **audit)
+    file = store.run_file(run_id(named(settings)))
+    file.parent.mkdir(parents=True)
+    right = {"regret": NO_REGRET, "checks": {"findings": []}, "certificate": NOTHING}
+    forged(file, settings=settings, **right)
+    store.load(file.stem)
+    for key in right:
+        forged(file, settings=settings, **{name: right[name] for name in right if name != key})
+        with pytest.raises(Unreadable, match="certificate" if key == "certificate" else "no audit"):
+            store.load(file.stem)
 
 
 @pytest.mark.parametrize("group", ["env", "agent", "privatizer"])

@@ -260,7 +260,7 @@ def test_the_poison_works():
 # --- the same integers, worked out by hand ----------------------------------------------------------------
 
 
-def vectors(privatizer, source, noise, size):
+def vectors(source, noise, size):
     """Noise vectors drawn one variate after another in plain Python, family by family."""
     one = discrete_laplace if noise.delta == 0.0 else discrete_gaussian
     sizes = (size[0] * size[1] * size[2], size[0] * size[1] ** 2 * size[2], size[0] * size[1] * size[2])
@@ -272,7 +272,7 @@ def by_hand(name, privatizer, G):
     """Releases in Python's own integers, from the definitions: blocks of items, users, batches."""
     shape, families = (G, PROBLEM.S, PROBLEM.A), FAMILIES[privatizer.families]
     noise = privatizer.exact_noise(PROBLEM, G)
-    z = vectors(privatizer, SeededWords(seed_stream(0, "privacy")), noise, shape)
+    z = vectors(SeededWords(seed_stream(0, "privacy")), noise, shape)
     items = [in_units(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
     offset = families.released(*shape, PROBLEM.S).start
     nodes, sums, total = {}, [0] * counters(*shape), [0] * counters(*shape)

@@ -331,3 +331,20 @@ def test_noise_alone_splits_nothing():
                     tested, different = tested + (z >= 0), different + (z > 5.0)
                     without += z * math.sqrt(2 * S - 1) > 5.0
     assert tested > 20 and different == 0 and without > 10
+
+
+def test_a_window_around_one_that_is_split_is_split_too(monkeypatch):
+    """Else its counts would be handed on. Only a smallest window differs from the one around it."""
+    problem = dp.Problem(8, 3, 2, 4000, 0.1)
+    levels = dp.Windows(1.0, theta=1.0).start(problem, 8, np.random.SeedSequence(0)).levels
+    last, around = levels.tree.first.size - 1, set()
+
+    def far_at_the_last(levels, window, parent, pair):
+        return 99.0 if (window, pair) == (last, 0) else -1.0
+
+    monkeypatch.setattr("dpucbvi.privatizers.windows.distance", far_at_the_last)
+    window = last
+    while window > 0:
+        window = int(levels.tree.parent[window])
+        around.add((window, 0))
+    assert len(around) == 3 and {tuple(one) for one in np.argwhere(split_windows(levels)).tolist()} == around

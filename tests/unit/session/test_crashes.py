@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from clinic import AGENT, BATCH, PRIVATIZERS, A, H, S, ended, serve, serve_and_tell, session
+from clinic import AGENT, BATCH, PRIVATIZERS, A, H, S, ended, message, serve, serve_and_tell, session
 from preloaded import SERVER
 
 import dpucbvi as dp
@@ -137,6 +137,22 @@ def test_recovered_twice_nobody_is_counted_twice(tmp_path, private):
             serve(ses, tmp_path, ses.places + first)
             assert ses.published.counts.N_sa.sum() == pooled * again * first * H
             ses.issue()
+
+
+def test_of_what_a_recovery_gives_up_nothing_is_kept(tmp_path):
+    """Neither the sums of open batches nor what an old ticket sends. Control: an open session keeps both."""
+    ses = session(tmp_path / "trial", "batches")
+    serve(ses, tmp_path, 5)
+    visit = ses.issue()
+    ses.close()
+    kept = []
+    for go_on in (dp.Session.open, dp.Session.recover):
+        with go_on(tmp_path / "trial") as ses:
+            kept.append(ses._store.db.execute("SELECT sums FROM batches").fetchall())
+            other = ses.issue() if go_on == dp.Session.open else visit
+            ses.record(other.ticket, *message(ses, other, 5, tmp_path))
+            kept.append(ses._store.db.execute("SELECT sums FROM batches").fetchall())
+    assert kept[0] and kept[0] != kept[1] and kept[2:] == [[], []]
 
 
 def test_a_release_that_was_not_logged_is_logged_as_it_was(tmp_path):

@@ -146,7 +146,7 @@ def test_a_file_of_rows(tmp_path):
         visits(path)
 
 
-def test_what_comes_out(tmp_path):
+def test_what_comes_out():
     people = {k: [followed(k, np.random.default_rng(k).integers(0, A, (H, S)))] for k in range(50)}
     found = dp.fit(people, ONCE, AGENT, **SIZES, per_person=3)
     assert found.policy.shape == (H, S) and found.published.number == 1

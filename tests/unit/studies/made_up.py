@@ -9,6 +9,7 @@ import numpy as np
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.trace import Trace
 from experiments.lab.store import StoredArm, StoredExperiment, StoredRun
+from experiments.studies.shared.printed import printed_curves
 
 RIVER = {"name": "riverswim", "S": 6, "H": 20, "variant": "chowdhury_zhou", "rewards": "deterministic"}
 MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
@@ -23,6 +24,12 @@ SPREAD = (-0.07, 0.01, 0.09, 0.03)  # of the runs of an arm, about its regret
 
 def grid(K: int, points: int = 60) -> np.ndarray:
     return np.unique(np.geomspace(1, K, points).astype(np.int64))
+
+
+def shape(curve: str, level: float = 1.0) -> np.ndarray:
+    """A reported curve times `level` along grid(50,000)."""
+    printed = printed_curves()[curve]
+    return level * np.interp(grid(50_000), np.append(0, printed.episodes), np.append(0, printed.regret))
 
 
 def stored_run(

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from drawn import end_labels, is_log, labelled, legend, lines, texts, ticks
-from made_up import grid, stored_arm, stored_experiment, with_regrets
+from made_up import grid, shape, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes  # noqa: F401  (they run here)
 
 from experiments.studies.explain import LANES, STUDY
@@ -26,11 +26,6 @@ from experiments.studies.shared.style import HUES
 
 EPISODES = grid(50_000)
 JDP = ("jdp_eps1", "jdp_eps2")
-
-
-def shape(curve: str, level: float = 1.0) -> np.ndarray:
-    printed = printed_curves()[curve]
-    return level * np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
 
 
 def arms(panel: str, level: float, epsilon: float = 960.0, bonus: float = 0.01):
@@ -110,7 +105,7 @@ def figure(experiment):
     return STUDY.draw(experiment)
 
 
-def test_the_figure_has_the_nearest_curves(figure, experiment):
+def test_the_figure_has_the_nearest_curves(figure):
     left, right = figure.axes
     assert left.get_title(loc="left") == "(a) nearest: without all three, Lap(1/ε)"
     assert "JDP: bonus × 0.01, $E$ × 0.0001" in texts(left)

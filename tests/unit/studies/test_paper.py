@@ -104,7 +104,7 @@ def test_results_of_other_settings_than_the_config_has_are_not_written(press, tm
     assert files(tmp_path / "paper") == ["results/calibrate_table1.csv"]
 
 
-def test_a_failing_one_is_named_and_does_not_stop_the_others(press, tmp_path):
+def test_a_failing_one_is_named_and_does_not_stop_the_others(press):
     twice = own("twice", "regret")
     broken = twice._replace(arms=[twice.arms[0]._replace(runs=[twice.arms[0].runs[0]] * 2)])
     stored = {"odd": own("odd", "pie"), "twice": broken, "zebra": own("zebra", "regret")}

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import bands, is_log, legend, lines, said
-from made_up import RIVER, grid, mean, stored_arm, stored_experiment, with_regrets
+from made_up import RIVER, grid, mean, shape, stored_arm, stored_experiment, with_regrets
 from mutants import test_no_falsified_figure_passes, test_no_falsified_file_passes  # noqa: F401  (they run here)
 from scipy.stats import binomtest
 
@@ -22,11 +22,6 @@ EPISODES = grid(50_000)
 CURVES = ("non_private", "jdp_eps2", "jdp_eps1", "ldp_eps2")
 PANELS = ("proven", "fitted", "others")
 MODELS = {"jdp": ("central", "batches"), "ldp": ("local", "one_question")}
-
-
-def shape(curve: str, level: float) -> np.ndarray:
-    printed = printed_curves()[curve]
-    return level * np.interp(EPISODES, np.append(0, printed.episodes), np.append(0, printed.regret))
 
 
 def made(panel: str, curve: str, level: float, label: str = "DP-UCBVI", runs: int = 4):

@@ -74,6 +74,7 @@ def test_the_numbers_of_audits_are_graded_too():
     assert verify.grade_of(stored, {**stored, "bound": 0.1001})[0] == "different"
     assert verify.grade_of(stored, {**stored, "hits": 4})[0] == "different"
     assert verify.grade_of(stored, {"hits": 3})[0] == "different"
+    assert verify.grade_of({"hits": 3}, stored) == ("different", "bound: None ships, 0.1 computed")
     assert verify.leaves({"found": [{"bound": 0.5, "hits": 3}]}) == {"found 0 bound": 0.5, "found 0 hits": 3}
 
 
@@ -83,6 +84,17 @@ def test_a_compiled_run_is_computed_without_its_lps(monkeypatch):
     monkeypatch.setattr("dpucbvi.projection.CvxpyPostprocess.solve", None)
     numbers = 3 * len(stored.trace.episodes)
     assert verify.compare("a", stored._replace(config=tree)) == ("a", numbers, "equal", "")
+
+
+def test_a_run_on_another_mdp_is_not_compared(tmp_path):
+    """Even if its numbers agree."""
+    path = tmp_path / "mdp.npz"
+    np.savez(path, P=np.ones((2, 1, 2, 1)), r=np.full((2, 1, 2), 0.5), initial=np.ones(1))
+    stored = made(0, name="file", path=str(path))
+    assert verify.compare("a", stored).grade == "equal"
+    stored.config["env"]["sha256"] = "0" * 64
+    wrong = "env: the MDP is not the one that was run (another SHA-256)"
+    assert verify.compare("a", stored) == ("a", 0, "different", wrong)
 
 
 def test_nothing_shipped_is_said(press, tmp_path):
