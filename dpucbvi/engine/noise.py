@@ -77,7 +77,7 @@ def fill_seeded(source: Draws, out: Floats) -> None:
     else:
         for first in range(0, out.size, BLOCK):
             block, scale = out[first : first + BLOCK], source.scale[first : first + BLOCK]
-            words = source.words[: block.size]
+            words = source.words[first : first + BLOCK]  # all of them, as in Python: own parts are compared
             next_words(source.generator, words)
             for c in range(block.size):
                 block[c] = snapped(scale[c] * laplace_from_words(words[c]))

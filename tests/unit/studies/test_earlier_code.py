@@ -61,3 +61,10 @@ def test_E_covers_the_noise(privatizer):
     inside = [np.abs(releases(privatizer, 63, seed)).max() <= E / 4 for seed in range(50)]
     assert sum(inside) >= 45
     assert E < 4 * 40 * np.abs(releases(privatizer, 63)).max()  # and no wider than it must be
+
+
+@pytest.mark.parametrize("habit", [Redrawn, Shared])
+def test_they_are_compiled_at_the_size_of_figure_1(habit):
+    """As anyone's own privatizer is whose compiled version does what Python does, scratch included."""
+    run = dp.run(dp.riverswim(), dp.DPUCBVI(), habit(1.0), K=30, engine="fast", lp_checks=0)
+    assert run.checks["own_parts"] == f"the privatizer {habit.__name__}: compiled"
