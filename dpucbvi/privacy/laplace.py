@@ -83,7 +83,7 @@ def _plain(part: Any) -> Any:
     name = getattr(part, "__name__", type(part).__name__)
     unseeded = getattr(part, "unseeded", ())
     given = [one.name for one in fields(part) if one.name not in unseeded] if is_dataclass(part) else ()
-    return name, *((key, _plain(getattr(part, key))) for key in given)
+    return name, *((key, _plain(getattr(part, key))) for key in given), *getattr(part, "also_seeded", ())
 
 
 def bits_of(x: Any) -> Any:

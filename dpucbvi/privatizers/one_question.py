@@ -273,13 +273,13 @@ class OneQuestion(Arrays, ReleaseMode):
     name = "one_question"
 
     def __post_init__(self) -> None:
+        check_flag("symbols", self.symbols)
         check_budget(self.epsilon, "replace_one", self.families, self.confidence_scale)
         if not self.exact:
             check_simulated(self.epsilon)
         check_number("transitions", self.transitions, lambda share: 0.0 < share < 1.0, "a number in (0, 1)")
         check_growth(self)
         self.check_mode()
-        check_flag("symbols", self.symbols)
         whole("want", self.want, 0)
 
     @property
