@@ -81,9 +81,8 @@ def _plain(part: Any) -> Any:
     if isinstance(part, str | int | float | None):
         return part
     name = getattr(part, "__name__", type(part).__name__)
-    unseeded = getattr(part, "unseeded", ())
-    given = [one.name for one in fields(part) if one.name not in unseeded] if is_dataclass(part) else ()
-    return name, *((key, _plain(getattr(part, key))) for key in given), *getattr(part, "also_seeded", ())
+    settings = fields(part) if is_dataclass(part) else ()
+    return name, *((one.name, _plain(getattr(part, one.name))) for one in settings)
 
 
 def bits_of(x: Any) -> Any:

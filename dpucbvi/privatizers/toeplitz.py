@@ -66,7 +66,6 @@ class Toeplitz(OverTime):
         check_delta(self.delta)
 
     modes = (SIMULATION,)
-    also_seeded = (("factorisation", "blt"),)  # a setting that stored runs had, on which their noise depends
     take = staticmethod(running_sums(blt.next_noise))
 
     def spent(self, T: int) -> Spent:

@@ -403,7 +403,6 @@ class Windows(AddedNoise):
     model = "JDP"
     families = "symbols"
     exact_dtype = np.float64  # sums that are kept, which are made of what was released
-    unseeded = ("noise", "words")  # younger than stored runs, whose noise does not depend on them
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.sensitivity, self.families, self.confidence_scale)
