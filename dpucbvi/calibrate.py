@@ -69,7 +69,7 @@ class Calibration(NamedTuple):
 
 
 def objective(regrets: Floats) -> float:
-    """√(mean · 90% quantile) of the regrets of a point's runs: a mean that luck in a few runs cannot make."""
+    """√(mean · 90% quantile) of a point's regrets: luck in a few runs makes it less easily than a mean."""
     return float(np.sqrt(np.mean(regrets) * np.quantile(regrets, 0.9)))
 
 

@@ -1,5 +1,6 @@
 """What does each line of Algorithm 1 buy? Every variant against the whole, run by run."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from dpucbvi.drawing.style import BLUE, DOTTED, QUIET
 from dpucbvi.stats import bootstrap, holm, permutation_p
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
-from experiments.studies.shared.arms import panels_of
 from experiments.studies.shared.style import PRIVACY, SECOND, entry, legend_below, new_panels
 from experiments.studies.shared.tables import as_regret, markdown, with_bounds
 
@@ -30,16 +30,16 @@ class Variant(NamedTuple):
     p: float  # after Holm's correction
 
 
-def variants(experiment: StoredExperiment) -> list[Variant]:
+def variants(arms: Sequence[StoredArm]) -> list[Variant]:
     """Every arm against the first of its panel."""
-    wholes = {panel: arms[0] for panel, arms in panels_of(experiment).items()}
-    pairs = [(arm, wholes[arm.panel or ""]) for arm in experiment.arms]
+    wholes: dict[str | None, StoredArm] = {}
+    pairs = [(arm, wholes.setdefault(arm.panel, arm)) for arm in arms]
     p = [permutation_p(arm.finals, whole.finals) for arm, whole in pairs if arm is not whole]
     adjusted = iter(holm(np.array(p)))
     found = []
     for arm, whole in pairs:
-        times, p_here = ratio(arm.finals, whole.finals), 1.0 if arm is whole else float(next(adjusted))
-        found.append(Variant(str(arm.panel), arm.label, arm, *times, p_here))
+        p_here = 1.0 if arm is whole else float(next(adjusted))
+        found.append(Variant(str(arm.panel), arm.label, arm, *ratio(arm.finals, whole.finals), p_here))
     return found
 
 
@@ -51,7 +51,7 @@ def ratio(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
 
 
 def table(experiment: StoredExperiment) -> Rows:
-    return [("panel", *HEADER), *((one.panel, *_row(one)) for one in variants(experiment))]
+    return [("panel", *HEADER), *((one.panel, *_row(one)) for one in variants(experiment.arms))]
 
 
 def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
@@ -63,7 +63,7 @@ def parts(experiment: StoredExperiment, _: Stored) -> dict[str, str]:
 
 def draw(experiment: StoredExperiment) -> Figure:
     """The ratio of every variant, a mark for each panel."""
-    found, hues = variants(experiment), panel_hues(experiment)
+    found, hues = variants(experiment.arms), panel_hues(experiment)
     labels = list(dict.fromkeys(one.label for one in found))[1:]
     look: Any = {"linestyle": "", "markersize": 4.5}
     handles = [entry(panel, color=hue, marker=MARKS[hue], **look) for panel, hue in hues.items()]
@@ -96,15 +96,15 @@ def panel_hues(experiment: StoredExperiment) -> dict[str, str]:
 
 
 def _row(one: Variant) -> tuple[str, ...]:
-    whole = one.ratio == one.low == one.high == 1.0
-    return (
-        one.label,
-        with_bounds(*one.arm.interval),
-        as_regret(one.arm.median),
-        as_regret(one.arm.largest),
-        "1" if whole else f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})",
-        "-" if whole else f"{one.p:.2g}",
-    )
+    regret = with_bounds(*one.arm.interval), as_regret(one.arm.median), as_regret(one.arm.largest)
+    return (one.label, *regret, *times(one))
+
+
+def times(one: Variant) -> tuple[str, str]:
+    """How many times the regret of the whole, and p."""
+    if one.ratio == one.low == one.high == 1.0:
+        return "1", "-"
+    return f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})", f"{one.p:.2g}"
 
 
 STUDY = Study(draw, table, parts)

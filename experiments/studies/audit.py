@@ -169,8 +169,16 @@ def _cell(found: list[Finding]) -> str:
     for one in found:
         sign = "=" if one.attack in EXACT else "≥"
         of = f" of {one.declared:.3f}" if one.measure == "μ" else ""
-        texts.append(f"{one.measure} {sign} {'∞' if math.isinf(one.found) else f'{one.found:.3f}'}{of}")
+        value = f"{one.found:.3f}" if sign == "=" and math.isfinite(one.found) else at_least(one.found, 3)
+        texts.append(f"{one.measure} {sign} {value}{of}")
     return ", ".join(texts)
+
+
+def at_least(bound: float, decimals: int) -> str:
+    """A lower bound with so many decimals, rounded down."""
+    if math.isinf(bound):
+        return "∞"
+    return f"{math.floor(bound * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
 def summary(made: list[Row]) -> dict[str, str]:

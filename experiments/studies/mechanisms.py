@@ -18,6 +18,7 @@ from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.stats import bootstrap, three_digits
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
+from experiments.studies.ablation import times, variants
 from experiments.studies.epsilon import EPSILON, match, series
 from experiments.studies.shared.arms import grouped, uniform_regret
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
@@ -68,7 +69,7 @@ def reached(arms: list[StoredArm], wanted: float) -> tuple[str, str]:
     if found is None:
         return (f"below {x[0]:g}" if arms[0].mean < wanted else f"above {x[-1]:g}"), "-"
     if np.isnan(found.low):
-        return f"about {three_digits(found.x)}", "not significant"
+        return f"about {three_digits(found.x)}", "not by all resamples"
     return three_digits(found.x), f"{three_digits(found.low)} to {three_digits(found.high)}"
 
 
@@ -195,9 +196,8 @@ def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
 
 def _levers(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "levers"]
-    base = arms[0].finals.mean()
-    header = ("batches with", "mean regret (median; largest)", "95% interval", "of all levers")
-    rows = [(arm.label, spread_of(arm), interval_of(arm), f"× {arm.finals.mean() / base:.2f}") for arm in arms]
+    header = ("batches with", "mean regret (median; largest)", "95% interval", "× all changes (95%)", "p")
+    rows = [(one.label, spread_of(one.arm), interval_of(one.arm), *times(one)) for one in variants(arms)]
     return markdown([header, *rows])
 
 

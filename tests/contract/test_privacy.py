@@ -34,7 +34,9 @@ def test_what_the_text_says_of_the_audit_is_in_its_table():
     quoted = (("central_paper", "replace_one"), ("local_paper", "replace_one"), ("central_paper", "add_remove"))
     for said, (arm, relation) in zip(told.groups(), quoted, strict=True):
         (row,) = [r for r in rows if (r["arm"], r["relation"], r["attack"]) == (arm, relation, "releases")]
-        assert float(said) == pytest.approx(row["found"], abs=0.006) and row["found"] < float(row["declared"])
+        assert 0.0 <= row["found"] - float(said) < 0.01 and row["found"] < float(
+            row["declared"]
+        )  # rounded down
         assert relation == "add_remove" or row["found"] > 1.0  # texts/audit.md says so
     shares = [row["found"] / float(row["declared"]) for row in rows if row["attack"] == "actions"]
     assert f"of the other users showed {max(shares):.0%} of ε" in text

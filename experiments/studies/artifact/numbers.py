@@ -137,7 +137,7 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     found = audit.rows(experiment)
     told = audit.summary(found)
     yield from ((f"audit.{name}", told[name]) for name in ("honest", "broken", "share"))
-    yield from ((f"audit.{row.arm.key}", f"{row.audited:.2f}") for row in found)
+    yield from ((f"audit.{row.arm.key}", audit.at_least(row.audited, 2)) for row in found)
 
 
 def _power(fit: Summary) -> str:
@@ -154,7 +154,7 @@ def _slug(text: str) -> str:
 MAKERS: dict[str, Callable[[StoredExperiment], Iterable[tuple[str, str]]]] = {
     "ablation": lambda made: (
         (f"ablation.times.{arm.key}", f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})")
-        for arm, one in zip(made.arms, ablation.variants(made), strict=True)
+        for arm, one in zip(made.arms, ablation.variants(made.arms), strict=True)
     ),
     "audit": _audit,
     "explain": lambda made: ((f"explain.{key}", value) for key, value in summary(made).items()),

@@ -14,9 +14,10 @@ Spread. The paper does not say what its bands show. The widest of the usual read
 s the standard deviation of its 5 runs. 4s²/σ² is then χ² with 4 degrees of freedom, if regrets are normal with
 our runs' σ, and a printed half-width W is too wide for the hypothesis if
 
-    W > 1.96 σ √(χ²₄(0.999) / 4) = 4.2 σ,
+    W > 1.96 s' √F(4, n-1; 0.999),
 
-which chance alone brings about once in 1,000 curves. σ itself is of our runs, 20 of them.
+which chance alone brings about once in 1,000 curves; s' is the standard deviation of our n runs. The factor is
+5.3 for 20 runs and 14.3 for 5.
 """
 
 import math
@@ -24,7 +25,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import f as F, norm
 
 from dpucbvi.privacy.certificate import rounded_up
 from dpucbvi.protocol import Floats
@@ -35,7 +36,6 @@ from experiments.studies.shared.printed import final_regrets, printed_bands, pri
 
 PRINTED_RUNS = 5
 FALSE_ALARM = 0.001
-WIDEST = float(norm.ppf(0.975) * np.sqrt(chi2.isf(FALSE_ALARM, PRINTED_RUNS - 1) / (PRINTED_RUNS - 1)))
 NEAR = 0.2  # a distance that we call near
 STEP, POOLED = "step", "pooled"
 NAMES = {
@@ -79,6 +79,11 @@ def spread(arm: StoredArm) -> float:
     return float((high - low) / 2.0 / arm.finals.std(ddof=1))
 
 
+def widest(runs: int) -> float:
+    """How many standard deviations of so many of our runs half a band may be."""
+    return float(norm.ppf(0.975) * np.sqrt(F.isf(FALSE_ALARM, PRINTED_RUNS - 1, runs - 1)))
+
+
 class Finding(NamedTuple):
     """One hypothesis, or UCBVI, and its arms by printed curve."""
 
@@ -97,7 +102,7 @@ class Finding(NamedTuple):
     @property
     def as_wide(self) -> bool:
         """Whether its runs may be spread as widely as every printed band."""
-        return all(spread(arm) <= WIDEST for arm in self.arms.values())
+        return all(spread(arm) <= widest(len(arm.runs)) for arm in self.arms.values())
 
     @property
     def first(self) -> StoredArm:

@@ -1,5 +1,6 @@
 """riverswim.md: what is said of an arm with many runs, of two that share their seeds, and of Section 7."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +27,14 @@ JUDGED = ("proven", "others", "fitted")
 FITTED = (PANELS["fitted"],)  # its factors and noise were fitted to the printed curves
 BASELINE = "Private-UCB-VI"
 NUMBERS = (
-    *("arm", "certified", "bonus ×", "E ×", "reported", "mean (95%)", "median", "largest", "never settle"),
+    *("arm", "certified", "bonus ×", "E ×", "reported", "mean (95%)", "median", "largest", "not settled"),
     "reproduces",
 )
 PAIRS = ("private arm", "against", "cost: mean difference (95%)", "P(private run better)", "p")
 
 
 class Tail(NamedTuple):
-    """How many runs never settle, of how many, with the 95% interval of their share (Clopper and Pearson)."""
+    """Runs that have not settled, of how many, with the 95% interval of their share (Clopper and Pearson)."""
 
     unsettled: int
     runs: int
@@ -124,11 +125,15 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
 
 
 def reproduces(arm: StoredArm) -> str:
-    """Whether the mean regret lies in the printed band; `-` at another size, and for the baseline."""
+    """Whether the interval of the mean lies in the printed band; `-` at another size, and for the baseline."""
     if not final_regrets(arm.config) or arm.label == BASELINE:
         return "-"
-    band = printed_bands()[str(arm.printed)]
-    found = "yes" if band.holds(arm.mean) else "no, above" if arm.mean > band.high else "no, below"
+    band, (mean, *ends) = printed_bands()[str(arm.printed)], arm.interval
+    low, high = (mean, mean) if math.isnan(ends[0]) else ends
+    if low > band.high or high < band.low:
+        found = "no, above" if low > band.high else "no, below"
+    else:
+        found = "yes" if band.holds(low) and band.holds(high) else "cannot be told"
     return f"{found} (fitted)" if arm.panel == "fitted" else found
 
 

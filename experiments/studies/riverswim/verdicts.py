@@ -3,13 +3,15 @@
 A sentence is a list of contrasts: numbers that every run gives (arms share their seeds, so run i of one arm
 is compared with run i of another) and whose mean is positive where the sentence holds. Some are of shape, how
 a curve grows; the others of level, where it ends, which says nothing where settings were fitted to the printed
-ends. Every contrast has the p of the sign-flip test (dpucbvi/stats.py) that its mean is 0, after Holm's
-correction over all contrasts of the table. The sentence
+ends. Every contrast has the p of the sign-flip test (dpucbvi/stats.py) that it is symmetric about 0, after
+Holm's correction over all contrasts of the table. The sentence
 
     reproduces       if every contrast is positive with p < 0.05,
     does not         if one is negative with p < 0.05,
     cannot be told   otherwise,
     fitted           if none is left that is evidence.
+
+Two curves of which neither settles have learnt nothing, and how they are ordered decides nothing.
 
 U, J1, J2, L: the regret without privacy, under JDP where the legend says ε = 1 and ε = 2, and under LDP where
 it says ε = 2; C = J - U or L - U the cost of privacy; K the last episode.
@@ -37,6 +39,11 @@ class Regret(NamedTuple):
     half: Floats
     full: Floats
 
+    @property
+    def settles(self) -> bool:
+        """Whether its mean grows at most as √k from K/2 on."""
+        return (self.full - self.half).mean() <= SQRT_SHARE * self.full.mean()
+
 
 Curves = Mapping[str, Regret]
 Contrasts = list[tuple[str, Floats]]  # LEVEL or SHAPE, and an entry per run
@@ -56,16 +63,23 @@ def jdp_cost_is_a_small_constant(curves: Curves) -> Contrasts:
     return contrasts
 
 
+def ordered(one: Regret, other: Regret, contrast: Floats) -> Floats:
+    """A contrast that orders two private curves; 0 if neither settles."""
+    return contrast if one.settles or other.settles else np.zeros_like(contrast)
+
+
 def larger_epsilon_has_smaller_regret(curves: Curves) -> Contrasts:
     """J1(K) > J2(K)."""
-    return [(LEVEL, curves["jdp_eps1"].full - curves["jdp_eps2"].full)]
+    J1, J2 = (curves[name] for name in JDP)
+    return [(LEVEL, ordered(J1, J2, J1.full - J2.full))]
 
 
 def ldp_cost_stays_high(curves: Curves) -> Contrasts:
     """C(K) > U(K) under LDP: the regret is more than doubled; and L(K) - L(K/2) > J2(K) - J2(K/2): it converges
     later than under JDP."""
     U, J2, L = curves["non_private"], curves["jdp_eps2"], curves[LDP]
-    return [(LEVEL, (L.full - U.full) - U.full), (SHAPE, (L.full - L.half) - (J2.full - J2.half))]
+    later = (L.full - L.half) - (J2.full - J2.half)
+    return [(LEVEL, (L.full - U.full) - U.full), (SHAPE, ordered(L, J2, later))]
 
 
 SENTENCES: dict[str, Callable[[Curves], Contrasts]] = {

@@ -73,8 +73,11 @@ def parts(experiment: StoredExperiment, stored: Stored) -> dict[str, object]:
         [row.name, model, *(factors_cell(choices[row, model, m.env]) for m in found)]
         for row, model, found in (systems(table) if choices else [])
     ]
+    over = [m.over_lower_bound for m in table.measurements]
     return {
         "runs": table.runs,
+        "least": f"{min(over):.1g}",
+        "most": f"{max(over):.2g}",
         "epsilon": table.epsilon,
         "environments": environments_text(table),
         "bounds": markdown(bounds_rows(table)),

@@ -31,7 +31,7 @@ def experiment():
 
 
 def test_every_variant_is_compared_with_the_whole_of_its_panel(experiment):
-    found = {(one.panel, one.label): one for one in variants(experiment)}
+    found = {(one.panel, one.label): one for one in variants(experiment.arms)}
     assert found["JDP", "no LP"].ratio == pytest.approx(2.0, rel=0.02) and found["JDP", "no LP"].p < 0.01
     assert found["LDP", "no LP"].ratio == pytest.approx(0.5, rel=0.02) and found["LDP", "no LP"].p < 0.01
     assert found["JDP", "open"].p > 0.05
@@ -57,7 +57,7 @@ def test_every_variant_has_its_ratio_and_its_interval(figure, experiment):
     assert list(rows) == ["no LP", "open"] and is_log(axes) == (True, False) and across(axes)["x"] == [1.0]
     shown = 0
     for panel, entry in legend(figure).items():
-        for one in variants(experiment):
+        for one in variants(experiment.arms):
             if one.panel == panel and one.label in rows:
                 here = [line for line in lines(axes) if abs(line.y[0] - rows[one.label]) < 0.5]
                 bar, dot = [line for line in here if line.colour == entry.colour]

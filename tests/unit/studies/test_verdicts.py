@@ -76,6 +76,24 @@ def test_noise_leaves_it_open():
     assert verdict([1, 0]) == CANNOT and verdict([1, 1]) == REPRODUCES and verdict([1, 0, -1]) == DOES_NOT
 
 
+def test_the_order_of_curves_that_learn_nothing_decides_nothing():
+    """As in Section 5's setting: all private curves are straight lines, which differ a little at the end."""
+    straight = {
+        "jdp_eps1": curve(84_000, 168_000),
+        "jdp_eps2": curve(83_900, 167_800),
+        "ldp_eps2": curve(83_000, 166_000),
+    }
+    judged = verdicts({**PRINTED, **straight})
+    assert (judged[BEST], judged[CONSTANT], judged[LARGER], judged[LDP]) == (
+        REPRODUCES,
+        DOES_NOT,
+        CANNOT,
+        CANNOT,
+    )
+    one_learns = verdicts({**PRINTED, **straight, "jdp_eps2": curve(4880, 5170)})
+    assert (one_learns[LARGER], one_learns[LDP]) == (REPRODUCES, REPRODUCES)
+
+
 def test_five_runs_tell_nothing():
     """Their sign-flip test has p ≥ 2/2⁵, whatever the runs."""
     few = {name: Regret(regret.half[:5], regret.full[:5]) for name, regret in PRINTED.items()}
