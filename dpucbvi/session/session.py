@@ -434,7 +434,7 @@ class Session:
     @property
     def certificate(self) -> Guarantee:
         """What holds for everybody who takes her places, however far the session has come."""
-        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
+        return _certificate(self._setup, self._about["per_person"])
 
     @property
     def places(self) -> int:
