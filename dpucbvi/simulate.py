@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from types import NoneType
-from typing import Any, TypedDict, Unpack, cast, overload
+from typing import Any, cast
 
 import numpy as np
 
@@ -56,44 +56,6 @@ OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
 # What protocol.py asks of them.
 AGENT = ("raw", "pooled", "models", "constants", "algorithm")
 PRIVATIZER = ("model", "families", "noise_of", "certificate", "release")
-
-
-class Settings(TypedDict, total=False):
-    """The keywords of `run` that have a default, for the signatures below."""
-
-    engine: str | None
-    watch: Watch | None
-    beta: float
-    postprocess: str | Postprocess | None
-    zero: float
-    known_rewards: bool
-    known_support: bool
-    trace_points: int
-    lp_checks: int
-
-
-@overload
-def run(
-    mdp: TabularMDP,
-    agent: Agent | OwnAlgorithm,
-    privatizer: Privatizer = ...,
-    *,
-    K: int,
-    seed: int = ...,
-    **settings: Unpack[Settings],
-) -> Trace: ...
-
-
-@overload
-def run(
-    mdp: TabularMDP,
-    agent: Agent | OwnAlgorithm,
-    privatizer: Privatizer = ...,
-    *,
-    K: int,
-    seed: Iterable[int],
-    **settings: Unpack[Settings],
-) -> Runs: ...
 
 
 def run(
