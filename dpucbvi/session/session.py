@@ -162,7 +162,8 @@ class Session:
         }
         source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
         planner.plan(None, 1)
-        Store.check_new(path)
+        if path.exists():
+            raise InputError(f"session: {path} is there already; Session.open goes on with it")
         pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])
