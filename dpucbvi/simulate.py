@@ -7,7 +7,7 @@ one of two engines runs it: `reference` is the plain loop below, the truth; `fas
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
 Without a choice the fast one is taken where it can be. No seed determines
-exact noise (privatizers/release_mode.py).
+exact noise (privatizers/arrays.py).
 """
 
 import math
@@ -29,8 +29,7 @@ from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
-from dpucbvi.privatizers.arrays import has_take, take_of
-from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
+from dpucbvi.privatizers.arrays import AddedNoise, has_take, is_exact, take_of
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,

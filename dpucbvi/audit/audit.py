@@ -19,8 +19,7 @@ from dpucbvi.audit.worlds import World
 from dpucbvi.errors import InputError, whole
 from dpucbvi.privacy.certificate import RELATIONS as WORDS, SIMULATION, Certificate, at_most
 from dpucbvi.privacy.words import SeededWords
-from dpucbvi.privatizers.arrays import check_policy
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import check_policy, is_exact
 from dpucbvi.protocol import Privatizer, Problem, Setup
 from dpucbvi.simulate import fitted
 

@@ -26,8 +26,7 @@ from dpucbvi.privacy.certificate import NOTHING, Certificate, Scales, check_budg
 from dpucbvi.privacy.draws import seeded
 from dpucbvi.privacy.law import ONCE, ExactNoise, Gaussian, Laplace, Law, Reach, Spent, reach
 from dpucbvi.privacy.sensitivity import check_clip
-from dpucbvi.privatizers.arrays import Take
-from dpucbvi.privatizers.release_mode import AddedNoise
+from dpucbvi.privatizers.arrays import AddedNoise, Take
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Release, User
 
 

@@ -52,9 +52,8 @@ from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
 from dpucbvi.privacy.draws import another, fill, published
-from dpucbvi.privatizers.arrays import PRIVATIZERS
+from dpucbvi.privatizers.arrays import PRIVATIZERS, AddedNoise
 from dpucbvi.privatizers.batches import Batches, batch_ends, check_growth, ended, show
-from dpucbvi.privatizers.release_mode import AddedNoise
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon

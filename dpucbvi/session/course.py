@@ -30,11 +30,11 @@ from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import windows
+from dpucbvi.privatizers.arrays import to_grid
 from dpucbvi.privatizers.batches import Batches, show
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import SHARES, OneQuestion, may_ask, question, released
-from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.privatizers.windows import Windows
 from dpucbvi.protocol import Counts, Floats, Ints, Noisy, Setup, User
 

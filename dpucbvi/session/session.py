@@ -34,7 +34,7 @@ from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
 from dpucbvi.session import course
 from dpucbvi.session.client import Question, parsed
