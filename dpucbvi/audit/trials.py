@@ -148,5 +148,5 @@ class Trials:
 class OneSource(SeededWords):
     """A source that goes on from one trial to the next: reading ahead for each would take most of the time."""
 
-    def start(self, seed: np.random.SeedSequence) -> WordSource:  # type: ignore[override]
+    def __call__(self, seed: np.random.SeedSequence) -> WordSource:
         return self

@@ -184,7 +184,7 @@ class AddedNoise(Arrays, ReleaseMode):
             return self.state(problem, G, source)
         grid, shape = self.grid(problem, G), self.shape(problem, G)
         released = Noisy(np.zeros(counters(*shape), self.exact_dtype), np.zeros(math.prod(shape[:3])))
-        rounding = self.words.start(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        rounding = self.words(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
         units, inner = np.zeros(problem.H, np.int64), self.state(problem, G, source, grid)
         return InIntegers(inner, released, grid, Words._make(rounding), units)
 

@@ -149,7 +149,7 @@ class NoisySums(AddedNoise):
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]) -> Any:
         shape = self.shape(problem, G)
         if self.exact:
-            return self.exact_noise(problem, G).draws(shape, self.words.start(seed), kind)
+            return self.exact_noise(problem, G).draws(shape, self.words(seed), kind)
         return seeded(seed, by_counter(self.scales(problem, G), self.families, *shape), self.law.gaussian)
 
     def grid(self, problem: Problem, G: int) -> int:

@@ -344,7 +344,7 @@ class OneQuestion(Arrays, ReleaseMode):
         )
         if not self.exact:
             return state
-        budget, coins = exact_budget(self.epsilon), Words._make(self.words.start(seed))
+        budget, coins = exact_budget(self.epsilon), Words._make(self.words(seed))
         return ExactlyAnswered(state, coins, budget.numerator, budget.denominator, round(self.share * SHARES))
 
 
