@@ -24,6 +24,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -516,11 +517,13 @@ def check_agent(agent: Any) -> None:
 def _described(registry: Any, part: Any) -> dict[str, Any]:
     """A part of the package by name and settings; one of one's own by name alone."""
     names = [name for name in registry if type(part) is registry[name]]
-    settings = course.plain_fields(part) if names else None
-    if settings is None:
-        own = part.planner if isinstance(part, OwnAgent) else type(part)
-        return {"own": getattr(own, "__name__", "planner")}
-    return {"name": names[0], "settings": settings}
+    settings = [one for one in fields(part) if one.name != "words"] if names else []
+    given = {one.name: (getattr(part, one.name), one.default) for one in settings}
+    changed = {name: value for name, (value, default) in given.items() if value != default}
+    if names and all(isinstance(value, bool | int | float | str | None) for value in changed.values()):
+        return {"name": names[0], "settings": changed}
+    own = part.planner if isinstance(part, OwnAgent) else type(part)
+    return {"own": getattr(own, "__name__", "planner")}
 
 
 def _restored(registry: Any, described: dict[str, Any], given: Any) -> Any:
