@@ -446,9 +446,7 @@ def random_mdp(S: int = 5, A: int = 3, H: int = 10, seed: int = 0, rewards: str 
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(S), size=(H, S, A))
     r = rng.random((H, S, A))
-    initial = np.zeros(S)
-    initial[0] = 1.0
-    return TabularMDP(P, r, initial, rewards, f"random-{seed}")
+    return TabularMDP(P, r, np.eye(S)[0], rewards, f"random-{seed}")
 
 
 def garnet(
@@ -565,8 +563,7 @@ def hard_tree(
     P[waiting + depth, leaves[-1], A - 1, [good, bad]] += [gap, -gap]  # entered at the last waiting step
     P[:, good, :, good] = P[:, bad, :, bad] = 1.0
     r[first_paid:, good] = 1.0
-    initial = np.eye(S)[0]
-    return TabularMDP(P, r, initial, rewards, f"hard-tree-{depth}")
+    return TabularMDP(P, r, np.eye(S)[0], rewards, f"hard-tree-{depth}")
 
 
 def from_file(path: str = "", rewards: str = "deterministic") -> TabularMDP:

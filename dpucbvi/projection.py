@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from dpucbvi.counts import row_sums
 from dpucbvi.errors import InputError, LpError, extra
 from dpucbvi.protocol import Floats, Postprocess, Postprocessed
 
@@ -99,12 +100,10 @@ def threshold(y: Floats, target: float) -> float:
 
 def shift(x: Floats, E: float, w: float, S: int, N_hat_sa: Floats) -> Postprocessed:
     """[Eq.5] Ñ(s,a,s') = x + E/(2S), Ñ(s,a) = Σ x + E/2; counts the rows with N̂(s,a) < -w."""
-    total = np.zeros(x.shape[:-1])
-    for s in range(S):
-        total += x[..., s]
-    return Postprocessed(total + E / 2, x + E / (2 * S), int((N_hat_sa < -w).sum()))
+    return Postprocessed(row_sums(x) + E / 2, x + E / (2 * S), int((N_hat_sa < -w).sum()))
 
 
+MOST_EXCESS = 1e-6  # of the projection over the LP's optimum
 LP_OPTIONS: dict[str, dict[str, float]] = {
     "HIGHS": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
     "CLARABEL": {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12},
@@ -121,7 +120,7 @@ class CvxpyPostprocess:
     time. `canonical = False` keeps whichever minimiser the LP solver returns.
     """
 
-    def __init__(self, solver: str = "HIGHS", canonical: bool = True, tolerance: float = 1e-6):
+    def __init__(self, solver: str = "HIGHS", canonical: bool = True):
         if solver not in LP_OPTIONS:
             raise InputError(
                 f"solver: {solver!r} is not one of {', '.join(LP_OPTIONS)}"
@@ -129,7 +128,7 @@ class CvxpyPostprocess:
             )
         with extra("cvxpy", "the post-processing by cvxpy"):
             import cvxpy  # noqa: F401  (slow to import, and only this class needs it)
-        self.solver, self.canonical, self.tolerance = solver, canonical, tolerance
+        self.solver, self.canonical = solver, canonical
         self._built_for: tuple[int, int, bool] | None = None
 
     def __call__(self, N_hat_sa: Floats, N_hat_sas: Floats, E: float) -> Postprocessed:
@@ -153,7 +152,7 @@ class CvxpyPostprocess:
             self._qp.solve(solver="CLARABEL", **QP_OPTIONS)
             x = _solution(self._x)
             excess = float((np.abs(x - self._y.value).max(axis=1) - t).max())
-            if excess > self.tolerance:
+            if excess > MOST_EXCESS:
                 raise LpError(f"the projection misses the LP's optimum by {excess:.1e}")
             as_it_is = (y >= 0.0).all(axis=1) & (np.abs(y.sum(axis=1) - n) <= w)  # then t = 0 and x = y
             x = np.where(as_it_is[:, None], self._y.value, x)

@@ -7,7 +7,7 @@ one of two engines runs it: `reference` is the plain loop below, the truth; `fas
 gives the same plans, counts, visits and regret bit for bit. A plan, a bonus or a `take` of your
 own is compiled if it compiles, and runs in Python between compiled parts if not; the trace says which it was.
 Without a choice the fast one is taken where it can be. No seed determines
-exact noise (privatizers/release_mode.py).
+exact noise (privatizers/arrays.py).
 """
 
 import math
@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from types import NoneType
-from typing import Any, TypedDict, Unpack, cast, overload
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,8 +29,7 @@ from dpucbvi.planning import optimal_values, policy_values, uniform_loss
 from dpucbvi.privacy.certificate import MODELS, READ, check_certificate
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
 from dpucbvi.privatizers import Certificate, NonPrivate
-from dpucbvi.privatizers.arrays import has_take, take_of
-from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
+from dpucbvi.privatizers.arrays import AddedNoise, has_take, is_exact, take_of
 from dpucbvi.projection import POSTPROCESSES, CvxpyPostprocess
 from dpucbvi.protocol import (
     Agent,
@@ -44,7 +43,7 @@ from dpucbvi.protocol import (
     Release,
     Setup,
 )
-from dpucbvi.support import KnownSupport, support_of
+from dpucbvi.support import support_of
 from dpucbvi.trace import Runs, Trace, recorded_episodes
 
 LEAST_BETA = 1e-100  # its share for each of many counters and episodes must be a number above 0
@@ -56,44 +55,6 @@ OwnAlgorithm = Callable[[Problem, PrivateCounts], Algorithm]
 # What protocol.py asks of them.
 AGENT = ("raw", "pooled", "models", "constants", "algorithm")
 PRIVATIZER = ("model", "families", "noise_of", "certificate", "release")
-
-
-class Settings(TypedDict, total=False):
-    """The keywords of `run` that have a default, for the signatures below."""
-
-    engine: str | None
-    watch: Watch | None
-    beta: float
-    postprocess: str | Postprocess | None
-    zero: float
-    known_rewards: bool
-    known_support: KnownSupport
-    trace_points: int
-    lp_checks: int
-
-
-@overload
-def run(
-    mdp: TabularMDP,
-    agent: Agent | OwnAlgorithm,
-    privatizer: Privatizer = ...,
-    *,
-    K: int,
-    seed: int = ...,
-    **settings: Unpack[Settings],
-) -> Trace: ...
-
-
-@overload
-def run(
-    mdp: TabularMDP,
-    agent: Agent | OwnAlgorithm,
-    privatizer: Privatizer = ...,
-    *,
-    K: int,
-    seed: Iterable[int],
-    **settings: Unpack[Settings],
-) -> Runs: ...
 
 
 def run(
@@ -109,7 +70,7 @@ def run(
     postprocess: str | Postprocess | None = None,
     zero: float = 0.0,
     known_rewards: bool = False,
-    known_support: KnownSupport = False,
+    known_support: bool = False,
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Trace | Runs:
@@ -144,8 +105,7 @@ def run(
     known_rewards
         Hand r(s,a) to the agent, which in the paper learns them.
     known_support
-        Which transitions are possible, so that only they are counted: True for those of the MDP, or Booleans
-        [s, a, s'] or [h, s, a, s']; in the paper all are counted.
+        It is public which transitions the MDP has, so that only they are counted; in the paper all are.
     trace_points
         If K is larger than this, only about this many episodes are recorded.
     lp_checks
@@ -189,7 +149,7 @@ def set_up(
     postprocess: str | Postprocess | None = None,
     zero: float = 0.0,
     known_rewards: bool = False,
-    known_support: KnownSupport = False,
+    known_support: bool = False,
     trace_points: int = 2_000,
     lp_checks: int = 200,
 ) -> Setup:
@@ -199,11 +159,12 @@ def set_up(
     check_number("beta", beta, lambda beta: LEAST_BETA <= beta < 1, f"a number from {LEAST_BETA} to below 1")
     check_number("zero", zero, lambda zero: zero >= 0.0, "a number >= 0")
     check_flag("known_rewards", known_rewards)
+    check_flag("known_support", known_support)
     if not isinstance(mdp, TabularMDP):
         raise InputError(f"mdp: {type(mdp).__name__} is not accepted; it must be a TabularMDP")
     chosen: Any = OwnAgent(agent) if callable(agent) and not hasattr(agent, "algorithm") else agent
     postprocess = _checked_parts(mdp.stationary, chosen, privatizer, postprocess, zero)
-    support = support_of(mdp, 1 if chosen.pooled else mdp.H, known_support)
+    support = support_of(mdp, 1 if chosen.pooled else mdp.H) if known_support else None
     if support is not None and not getattr(privatizer, "sparse", False):
         raise InputError(f"known_support: {_name(privatizer)} counts all next states; it must be false here")
     problem = Problem(mdp.H, mdp.S, mdp.A, K, beta, None if support is None else support.D)

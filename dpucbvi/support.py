@@ -22,13 +22,9 @@ The constants of line 7 and of the other agents keep their S: each is an upper b
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpucbvi.errors import InputError
 from dpucbvi.mdp import TabularMDP, Trajectory, first_true
 from dpucbvi.protocol import Floats, Ints
-
-KnownSupport = bool | NDArray[np.bool_]  # all that P has, or what it may have: [s, a, s'] or [h, s, a, s']
 
 
 class Support(NamedTuple):
@@ -53,15 +49,12 @@ class Support(NamedTuple):
         return every
 
 
-def support_of(mdp: TabularMDP, G: int, known: KnownSupport) -> Support | None:
-    """The support as it is counted; None if all S next states are.
+def support_of(mdp: TabularMDP, G: int) -> Support | None:
+    """The support of an MDP as it is counted; None if a pair has all S next states.
 
-    A declared one must hold every transition that the MDP has. With pooled counts a transition is possible if
-    it is so at any step.
+    With pooled counts a transition is possible if it is so at any step.
     """
-    if known is False:
-        return None
-    possible = mdp.P_once > 0.0 if known is True else _declared(mdp, known)
+    possible = mdp.P_once > 0.0
     if G == 1:
         possible = np.asarray(possible.any(axis=0, keepdims=True))
     D = int(possible.sum(axis=-1).max())
@@ -69,19 +62,3 @@ def support_of(mdp: TabularMDP, G: int, known: KnownSupport) -> Support | None:
         return None
     chosen = np.sort(first_true(possible, D), axis=-1)
     return Support(np.broadcast_to(chosen, (G, *chosen.shape[1:])))
-
-
-def _declared(mdp: TabularMDP, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    given = np.asarray(known)
-    if given.dtype != np.bool_ or given.shape not in (mdp.P.shape, mdp.P.shape[1:]):
-        raise InputError(
-            f"known_support: {given.dtype} of shape {given.shape} is not accepted; it must be True, False, or "
-            f"Booleans [s, a, s'] or [h, s, a, s'] of shape {mdp.P.shape[1:]} or {mdp.P.shape}"
-        )
-    possible = np.broadcast_to(given, mdp.P.shape)
-    if (missed := (mdp.P > 0.0) & ~possible).any():
-        index = [int(i) for i in np.argwhere(missed)[0]]
-        raise InputError(
-            f"known_support: P{index} = {mdp.P[tuple(index)]:g}, and the support says that it is impossible"
-        )
-    return possible

@@ -5,7 +5,7 @@ dp.compare(runs["jdp_eps1"], runs["ucbvi"])     # paired over seeds
 dp.compare(runs)                                # every pair, with Holm's p-values
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -121,9 +121,6 @@ class Runs(Sequence[Trace]):
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    def __iter__(self) -> Iterator[Trace]:
-        return iter(self.runs)
 
     @overload
     def __getitem__(self, index: int) -> Trace: ...

@@ -31,14 +31,14 @@ CAPS = ("H", "steps_left")
 
 
 def fixed_terms(c: BernsteinConstants, N: float, gap_mean: float) -> tuple[float, float]:
-    """The three terms of line 7 that do not depend on Ṽ, in one number."""
+    """The three terms of line 7 that do not depend on Ṽ, in two numbers."""
     reward, privacy, next_value = count_terms(N, gap_mean, c)
-    return reward + privacy + next_value, 0.0
+    return reward + privacy, next_value
 
 
-def bernstein(c: BernsteinConstants, N: float, variance: float, fixed: float, _: float) -> float:
+def bernstein(c: BernsteinConstants, N: float, variance: float, known: float, next_value: float) -> float:
     """[Alg.1 L7] The bonus of a pair."""
-    return c.scale * (fixed + variance_term(N, variance, c))
+    return c.scale * (known + next_value + variance_term(N, variance, c))
 
 
 def plan_dp_ucbvi(c: BernsteinConstants, counts: Counted, values: Values, k: int) -> None:

@@ -24,7 +24,7 @@ from dpucbvi.engine.state import Memory
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import uniforms_per_episode
 from dpucbvi.privatizers import Batches
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import is_exact
 from dpucbvi.protocol import Floats, Ints, Setup
 
 MOST_EPISODES = 200

@@ -14,7 +14,6 @@ import numpy as np
 from dpucbvi.audit.worlds import candidates, place
 from dpucbvi.counts import FAMILIES, counters
 from dpucbvi.engine.compiled import bound
-from dpucbvi.privatizers.one_question import OneQuestion
 from dpucbvi.protocol import Noisy, Setup, User
 
 FEW = 64  # outcomes of a uniform integer that are branches of their own; of more, only comparisons are
@@ -90,10 +89,6 @@ def _next(coins: Branches) -> Any:
             return [*taken[:-1], taken[-1] + 1]
         taken.pop()
     return None
-
-
-def enumerable(setup: Setup) -> bool:
-    return isinstance(setup.privatizer, OneQuestion) and setup.privatizer.exact
 
 
 def largest_ratios(setup: Setup, pi: np.ndarray, rng: np.random.Generator) -> dict[str, tuple[float, int]]:

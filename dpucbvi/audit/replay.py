@@ -38,8 +38,7 @@ from dpucbvi.mdp import Trajectory
 from dpucbvi.privacy.accounting import gaussian_mu, gdp_of_pure, zcdp_of_pure
 from dpucbvi.privacy.certificate import Certificate
 from dpucbvi.privacy.draws import Tape
-from dpucbvi.privatizers.arrays import ArrayRelease, has_take
-from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
+from dpucbvi.privatizers.arrays import AddedNoise, ArrayRelease, has_take, is_exact
 from dpucbvi.protocol import Floats, Release, Setup
 
 RELATIONS = ("replace_one", "add_remove")

@@ -18,8 +18,7 @@ from dpucbvi.engine.exact import compiled_draws
 from dpucbvi.engine.state import arrays_of
 from dpucbvi.privacy.laplace import Words
 from dpucbvi.privacy.words import SeededWords, WordSource
-from dpucbvi.privatizers.arrays import Take, has_take
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import Take, has_take, is_exact
 from dpucbvi.protocol import Floats, Ints, Noisy, Setup, User
 
 GENERATOR = 4  # words of SFC64: three of state, one that counts
@@ -149,5 +148,5 @@ class Trials:
 class OneSource(SeededWords):
     """A source that goes on from one trial to the next: reading ahead for each would take most of the time."""
 
-    def start(self, seed: np.random.SeedSequence) -> WordSource:  # type: ignore[override]
+    def __call__(self, seed: np.random.SeedSequence) -> WordSource:
         return self

@@ -40,8 +40,7 @@ from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory, uniforms_per_episode
 from dpucbvi.planning import optimal_values
 from dpucbvi.privacy.laplace import privacy_stream, seed_stream
-from dpucbvi.privatizers.arrays import check_policy, has_take, take_of
-from dpucbvi.privatizers.release_mode import AddedNoise, is_exact
+from dpucbvi.privatizers.arrays import AddedNoise, check_policy, has_take, is_exact, take_of
 from dpucbvi.projection import band
 from dpucbvi.protocol import Counts, Episode, Floats, Ints, Noisy, Plan, Setup
 from dpucbvi.trace import Trace, recorded_episodes

@@ -16,7 +16,7 @@ and Gaussian noise of variance σ_f² on sums that an item moves by a factor C i
 The paper calibrates its noise for a user who is added or removed, and so certifies 2ε under replace_one [D8].
 
 Formal guarantees: exact for the ideal mechanism (real-valued noise); see laplace.py for what floating point and
-seeding take away, and release_mode.py for noise that has neither. A JDP certificate is the DP of the released
+seeding take away, and law.py for noise that has neither. A JDP certificate is the DP of the released
 counters; JDP of the actions follows by post-processing and the billboard lemma (Hsu et al., 2014), as in the
 proof of Lemma 5.1. paper/PRIVACY.md has the arguments for data that depend on earlier releases.
 """

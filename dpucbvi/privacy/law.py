@@ -8,10 +8,10 @@ which factor its ℓ2 norm grows, for Gaussian noise. With Δ_f how far a user m
 
 Exact noise (`noise="exact"`) is integers from the data to the noise, and words that no seed determines:
 
-    statistics   counts, and rewards rounded at random to a public grid of 1/g: integers (release_mode.to_grid)
+    statistics   counts, and rewards rounded at random to a public grid of 1/g: integers (arrays.to_grid)
     noise        discrete Laplace of scale t_f, or discrete Gaussian of parameter σ_f²   (exact.py)
     sums         of the two, in 64-bit integers, by the same functions that simulate
-    published    what came out, as floats: from here on all is post-processing           (release_mode.publish)
+    published    what came out, as floats: from here on all is post-processing           (arrays.in_integers)
 
 Without it (`noise="simulation"`) a run draws floating-point noise from its seed: an experiment, whose
 certificate is that of the ideal mechanism (laplace.py). Both take budget, shares and tree from the same

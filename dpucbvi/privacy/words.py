@@ -16,7 +16,7 @@ them as far as the operating system's generator is secure, SeededWords for simul
 
 import ctypes
 import os
-from typing import Any, ClassVar, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,16 +87,16 @@ class WordSource(Words):
 
     seeded: ClassVar[bool]
 
-    def __new__(cls, forks: Ints, generator: Words64) -> "WordSource":
+    def __new__(cls, seed: np.random.SeedSequence | None = None) -> Self:
+        """The source of one run, whose privacy stream has this seed; the system's words take none from it."""
+        forks, state = FORKS, np.zeros(0, np.uint64)
+        if cls.seeded:
+            assert seed is not None, "seeded words need a seed"
+            forks, state = np.zeros(1, np.int64), generator(seed)
         reader = ctypes.cast(READER, ctypes.c_void_p).value or 0
         at = np.array([2 * BLOCK, forks[0]])  # nothing is read yet
         block = np.zeros(2 * BLOCK, np.uint32)
-        return super().__new__(cls, block, block[BLOCK:].view(np.uint64), at, forks, generator, reader)
-
-    @classmethod
-    def start(cls, seed: np.random.SeedSequence) -> "WordSource":
-        """The source of one run, whose privacy stream has this seed."""
-        raise NotImplementedError
+        return super().__new__(cls, block, block[BLOCK:].view(np.uint64), at, forks, state, reader)
 
 
 class SeededWords(WordSource):
@@ -104,23 +104,8 @@ class SeededWords(WordSource):
 
     seeded = True
 
-    def __new__(cls, seed: np.random.SeedSequence) -> "SeededWords":
-        return cast(SeededWords, super().__new__(cls, np.zeros(1, np.int64), generator(seed)))
-
-    @classmethod
-    def start(cls, seed: np.random.SeedSequence) -> "SeededWords":
-        return cls(seed)
-
 
 class SystemWords(WordSource):
     """Words of the operating system's cryptographic generator."""
 
     seeded = False
-
-    def __new__(cls) -> "SystemWords":
-        return cast(SystemWords, super().__new__(cls, FORKS, np.zeros(0, np.uint64)))
-
-    @classmethod
-    def start(cls, seed: np.random.SeedSequence) -> "SystemWords":
-        """No seed has anything to say here."""
-        return cls()

@@ -37,7 +37,7 @@ from dpucbvi.privatizers.windows import (
     finer_level,
     hand_on,
     in_order,
-    information,
+    keep_row,
     no_levels,
 )
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
@@ -126,12 +126,7 @@ def estimate(state: WindowQuestions) -> None:
             variance[window, pair] = factor**2 * state.q * (1.0 - state.q) * n
     for window in range(tree.first.size - 1, 0, -1):
         for pair in range(state.asked.shape[1]):
-            around = tree.parent[window]
-            n, n0 = in_order(Y[window, :, pair]), in_order(Y[around, :, pair])
-            v, v0 = variance[window, pair], variance[around, pair]
-            if n > 0.0 and information(n + n0, v + v0) > information(n0, v0):
-                Y[around, :, pair] += Y[window, :, pair]
-                variance[around, pair] += v
+            keep_row(state.levels, tree.parent[window], pair, Y[window, :, pair], variance[window, pair])
 
 
 # --- the privatizer -------------------------------------------------------------------------------------------

@@ -26,8 +26,7 @@ from dpucbvi.privacy.certificate import NOTHING, Certificate, Scales, check_budg
 from dpucbvi.privacy.draws import seeded
 from dpucbvi.privacy.law import ONCE, ExactNoise, Gaussian, Laplace, Law, Reach, Spent, reach
 from dpucbvi.privacy.sensitivity import check_clip
-from dpucbvi.privatizers.arrays import Take
-from dpucbvi.privatizers.release_mode import AddedNoise
+from dpucbvi.privatizers.arrays import AddedNoise, Take
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, Release, User
 
 
@@ -150,7 +149,7 @@ class NoisySums(AddedNoise):
     def source(self, problem: Problem, G: int, seed: np.random.SeedSequence, kind: Callable[..., Any]) -> Any:
         shape = self.shape(problem, G)
         if self.exact:
-            return self.exact_noise(problem, G).draws(shape, self.words.start(seed), kind)
+            return self.exact_noise(problem, G).draws(shape, self.words(seed), kind)
         return seeded(seed, by_counter(self.scales(problem, G), self.families, *shape), self.law.gaussian)
 
     def grid(self, problem: Problem, G: int) -> int:

@@ -43,9 +43,8 @@ from dpucbvi.privacy.draws import answer_odds, generator, next_words, randomised
 from dpucbvi.privacy.exact import LARGEST, response, uniform_below
 from dpucbvi.privacy.laplace import Words as Words64
 from dpucbvi.privacy.words import Stream, Words
-from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays
+from dpucbvi.privatizers.arrays import PRIVATIZERS, Arrays, ReleaseMode, to_grid
 from dpucbvi.privatizers.batches import batch_ends, check_growth, ended, show
-from dpucbvi.privatizers.release_mode import ReleaseMode, to_grid
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 MOST_SIMULATED = 36.0  # the true answer has the probability 1 - 2e^-36 then, and a float below 1 for it
@@ -345,7 +344,7 @@ class OneQuestion(Arrays, ReleaseMode):
         )
         if not self.exact:
             return state
-        budget, coins = exact_budget(self.epsilon), Words._make(self.words.start(seed))
+        budget, coins = exact_budget(self.epsilon), Words._make(self.words(seed))
         return ExactlyAnswered(state, coins, budget.numerator, budget.denominator, round(self.share * SHARES))
 
 

@@ -52,9 +52,8 @@ from dpucbvi.counts import Counting, add_user, counters, counting
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privacy.certificate import Certificate, check_budget, check_delta, nothing_released, worst
 from dpucbvi.privacy.draws import another, fill, published
-from dpucbvi.privatizers.arrays import PRIVATIZERS
+from dpucbvi.privatizers.arrays import PRIVATIZERS, AddedNoise
 from dpucbvi.privatizers.batches import Batches, batch_ends, check_growth, ended, show
-from dpucbvi.privatizers.release_mode import AddedNoise
 from dpucbvi.protocol import Floats, Ints, Noise, Noisy, Problem, User
 
 WINDOWS = (1, 2, 4)  # and H: into how many windows the levels cut the horizon
@@ -221,20 +220,17 @@ def keep_level(levels: Levels, released: np.ndarray, v: float) -> None:
                 if inside and released[:, i, pair].any():
                     parts += 1
                     row += released[:, i, pair]
-            if parts > 0:
+            if parts > 0 and in_order(row) >= math.sqrt(D * (parts * v)):  # it holds more than noise
                 keep_row(levels, window, pair, row, parts * v)
 
 
 def keep_row(levels: Levels, window: int, pair: int, row: Floats, v: float) -> None:
-    """Add a batch's row to what the window has of the pair, if it holds more than noise."""
-    total, n, v_before = in_order(row), in_order(levels.Y[window, :, pair]), levels.variance[window, pair]
-    if total < math.sqrt(row.size * v):
-        return
-    if information(n + total, v_before + v) <= information(n, v_before):
-        return
-    for d in range(row.size):
-        levels.Y[window, d, pair] += row[d]
-    levels.variance[window, pair] += v
+    """Add a row of counts to what the window has of the pair, if that tells more of it."""
+    more, n, v_before = in_order(row), in_order(levels.Y[window, :, pair]), levels.variance[window, pair]
+    if more > 0.0 and information(n + more, v_before + v) > information(n, v_before):
+        for d in range(row.size):
+            levels.Y[window, d, pair] += row[d]
+        levels.variance[window, pair] += v
 
 
 def in_order(x: Floats) -> float:

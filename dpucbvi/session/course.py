@@ -7,7 +7,6 @@ own functions, the ones that a simulation calls, on integers with exact noise; i
 planned on by the compiled engine.
 """
 
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +29,11 @@ from dpucbvi.mechanisms.kary import KaryTree as KaryNoise
 from dpucbvi.privacy.exact import uniform_below
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import windows
+from dpucbvi.privatizers.arrays import to_grid
 from dpucbvi.privatizers.batches import Batches, show
 from dpucbvi.privatizers.central import Central
 from dpucbvi.privatizers.kary_tree import KaryTree
 from dpucbvi.privatizers.one_question import SHARES, OneQuestion, may_ask, question, released
-from dpucbvi.privatizers.release_mode import to_grid
 from dpucbvi.privatizers.windows import Windows
 from dpucbvi.protocol import Counts, Floats, Ints, Noisy, Setup, User
 
@@ -319,11 +318,3 @@ def noisy_counts(setup: Setup, counts: Floats) -> Counts:
     families = setup.privatizer.families
     found = as_counts(counts.copy(), *shape_of(setup.problem, setup.G, families))
     return summed(found, FAMILIES[families])
-
-
-def plain_fields(part: Any) -> dict[str, Any] | None:
-    """The settings of a part of the package as plain data; None if one of them is not."""
-    given = {one.name: (getattr(part, one.name), one.default) for one in fields(part) if one.name != "words"}
-    changed = {name: value for name, (value, default) in given.items() if value != default}
-    plain = all(isinstance(value, bool | int | float | str | None) for value in changed.values())
-    return changed if plain else None

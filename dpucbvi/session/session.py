@@ -24,6 +24,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from dpucbvi.agents.register import AGENTS
 from dpucbvi.certify import PROVEN, Guarantee, guarantee
 from dpucbvi.errors import InputError, check_number, whole
 from dpucbvi.privatizers import PRIVATIZERS, OneQuestion
-from dpucbvi.privatizers.release_mode import is_exact
+from dpucbvi.privatizers.arrays import is_exact
 from dpucbvi.protocol import Counts, Ints, Problem, Setup
 from dpucbvi.session import course
 from dpucbvi.session.client import Question, parsed
@@ -162,7 +163,8 @@ class Session:
         }
         source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
         planner.plan(None, 1)
-        Store.check_new(path)
+        if path.exists():
+            raise InputError(f"session: {path} is there already; Session.open goes on with it")
         pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])
@@ -434,7 +436,7 @@ class Session:
     @property
     def certificate(self) -> Guarantee:
         """What holds for everybody who takes her places, however far the session has come."""
-        return _certificate(self._setup, self._about.get("per_person", 1))  # older sessions have none
+        return _certificate(self._setup, self._about["per_person"])
 
     @property
     def places(self) -> int:
@@ -515,11 +517,13 @@ def check_agent(agent: Any) -> None:
 def _described(registry: Any, part: Any) -> dict[str, Any]:
     """A part of the package by name and settings; one of one's own by name alone."""
     names = [name for name in registry if type(part) is registry[name]]
-    settings = course.plain_fields(part) if names else None
-    if settings is None:
-        own = part.planner if isinstance(part, OwnAgent) else type(part)
-        return {"own": getattr(own, "__name__", "planner")}
-    return {"name": names[0], "settings": settings}
+    settings = [one for one in fields(part) if one.name != "words"] if names else []
+    given = {one.name: (getattr(part, one.name), one.default) for one in settings}
+    changed = {name: value for name, (value, default) in given.items() if value != default}
+    if names and all(isinstance(value, bool | int | float | str | None) for value in changed.values()):
+        return {"name": names[0], "settings": changed}
+    own = part.planner if isinstance(part, OwnAgent) else type(part)
+    return {"own": getattr(own, "__name__", "planner")}
 
 
 def _restored(registry: Any, described: dict[str, Any], given: Any) -> Any:

@@ -15,10 +15,9 @@ from dpucbvi.counts import add_user
 from dpucbvi.errors import InputError
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers import Batches, Central, Local, Toeplitz, Windows
-from dpucbvi.privatizers.arrays import Arrays, Take
+from dpucbvi.privatizers.arrays import Arrays, Take, is_exact
 from dpucbvi.privatizers.batches import ended, show
 from dpucbvi.privatizers.local import SentSums
-from dpucbvi.privatizers.release_mode import is_exact
 from dpucbvi.privatizers.windows import add_counts, learn
 from dpucbvi.protocol import Noisy, Problem, Setup, User
 

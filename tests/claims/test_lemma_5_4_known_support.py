@@ -54,7 +54,7 @@ def instances(draw):
 
 def through_the_package(mdp, G, N_sas, noise, families, factor=1.0):
     """Ñ and R̃, N and R, E and the support; no rewards, so R is 0, or -N/2 if it is centred."""
-    support = support_of(mdp, G, True)
+    support = support_of(mdp, G)
     D, (_, S, A) = support.D, mdp.r.shape
     flat = noise.copy()
     noisy, N_sa = as_counts(flat, G, S, A, D), N_sas.sum(axis=-1)
@@ -125,7 +125,7 @@ def test_no_user_moves_the_counters_further_than_if_all_were_counted(S, H, poole
     rng = np.random.default_rng(seed)
     mdp = dp.garnet(S, 2, H, int(rng.integers(1, S)), seed)
     G = 1 if pooled else H
-    support = support_of(mdp, G, True)
+    support = support_of(mdp, G)
     sigma = []
     for _ in range(2):
         user = Trajectory(rng.integers(S, size=H + 1), rng.integers(2, size=H), rng.random(H))

@@ -61,11 +61,11 @@ def test_norms_are_those_of_the_matrices(T):
     assert error(blt, 0) == 0.0
 
 
-@pytest.mark.parametrize("T", [10**6, 10**9, 10**12])
+@pytest.mark.parametrize("T", [10**6, 10**7, 10**12])
 def test_norms_of_streams_too_long_to_sum(T):
     """Against the same series with 60 digits, the zeros of s found by plain bisection."""
     mpmath = pytest.importorskip("mpmath")
-    blt = parameters(min(T, 10**9))
+    blt = parameters(min(T, max(TABLE)))
     with mpmath.workdps(60):
         x, w = [mpmath.mpf(x) for x in blt.x], [mpmath.mpf(w) for w in blt.w]
 
@@ -107,6 +107,6 @@ def test_the_table():
         b_1 = math.fsum(w * x for w, x in zip(blt.w, blt.x, strict=True))
         assert abs(c_1 - (1.0 - b_1)) < MARGIN / 10.0 and not set(v) & set(blt.gaps)
         assert parameters(length) is blt and parameters(length // 10 + 1) is blt
-    for bad in (0, -1, 10**9 + 1, 2.5):
+    for bad in (0, -1, 10**7 + 1, 2.5):
         with pytest.raises(InputError):
             parameters(bad)

@@ -25,7 +25,7 @@ from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privacy.law import GRIDS, ExactDraws
 from dpucbvi.privacy.words import SeededWords
 from dpucbvi.privatizers import PRIVATIZERS
-from dpucbvi.privatizers.release_mode import to_grid
+from dpucbvi.privatizers.arrays import to_grid
 
 ALARM = 1e-6
 PROBLEM = dp.Problem(H=3, S=2, A=2, K=9, beta=0.05)

@@ -280,7 +280,6 @@ def change(folder, statement):
 def test_another_version_goes_on_if_the_mechanism_is_the_same(tmp_path, monkeypatch):
     session(tmp_path / "trial", "batches").close()
     monkeypatch.setattr(dp, "__version__", "99")
-    change(tmp_path / "trial", "DELETE FROM about WHERE key = 'per_person'")  # as an earlier version had it
     with dp.Session.open(tmp_path / "trial") as ses:
         assert ses.certificate.replace_one.epsilon == pytest.approx(5.0)
     monkeypatch.setitem(course.VERSIONS, dp.Batches, 2)
