@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from dpucbvi import privatizers
-from dpucbvi.errors import check_name, whole
+from dpucbvi.errors import InputError, check_name, whole
 from dpucbvi.privacy.certificate import (
     HOW,
     READ,
@@ -24,7 +24,7 @@ from dpucbvi.privacy.certificate import (
 from dpucbvi.protocol import Problem
 from dpucbvi.simulate import certificate_of, check_privatizer
 
-PROVEN, DECLARED = "proven", "declared"
+PROVEN, DECLARED, AUDITED = "proven", "declared", "audited"  # audited: declared, and dp.audit found nothing
 # By model: what is protected, from whom, and who is trusted.
 MODELS = {
     "JDP": (
@@ -74,7 +74,8 @@ class Guarantee:
     noise
         "simulation" or "release".
     basis
-        "proven" for the privatizers of the package, "declared" for others.
+        "proven" for the privatizers of the package, "declared" for others, "audited" if `dp.audit` attacked one
+        of these and found nothing.
     assumptions
         What must hold besides.
 
@@ -122,6 +123,7 @@ def certify(
     K: int,
     pooled: bool = False,
     per_person: int = 1,
+    audit: Any = None,
 ) -> Guarantee:
     """Work out what a privatizer guarantees for K users, whatever the MDP and the agent are.
 
@@ -135,6 +137,8 @@ def certify(
         Whether counts are pooled over steps, as the agent's `pooled` says.
     per_person
         How many of the K users may be one person.
+    audit
+        What `dp.audit` found of a privatizer of your own: it then counts as audited, or is refused.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def certify(
     Raises
     ------
     InputError
-        If a number is not accepted, or the certificate is none of the privatizer's model.
+        If a number is not accepted, the certificate is none of the privatizer's model, or the audit caught it.
 
     Examples
     --------
@@ -156,13 +160,19 @@ def certify(
     check_privatizer(privatizer)
     problem = Problem(whole("H", H, 1), whole("S", S, 1), whole("A", A, 1), whole("K", K, 1), beta=0.05)
     certificate = certificate_of(None, privatizer, problem, 1 if pooled else problem.H)  # type: ignore[arg-type]
-    return guarantee(certificate, basis_of(privatizer), per_person=per_person)
+    return guarantee(certificate, basis_of(privatizer, audit), per_person=per_person)
 
 
-def basis_of(privatizer: Any) -> str:
+def basis_of(privatizer: Any, audit: Any = None) -> str:
     """Who says so: a proof, for the classes that privatizers/ offers by name; else the author of the class."""
-    ours = [getattr(privatizers, name) for name in privatizers.__all__]
-    return PROVEN if type(privatizer) in ours else DECLARED
+    name = type(privatizer).__name__
+    if audit is not None and getattr(audit, "privatizer", None) != name:
+        raise InputError(f"audit: it must be the result of dp.audit for {name}")
+    if audit is not None and audit.caught:
+        raise InputError(f"audit: {name} is {audit.verdict}")
+    if type(privatizer) in [getattr(privatizers, name) for name in privatizers.__all__]:
+        return PROVEN
+    return DECLARED if audit is None else AUDITED
 
 
 def guarantee(

@@ -191,11 +191,14 @@ class Batches(NoisySums):
 
     def ends(self, problem: Problem) -> Ints:
         """After which users a batch ends."""
-        least = math.ceil(self.first / self.epsilon) if self.per_epsilon else self.first
-        return batch_ends(problem.K - 1, least, self.growth)
+        return batch_ends(problem.K - 1, self.least_batch, self.growth)
 
     def releases(self, problem: Problem) -> int:
         return len(self.ends(problem))
+
+    @property
+    def least_batch(self) -> int:
+        return math.ceil(self.first / self.epsilon) if self.per_epsilon else self.first
 
     def row_bound(self, scales: Scales, D: int, n: float, failure: float) -> float:
         return scales.M * self.law.sum_bound(D * n, failure)

@@ -163,8 +163,7 @@ class Session:
         }
         source, planner = course.source(setup, self._seed or 0), course.Planner(setup)
         planner.plan(None, 1)
-        if path.exists():
-            raise InputError(f"session: {path} is there already; Session.open goes on with it")
+        Store.check_new(path)
         pay(ledger, data, _certificate(setup, per_person), f"a session in {path.name}")
         Log(Path(about["log"]), about["session"]).create()
         store = Store.create(path, about, [*source.changed(), *planner.changed()])

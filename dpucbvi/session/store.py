@@ -65,6 +65,11 @@ class Store:
         told = self.db.execute("SELECT key, value FROM about").fetchall()
         self.about: dict[str, Any] = {key: json.loads(value) for key, value in told}
 
+    @staticmethod
+    def check_new(folder: Path) -> None:
+        if folder.exists():
+            raise InputError(f"session: {folder} is there already; Session.open goes on with it")
+
     @classmethod
     def create(cls, folder: Path, about: dict[str, Any], state: list[Row]) -> "Store":
         """A new one; it is there completely or not at all."""

@@ -247,6 +247,20 @@ def test_when_something_is_released_and_what_is_drawn_must_not_move():
         assert one.caught and one.how.startswith(words) and math.isinf(one.found)
 
 
+def test_what_passes_an_audit_is_certified_as_audited_and_what_is_caught_is_refused():
+    """A proof stays a proof, and an audit of one privatizer says nothing of another."""
+    sizes = {"H": 2, "S": 2, "A": 1, "K": 6}
+    audits = [strangers(one(1.0))[1] for one in (Fresh, TenthOfTheNoise)]
+    assert dp.certify(Fresh(1.0), **sizes).basis == "declared"
+    assert dp.certify(Fresh(1.0), **sizes, audit=audits[0]).basis == "audited"
+    with pytest.raises(dp.InputError, match=r"^audit: TenthOfTheNoise is caught: replay"):
+        dp.certify(TenthOfTheNoise(1.0), **sizes, audit=audits[1])
+    for other in (audits[0], "passed"):
+        with pytest.raises(dp.InputError, match=r"^audit: it must be the result of dp.audit for Central"):
+            dp.certify(dp.Central(1.0), **sizes, audit=other)
+    assert dp.certify(dp.Central(1.0), **sizes, audit=found(dp.Central(1.0))[1]).basis == "proven"
+
+
 def test_an_audit_of_exact_answers_is_the_same_every_time():
     """No word is the operating system's: which numbers are looked at once depended on it."""
     exact = dp.OneQuestion(1.0, first=1, growth=1.5, noise="exact")
