@@ -50,7 +50,7 @@ KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_reference"),
     *("contract/test_door", "contract/test_imports", "studies/test_verify"),  # would compile what is missing
     *("unit/audit/test_attack", "unit/engine/", "unit/privatizers/", "unit/session/", "unit/core/test_trace"),
-    *("privacy/test_exact", "privacy/test_float_leak"),
+    "privacy/test_exact",
     *("claims/test_appendix_b", "claims/test_appendix_c"),
 )
 

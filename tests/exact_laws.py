@@ -11,7 +11,6 @@ from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.exact import gaussian_draws, laplace_draws
 from dpucbvi.privacy import exact
 from dpucbvi.privacy.gaussian import gaussian_from_words
-from dpucbvi.privacy.laplace import laplace_from_words
 from dpucbvi.privacy.words import Words
 
 one_response = compiled(exact.response)
@@ -114,17 +113,6 @@ def chi_square_p_value(drawn, pmf, scale, spread):
 
 def fine_bits(y):
     return (np.abs(y) < 0.5) & (np.rint(y * 2.0**53) != y * 2.0**53)
-
-
-def explains(count, y, scale):
-    """Whether count + scale·X = y for an X of laplace.py: those nearest to (y - count)/scale are tried."""
-    x = (y - count) / scale
-    nearest = np.rint(-np.expm1(-np.abs(x)) * 2.0**52).astype(np.int64)
-    found = np.zeros(len(y), dtype=bool)
-    for step in range(-4, 5):
-        j = np.clip(nearest + step, 0, 2**52 - 1).astype(np.uint64)
-        found |= count + scale * laplace_from_words(j << np.uint64(12) | (x < 0).astype(np.uint64)) == y
-    return found
 
 
 def in_units(trajectory, G, S, A, families, clip=None, grid=1000):
