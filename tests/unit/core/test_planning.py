@@ -1,4 +1,4 @@
-"""V* and V^π against enumeration of policies and paths; what describe says of MDPs, against hand-worked ones."""
+"""V* and V^π against enumeration of policies and paths; what describe says, against hand-worked MDPs."""
 
 import math
 from itertools import product
