@@ -41,7 +41,6 @@ KINDS = {
     "contract/test_processors.py::test_a_run": "other processors",
     "contract/test_processors.py::test_every": "other processors",
     "reliability/test_full_disks.py": DISKS,
-    "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
 
 

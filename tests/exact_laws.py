@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import chi2
 
 from dpucbvi.counts import CENTRE, as_counts, statistics
 from dpucbvi.engine.compiled import compiled
@@ -93,22 +92,6 @@ def gaussian_pmf(x, sigma2):
     reach = math.ceil(16 * math.sqrt(sigma2)) + 2
     total = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * sigma2)).sum()
     return np.exp(-(x**2) / (2 * sigma2)) / total
-
-
-def bins(pmf, scale, spread):
-    """Edges and probabilities of up to 40 bins, cut where the distribution function passes k/40."""
-    reach = math.ceil(16 * spread) + 2
-    x = np.arange(-reach, reach + 1)
-    p = pmf(x, scale)
-    cuts = np.unique(np.searchsorted(np.cumsum(p), np.arange(1, 40) / 40))
-    return x[cuts] + 0.5, np.diff(np.cumsum(p)[cuts], prepend=0.0, append=p.sum())
-
-
-def chi_square_p_value(drawn, pmf, scale, spread):
-    edges, p = bins(pmf, scale, spread)
-    observed = np.bincount(np.searchsorted(edges, drawn), minlength=len(p))
-    expected = len(drawn) * p / p.sum()
-    return chi2.sf(((observed - expected) ** 2 / expected).sum(), len(p) - 1)
 
 
 def fine_bits(y):
