@@ -15,7 +15,7 @@ from theory import noises
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.counts import FAMILIES, add_user, counting, statistics
+from dpucbvi.counts import FAMILIES
 from dpucbvi.engine.exact import compiled_draws as COMPILED
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
@@ -180,18 +180,6 @@ def test_the_digits_of_a_reward_meet_those_of_the_words():
     for script, found in (([2**31 - 1], 2), ([2**31 + 1], 1), ([2**31, 0], 2), ([2**31, 2**31], 1), ([0], 2)):
         left = iter(script)
         assert to_grid(r, 2, left) == found and not list(left)
-
-
-def test_statistics_in_integers():
-    (trajectory,) = trajectories(n=1)
-    for name, families in [(name, one) for name, one in FAMILIES.items() if not one.joint]:
-        real = statistics(trajectory, 3, 2, 2, families)
-        tally = counting((3, 2, 2, 2), 3, name, grid=1000)
-        whole = np.zeros_like(tally.sigma)
-        add_user(tally, whole, user(trajectory)._replace(r=np.rint(1000 * trajectory.r).astype(np.int64)))
-        assert whole.dtype == np.int64 and np.array_equal(whole, in_units(trajectory, 3, 2, 2, families))
-        np.testing.assert_array_equal(whole[:-12], real[:-12])
-        np.testing.assert_array_equal(whole[-12:] / 1000, real[-12:])
 
 
 class NoFloat(np.ndarray):

@@ -1,4 +1,4 @@
-"""Symbols: next state and reward bit as one histogram, by hand; how rewards are rounded; budget, E, noise."""
+"""Symbols: next state and reward bit as one histogram, by hand; how rewards are rounded; Assumption 3.1."""
 
 import math
 from itertools import product
@@ -21,7 +21,6 @@ from dpucbvi.counts import (
     summed,
 )
 from dpucbvi.mdp import Trajectory
-from dpucbvi.privacy.accounting import gaussian_mu
 from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.projection import closed_form
@@ -95,21 +94,6 @@ def test_the_coins_are_neither_the_noise_nor_the_environment():
         setup = set_up(dp.garnet(S=4, H=5), dp.DPUCBVI(), private, 30)
         met[families] = [episode.trajectory.s.tolist() for episode in episodes(setup, 2)]
     assert met["tuned"] == met["symbols"]
-
-
-# --- budget and noise -----------------------------------------------------------------------------------------
-
-
-def test_scales_by_hand():
-    """Lap(2H/ε), and σ = √(2H)/μ per step, √2 H/μ pooled; in batches of one release each."""
-    laplace, gaussian = dp.Batches(0.5, families="symbols"), dp.Batches(1.0, delta=1e-6, families="symbols")
-    mu = gaussian_mu(1.0, 1e-6)
-    assert laplace.scales(PROBLEM, 1) == (0.0, pytest.approx(2 * 4 / 0.5), 0.0)
-    assert gaussian.scales(PROBLEM, 4).M == pytest.approx(math.sqrt(2 * 4) / mu)
-    assert gaussian.scales(PROBLEM, 1).M == pytest.approx(math.sqrt(2) * 4 / mu)
-    shared = dp.Batches(1.0).scales(dp.Problem(20, 6, 2, 50_000, 0.05), 1).M
-    whole = dp.Batches(1.0, families="symbols").scales(dp.Problem(20, 6, 2, 50_000, 0.05), 1).M
-    assert (whole, shared) == (pytest.approx(40.0), pytest.approx(160 / 3))  # sd 56.6 and 75.4
 
 
 # --- Assumption 3.1 -------------------------------------------------------------------------------------------

@@ -211,11 +211,6 @@ def test_an_exact_certificate_is_that_of_the_worst_kind():
     assert dp.Windows(1.0, first=100, noise="exact").certificate(PROBLEM, H).replace_one == 0.0
 
 
-def test_pooled_agents_are_refused():
-    with pytest.raises(dp.InputError, match=r"^pooled: windows find out by themselves how far to pool"):
-        set_up(dp.riverswim(), dp.DPUCBVI(pooled=True), dp.Windows(1.0), 100)
-
-
 # --- what is handed on ----------------------------------------------------------------------------------------
 
 
