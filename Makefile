@@ -62,7 +62,7 @@ notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside t
 # What a save can break, in every room and without a process or a compiler that is slow to start.
 QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py claims/test_lemma_5_4_postprocessing.py \
   $(addprefix unit/,core/test_mdp.py core/test_counts.py core/test_stats.py core/test_environments.py \
-  lab/test_settings.py lab/test_store.py agents/test_ucbvi.py mechanisms/test_matrices.py privacy/test_laplace.py \
+  lab/test_settings.py lab/test_store.py agents/test_baselines.py mechanisms/test_matrices.py privacy/test_float_noise.py \
   privatizers/test_privatizers.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests, for every save: under a minute

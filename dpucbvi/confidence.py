@@ -7,10 +7,9 @@ E. So E = 4 × (a bound on the raw noise that fails with probability at most β/
 
                P(|Z| > x) ≤ 2 exp(-λx) (1-λ²b²)^{-n}   for every 0 < λ < 1/b,
 
-           least at λb = u with u = (√(n²+y²) - n)/y, y = x/b. A weighted sum Σ a_i X_i with |a_i| ≤ 1 has the
-           same bound with n = Σ a_i², since -ln(1 - a²x) ≤ -a² ln(1 - x) by convexity in a². Each privatizer
-           says how many noises a release has and over how many events the union goes. Gaussian noise of
-           standard deviation σ has P(|Z| > zσ) = 2Φ(-z).
+           least at λb = u with u = (√(n²+y²) - n)/y, y = x/b. Each privatizer says
+           how many noises a release has and over how many events the union goes. Gaussian noise of standard
+           deviation σ has P(|Z| > zσ) = 2Φ(-z).
 
 `printed`  the printed order with its constant explicit (the paper prints none), in central.py and local.py.
 """

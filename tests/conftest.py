@@ -41,7 +41,6 @@ KINDS = {
     "contract/test_processors.py::test_a_run": "other processors",
     "contract/test_processors.py::test_every": "other processors",
     "reliability/test_full_disks.py": DISKS,
-    "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
 
 
@@ -50,7 +49,7 @@ KERNELS = (
     *("contract/test_digests", "contract/test_engines", "contract/test_reference"),
     *("contract/test_door", "contract/test_imports", "studies/test_verify"),  # would compile what is missing
     *("unit/audit/test_attack", "unit/engine/", "unit/privatizers/", "unit/session/", "unit/core/test_trace"),
-    *("privacy/test_exact", "privacy/test_float_leak"),
+    "privacy/test_exact",
     *("claims/test_appendix_b", "claims/test_appendix_c"),
 )
 

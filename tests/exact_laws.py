@@ -4,14 +4,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import chi2
 
 from dpucbvi.counts import CENTRE, as_counts, statistics
 from dpucbvi.engine.compiled import compiled
 from dpucbvi.engine.exact import gaussian_draws, laplace_draws
 from dpucbvi.privacy import exact
 from dpucbvi.privacy.gaussian import gaussian_from_words
-from dpucbvi.privacy.laplace import laplace_from_words
 from dpucbvi.privacy.words import Words
 
 one_response = compiled(exact.response)
@@ -96,35 +94,8 @@ def gaussian_pmf(x, sigma2):
     return np.exp(-(x**2) / (2 * sigma2)) / total
 
 
-def bins(pmf, scale, spread):
-    """Edges and probabilities of up to 40 bins, cut where the distribution function passes k/40."""
-    reach = math.ceil(16 * spread) + 2
-    x = np.arange(-reach, reach + 1)
-    p = pmf(x, scale)
-    cuts = np.unique(np.searchsorted(np.cumsum(p), np.arange(1, 40) / 40))
-    return x[cuts] + 0.5, np.diff(np.cumsum(p)[cuts], prepend=0.0, append=p.sum())
-
-
-def chi_square_p_value(drawn, pmf, scale, spread):
-    edges, p = bins(pmf, scale, spread)
-    observed = np.bincount(np.searchsorted(edges, drawn), minlength=len(p))
-    expected = len(drawn) * p / p.sum()
-    return chi2.sf(((observed - expected) ** 2 / expected).sum(), len(p) - 1)
-
-
 def fine_bits(y):
     return (np.abs(y) < 0.5) & (np.rint(y * 2.0**53) != y * 2.0**53)
-
-
-def explains(count, y, scale):
-    """Whether count + scale·X = y for an X of laplace.py: those nearest to (y - count)/scale are tried."""
-    x = (y - count) / scale
-    nearest = np.rint(-np.expm1(-np.abs(x)) * 2.0**52).astype(np.int64)
-    found = np.zeros(len(y), dtype=bool)
-    for step in range(-4, 5):
-        j = np.clip(nearest + step, 0, 2**52 - 1).astype(np.uint64)
-        found |= count + scale * laplace_from_words(j << np.uint64(12) | (x < 0).astype(np.uint64)) == y
-    return found
 
 
 def in_units(trajectory, G, S, A, families, clip=None, grid=1000):

@@ -15,18 +15,6 @@ from dpucbvi.privatizers import Batches, Central, KaryTree, Local, Toeplitz
 from dpucbvi.protocol import Floats, Privatizer
 
 
-def digits(t: int, k: int, L: int) -> list[int]:
-    """d_0, ..., d_{L-1} with t = Σ d_i k^i and |d_i| ≤ (k-1)/2."""
-    half, found = (k - 1) // 2, []
-    for _ in range(L):
-        d = (t + half) % k - half
-        found.append(d)
-        t = (t - d) // k
-    if t != 0:
-        raise OverflowError(f"{L} digits in base {k} reach {(k**L - 1) // 2}, not more")
-    return found
-
-
 def sums(T: int) -> Floats:
     """A: item j is in every release from j on."""
     return np.tril(np.ones((T, T)))

@@ -20,8 +20,8 @@ whole vectors, and the engine compiles them for one word at a time (engine/noise
 
 Idealised numerics: floating-point Laplace noise does not give exact differential privacy (Mironov,
 2012), and a seeded generator gives none against who knows the seed. Runs are experiments; what they
-certify is the privacy of the ideal mechanism they simulate. Here the lowest bits of four values in five rule
-out a count that is off by one (tests/unit/privacy/test_float_leak.py); noise to publish is in exact.py.
+certify is the privacy of the ideal mechanism they simulate. Off the lattice of draws.py the lowest bits give
+users away (tests/unit/audit/test_attack.py); noise to publish is in exact.py.
 """
 
 import hashlib

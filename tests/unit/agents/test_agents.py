@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hand_worked import USERS, non_private, plans
 from users import true_counts
 
 import dpucbvi as dp
@@ -12,6 +11,7 @@ from dpucbvi.agents.private_ucb_po import private_ucb_po_constants
 from dpucbvi.agents.private_ucb_vi import printed_widths, private_ucb_vi_constants
 from dpucbvi.agents.pucb import printed_width
 from dpucbvi.counts import PrivateCounts, zero_counts
+from dpucbvi.mdp import Trajectory
 from dpucbvi.mechanisms.binary import levels
 from dpucbvi.projection import no_postprocess
 from dpucbvi.simulate import set_up
@@ -19,6 +19,25 @@ from dpucbvi.simulate import set_up
 HAND = dp.Problem(2, 2, 2, 5, 0.1)
 TRUTH = dp.Noise(scale=0.0, E=0.0, terms=5)
 RIVER = dp.riverswim()
+USERS = [
+    Trajectory(np.array(s), np.array(a), np.array(r, dtype=float))
+    for s, a, r in [
+        ((0, 1, 0), (0, 0), (0.5, 0.0)),
+        ((0, 1, 1), (0, 1), (0.5, 0.25)),
+        ((0, 1, 0), (1, 1), (0.0, 1.0)),
+        ((0, 0, 0), (0, 0), (0.5, 0.0)),
+    ]
+]
+
+
+def non_private(H=2, S=2, A=2, G=None):
+    """The true counts of the users that are fed."""
+    G = G or H
+    return PrivateCounts(true_counts(H, S, A, G), no_postprocess, 0.0, G, S, A, H=H)
+
+
+def plans(algorithm, trajectories):
+    return [next(algorithm)] + [algorithm.send(trajectory) for trajectory in trajectories]
 
 
 @pytest.mark.parametrize("name", list(AGENTS))

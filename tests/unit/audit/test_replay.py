@@ -57,6 +57,8 @@ SPLIT = {**TWO, "power": 0.0, "z": 0.0, "tolerance": 0.0, "theta": 0.0}  # all w
 WHOLE = {**TWO, "z": 1e9}  # none: of noise per step, what is seen is the sum over all steps
 SHAPES = {
     "pooled": (dp.Batches(1.0, first=2, growth=1.5), {"pooled": True, "H": 3}),
+    "symbols": (dp.Batches(1.0, families="symbols", first=2, growth=1.5), {}),
+    "Gaussian symbols": (dp.Batches(1.0, delta=1e-6, families="symbols", first=2, growth=1.5), {}),
     "clipped": (dp.Toeplitz(1.0, clip=1), {"pooled": True}),
     "policies of probabilities": (dp.Batches(1.0, first=2, growth=1.5), {"stochastic": True, "A": 2}),
     "cells of the policy": (dp.Batches(1.0, first=2, growth=1.5), {"A": 2}),

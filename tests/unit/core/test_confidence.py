@@ -41,27 +41,6 @@ def test_chernoff_dominates_the_exact_tail(y, n):
     assert laplace_sum_log_tail(y, n) >= math.log(exact_tail(y, n)) - 1e-9
 
 
-def weighted_tail(y, a):
-    """P(|Σ a_i X_i| > y), X_i ~ Lap(1), the a_i > 0 all different: partial fractions of Π 1/(1 + a_i² t²)."""
-    return sum(
-        math.exp(-y / one) * math.prod(one**2 / (one**2 - other**2) for other in a if other != one) for one in a
-    )
-
-
-@CHECKED
-@given(st.floats(1e-3, 60), st.lists(st.integers(1, 12), min_size=1, max_size=5, unique=True))
-def test_chernoff_covers_weighted_sums_by_the_sum_of_squares(y, twelfths):
-    """Weights up to 1, and n = Σ a²."""
-    a = [n / 12 for n in twelfths]
-    assert laplace_sum_log_tail(y, sum(x * x for x in a)) >= math.log(max(weighted_tail(y, a), 1e-300)) - 1e-6
-
-
-def test_fewer_noises_than_there_are_would_not_cover_a_weighted_sum():
-    a = [1.0, 11 / 12, 10 / 12, 9 / 12]
-    tail = math.log(weighted_tail(8.0, a))
-    assert laplace_sum_log_tail(8.0, sum(x * x for x in a)) >= tail > laplace_sum_log_tail(8.0, 0.1)
-
-
 @pytest.mark.parametrize("n", [1, 2, 5, 16, 49_999])
 @pytest.mark.parametrize("failure", [0.3, 1e-3, 1e-10, 1e-300])
 def test_the_bound_fails_with_the_probability_asked_for(n, failure):

@@ -29,15 +29,12 @@ ROW = (1, 2, 0)  # one row of P
 
 BAD = {
     "P negative": (altered("P", ROW, [-0.25, 1.0, 0.25]), "P[1, 2, 0, 0] = -0.25"),
-    "P infinite": (altered("P", (1, 2, 0, 1), np.inf), "P[1, 2, 0] sums to inf"),
-    "P above 1": (altered("P", ROW, [0.5, 0.5, 0.25]), "P[1, 2, 0] sums to 1.25"),
     "initial sum": ({"initial": [0.5, 0.25, 0.0]}, "initial sums to 0.75"),
     "initial negative": ({"initial": [0.5, -0.5, 1.0]}, "initial[1] = -0.5"),
     "r negative": (altered("r", (0, 1, 1), -1e-12), "r[0, 1, 1] = -1e-12"),
     "r above 1": (altered("r", (0, 1, 1), 1.5), "r[0, 1, 1] = 1.5"),
     "P three axes": ({"P": np.full((3, 2, 3), 1 / 3)}, "P: shape (3, 2, 3) is not (H, S, A, S)"),
     "P not square": ({"P": np.full((2, 3, 2, 4), 1 / 4)}, "P: shape (2, 3, 2, 4) is not (H, S, A, S)"),
-    "P no steps": ({"P": np.zeros((0, 3, 2, 3))}, "P: shape (0, 3, 2, 3) is not (H, S, A, S)"),
     "r shape": ({"r": np.zeros((2, 3))}, "r: shape (2, 3) is not (H, S, A) = (2, 3, 2)"),
     "initial shape": ({"initial": [0.5, 0.5]}, "initial: shape (2,) is not (S,) = (3,)"),
     "rewards": ({"rewards": "gaussian"}, "rewards: 'gaussian' is not one of deterministic, bernoulli"),

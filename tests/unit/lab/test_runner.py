@@ -1,6 +1,5 @@
 """Arms × seeds: nothing twice, nothing half, and the same files whoever computes them."""
 
-import errno
 import os
 import re
 import subprocess
@@ -248,16 +247,3 @@ def test_a_run_whose_worker_is_killed_twice_ends_the_experiment(tmp_path, monkey
     killed_at(monkeypatch, {1, 2})
     with pytest.raises(Stopped, match=r"killed twice .*; 1 of 4 runs are stored"):
         runner.run_experiment(experiment(tmp_path))
-
-
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
-    full = OSError(errno.ENOSPC, "No space left on device")
-
-    def no_space(*_, **__):
-        raise full
-
-    assert runner.run_experiment(experiment(tmp_path, seeds=[0], a=BASE)) == (1, 0, 0)
-    monkeypatch.setattr("dpucbvi.archive.write_private", no_space)
-    with pytest.raises(OSError, match="No space"):
-        runner.run_experiment(experiment(tmp_path, seeds=[1], a=BASE))
-    assert len(list((tmp_path / "runs").iterdir())) == 1

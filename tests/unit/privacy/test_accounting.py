@@ -1,13 +1,15 @@
-"""The measures of privacy: against 200 digits, against their own inverses, and against dp-accounting.
+"""The measures of privacy, against 200 digits and their own inverses; and how numbers are rounded up.
 
-The tests that need mpmath or dp-accounting (of the dev extras) are skipped where those are not installed.
+The tests that need mpmath (of the dev extras) are skipped where it is not installed. Certificates are compared
+with dp-accounting in test_certificates.py.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.stats import norm
 
 from dpucbvi.errors import InputError
@@ -17,6 +19,9 @@ from dpucbvi.privacy.accounting import (
     gaussian_epsilon,
     gaussian_mu,
     gdp_of_pure,
+    round_down_to,
+    round_up,
+    round_up_to,
     zcdp_of_gdp,
     zcdp_of_pure,
 )
@@ -171,33 +176,62 @@ def test_a_negative_number_has_no_privacy(bad):
             measure(*numbers)
 
 
-# --- dp-accounting --------------------------------------------------------------------------------------------
+# --- rounding: to the next float, or the next small fraction, and never below what was asked for --------------
+
+LARGEST_FLOAT = Fraction(math.nextafter(math.inf, 0.0))
+SMALLEST_FLOAT = Fraction(math.nextafter(0.0, 1.0))
 
 
-@pytest.fixture(scope="module")
-def google():
-    return pytest.importorskip("dp_accounting")
+@given(st.fractions())
+@example(Fraction(1, 3))
+@example(Fraction(2, 3))
+@example(Fraction(-1, 3))
+@example(Fraction(2**53 + 1))
+@example(SMALLEST_FLOAT / 3)
+@example(-SMALLEST_FLOAT / 3)
+@example(LARGEST_FLOAT - 1)
+@example(-LARGEST_FLOAT - 1)
+def test_the_smallest_float_that_is_not_below(x):
+    rounded = round_up(x)
+    assert Fraction(rounded) >= x
+    below = math.nextafter(rounded, -math.inf)
+    assert math.isinf(below) or Fraction(below) < x
 
 
-def pld_epsilon(google, event, delta, relation="ADD_OR_REMOVE_ONE"):
-    from dp_accounting import pld
-
-    return pld.PLDAccountant(google.NeighboringRelation[relation]).compose(event).get_epsilon(delta)
-
-
-@pytest.mark.parametrize(("mu", "delta"), [(0.1, 1e-10), (0.236704, 1e-6), (1.0, 1e-6), (1.0, 0.01)])
-def test_epsilon_is_that_of_privacy_loss_distributions(google, mu, delta):
-    theirs = pld_epsilon(google, google.GaussianDpEvent(1 / mu), delta)
-    assert gaussian_epsilon(mu, delta) == pytest.approx(theirs, rel=1e-3)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_is_itself(x):
+    assert round_up(Fraction(x)) == x
+    if abs(x) < float(LARGEST_FLOAT):
+        assert round_up(Fraction(x) + SMALLEST_FLOAT / 2**60) == math.nextafter(x, math.inf)
 
 
-@pytest.mark.parametrize("L", [2, 5])
-def test_a_tree_of_l_levels_costs_the_root_of_l(google, L):
-    """L releases of μ each: one event (dp-accounting then divides σ by √L as we do), and L convolutions."""
-    mu, delta = 0.1, 1e-6
-    once = google.GaussianDpEvent(1 / mu)
-    together = pld_epsilon(google, google.SelfComposedDpEvent(once, L), delta)
-    apart = pld_epsilon(google, google.ComposedDpEvent([once] * L), delta)
-    ours = gaussian_epsilon(mu * math.sqrt(L), delta)
-    assert ours == pytest.approx(together, rel=1e-3)
-    assert ours == pytest.approx(apart, rel=1e-3)
+@given(st.fractions(min_value=Fraction(1, 10**12), max_value=2**30))
+@example(Fraction(2**30))
+@example(Fraction(2**30) - Fraction(1, 3))
+@example(Fraction(1, 3))
+def test_a_small_fraction_that_is_not_below(x):
+    most = 2**30
+    rounded = round_up_to(x, most)
+    assert x <= rounded
+    assert rounded.numerator <= most and rounded.denominator <= most
+    if x >= 1:
+        assert rounded - x < 2 * x / most
+    assert round_up_to(rounded, most) == rounded
+
+
+@given(st.fractions(min_value=Fraction(1, 2**30), max_value=2**30))
+@example(Fraction(2**30))
+@example(Fraction(1, 2**30))
+@example(Fraction(1, 3))
+def test_a_small_fraction_that_is_not_above(x):
+    rounded = round_down_to(x, 2**30)
+    assert 0 < rounded <= x and rounded.numerator <= 2**30 and rounded.denominator <= 2**30
+    assert x - rounded < (2 * x / 2**30 if x >= 1 else Fraction(1, 2**30))
+    assert round_down_to(rounded, 2**30) == rounded and float(rounded) == rounded
+
+
+def test_what_does_not_fit_is_refused():
+    for wrong in (Fraction(0), Fraction(-1), Fraction(2**30 + 1)):
+        for rounding in (round_up_to, round_down_to):
+            with pytest.raises(InputError):
+                rounding(wrong, 2**30)

@@ -9,7 +9,6 @@ from dpucbvi.privacy.draws import answer_odds
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers.local_windows import estimate, first_visit, question, take
 from dpucbvi.protocol import Noisy
-from dpucbvi.simulate import set_up
 
 H, S, A = 4, 2, 2
 PROBLEM = dp.Problem(H, S, A, 20_001, 0.1)
@@ -113,5 +112,3 @@ def test_certificate_and_bad_settings():
     for settings in ({"epsilon": 40.0}, {"want": -1}, {"z": -1.0}, {"growth": 0.5}):
         with pytest.raises(dp.InputError, match=rf"^{next(iter(settings))}: "):
             dp.LocalWindows(**{"epsilon": 1.0, **settings})
-    with pytest.raises(dp.InputError, match=r"^pooled: windows find out"):
-        set_up(dp.riverswim(), dp.DPUCBVI(pooled=True), dp.LocalWindows(1.0), 100)

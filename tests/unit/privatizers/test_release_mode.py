@@ -1,6 +1,6 @@
 """The release mode: certificates as fractions, integers all the way, and no leak.
 
-What is released is worked out here in Python's own integers from the same draws, whose law is tested in
+What is released is worked out here as A x + B z in integers from the same draws, whose law is tested in
 tests/unit/privacy/test_exact.py. Sampled tests are seeded and refuse the right law with probability 1e-6.
 """
 
@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from exact_laws import in_units
 from scipy.stats import chi2
-from theory import digits
+from theory import noises
 from users import user_of
 
 import dpucbvi as dp
-from dpucbvi.counts import FAMILIES, add_user, counters, counting, statistics
+from dpucbvi.counts import FAMILIES
 from dpucbvi.engine.exact import compiled_draws as COMPILED
 from dpucbvi.errors import InputError
 from dpucbvi.mdp import Trajectory
@@ -182,18 +182,6 @@ def test_the_digits_of_a_reward_meet_those_of_the_words():
         assert to_grid(r, 2, left) == found and not list(left)
 
 
-def test_statistics_in_integers():
-    (trajectory,) = trajectories(n=1)
-    for name, families in [(name, one) for name, one in FAMILIES.items() if not one.joint]:
-        real = statistics(trajectory, 3, 2, 2, families)
-        tally = counting((3, 2, 2, 2), 3, name, grid=1000)
-        whole = np.zeros_like(tally.sigma)
-        add_user(tally, whole, user(trajectory)._replace(r=np.rint(1000 * trajectory.r).astype(np.int64)))
-        assert whole.dtype == np.int64 and np.array_equal(whole, in_units(trajectory, 3, 2, 2, families))
-        np.testing.assert_array_equal(whole[:-12], real[:-12])
-        np.testing.assert_array_equal(whole[-12:] / 1000, real[-12:])
-
-
 class NoFloat(np.ndarray):
     """Integers that refuse to be computed with as floats, or with floats, and to be set to floats."""
 
@@ -260,88 +248,36 @@ def test_the_poison_works():
 # --- the same integers, worked out by hand ----------------------------------------------------------------
 
 
-def vectors(source, noise, size):
-    """Noise vectors drawn one variate after another in plain Python, family by family."""
+def by_hand(privatizer, G):
+    """Releases A x + B z, by the number of users, with B as the theory has it; and the last one's sd.
+
+    The noises z are drawn one variate after another, family by family.
+    """
+    shape, families, ends = (G, PROBLEM.S, PROBLEM.A), FAMILIES[privatizer.families], privatizer.ends(PROBLEM)
+    noise, B = privatizer.exact_noise(PROBLEM, G), noises(privatizer, len(ends)).astype(np.int64)
     one = discrete_laplace if noise.delta == 0.0 else discrete_gaussian
-    sizes = (size[0] * size[1] * size[2], size[0] * size[1] ** 2 * size[2], size[0] * size[1] * size[2])
-    while True:
-        yield [one(x, source) for x, n in zip(noise.scale, sizes, strict=True) if x for _ in range(n)]
-
-
-def by_hand(name, privatizer, G):
-    """Releases in Python's own integers, from the definitions: blocks of items, users, batches."""
-    shape, families = (G, PROBLEM.S, PROBLEM.A), FAMILIES[privatizer.families]
-    noise = privatizer.exact_noise(PROBLEM, G)
-    z = vectors(SeededWords(seed_stream(0, "privacy")), noise, shape)
-    items = [in_units(t, *shape, families, grid=noise.grid).tolist() for t in trajectories()]
-    offset = families.released(*shape, PROBLEM.S).start
-    nodes, sums, total = {}, [0] * counters(*shape), [0] * counters(*shape)
-
-    def add(to, vector, sign=1):
-        start = len(to) - len(vector)
-        for i, x in enumerate(vector):
-            to[start + i] += sign * x
-
-    for t, item in enumerate(items, start=1):
-        add(sums, item)
-        if name.startswith("local"):
-            add(total, item), add(total, next(z))
-            yield list(total)
-        elif name.startswith("batches"):
-            ends = privatizer.ends(PROBLEM)
-            add(total, item)
-            if t in ends:
-                add(total, next(z))
-            yield list(total) if t in ends else None
-        elif t % privatizer.every:
-            yield None
-        else:
-            release, t = list(sums), t // privatizer.every
-            if name == "kary_tree":
-                for level, end in new_blocks(t, 3, 3):
-                    nodes[level, end] = next(z)
-                at = 0
-                for level in (2, 1, 0):
-                    d, width = digits(t, 3, 3)[level], 3**level
-                    for j in range(abs(d)):
-                        end = at + (j + 1) * width if d > 0 else at - j * width
-                        add(release, nodes[level, end], 1 if d > 0 else -1)
-                    at += d * width
-                assert at == t
-            else:
-                low = (t & -t).bit_length() - 1
-                nodes[low, t] = next(z)  # the block that ends at t and has no larger one around it yet
-                at = 0
-                for level in reversed(range(5)):
-                    if t >> level & 1:
-                        at += 1 << level
-                        add(release, nodes[level, at])
-            yield release
-    assert offset == (0 if families.N else math.prod(shape))
-
-
-def new_blocks(t, k, L):
-    """Blocks (level, last item) whose noise is drawn at release t, in the order of kary.py."""
-    before, now, half = digits(t - 1, k, L), digits(t, k, L), (k - 1) // 2
-    for level in range(L):
-        width = k**level
-        base = sum(d * k**i for i, d in enumerate(now) if i > level)  # where the walk reaches the level
-        if before[level] == half and now[level] == -half:
-            yield from ((level, base - j * width) for j in range(half))
-        elif now[level] != before[level] and now[level] > 0:
-            yield level, base + now[level] * width
+    words, n = SeededWords(seed_stream(0, "privacy")), math.prod(shape)
+    sizes = (n, n * PROBLEM.S, n)
+    z = [[one(x, words) for x, m in zip(noise.scale, sizes, strict=True) if x for _ in range(m)] for _ in B.T]
+    releases = np.cumsum([in_units(t, *shape, families, grid=noise.grid) for t in trajectories()], axis=0)[
+        ends - 1
+    ]
+    releases[:, families.released(*shape, PROBLEM.S)] += B @ np.array(z)
+    variance = (2.0 if noise.delta == 0.0 else 1.0) * (B[-1] ** 2).sum()
+    return dict(zip(ends.tolist(), releases.tolist(), strict=True)), noise.scales.M * math.sqrt(variance)
 
 
 @every_one
 @both_countings
-def test_releases_are_those_of_pure_python_from_the_same_words(name, pooled):
+def test_releases_are_those_of_the_theory_from_the_same_words(name, pooled):
     """By both samplers, bit for bit."""
     privatizer, G = BY_NAME[name](**SEEDED), 1 if pooled else PROBLEM.H
-    expected = list(by_hand(name, privatizer, G))
-    assert sum(one is not None for one in expected) >= 2
+    expected, sd = by_hand(privatizer, G)
+    assert len(expected) >= 2
     for samplers in (COMPILED, ExactDraws):
-        _, found = released(privatizer, G=G, samplers=samplers)
-        assert [None if one is None else one.tolist() for one in found] == expected
+        release, found = released(privatizer, G=G, samplers=samplers)
+        assert {t: one.tolist() for t, one in enumerate(found, start=1) if one is not None} == expected
+        np.testing.assert_allclose(release.sd, sd, rtol=1e-12)
 
 
 # --- estimates: what is published is whole, the rest is made of it ----------------------------------------

@@ -96,44 +96,6 @@ def test_every_third_batch_is_pooled_while_nothing_is_split_for_all(delta, prese
 # --- privacy --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("j", [1, 10, 11, 20, 21, 60])
-def test_a_user_is_in_one_batch_of_a_kind_that_is_fixed_beforehand(j):
-    """Without noise: replacing user j changes the release after her batch, by 2H at most, and no later one."""
-    another = Trajectory(np.zeros(H + 1, np.int64), np.zeros(H, np.int64), np.ones(H))
-    states = [quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))) for _ in range(2)]
-    seen = []
-    for t, user in enumerate(users(K - 1), start=1):
-        other = dp.User(*another, user.pi, another.s[1:] + S) if t == j else user
-        for state, one in zip(states, (user, other), strict=True):
-            take(state, t, one, room())
-        apart = states[0].levels.Y[0] - states[1].levels.Y[0]  # of the whole horizon
-        seen.append(np.abs(apart).sum())
-    batch = -(-j // 10) * 10
-    assert not any(seen[: batch - 1]) and seen[batch - 1] > 0
-    assert set(seen[batch - 1 :]) == {seen[-1]}  # nothing of her comes later
-    assert seen[-1] <= 2 * H
-    assert (states[0].closed[0], states[0].pooled) == (6, 2)
-
-
-def counted_twice(state, t, user, noisy):
-    """Control: the last user of a batch is in the next one too."""
-    new = take(state, t, user, noisy)
-    if new:
-        add_user(state.counting, state.batch, user)
-    return new
-
-
-def test_a_user_who_is_counted_in_two_batches_is_noticed():
-    states = [quiet(dp.Windows(**LOUD).start(PROBLEM, H, seed_stream(0, "privacy"))) for _ in range(2)]
-    seen = []
-    for t, user in enumerate(users(30), start=1):
-        other = user._replace(place=(user.place + 1) % (2 * S)) if t == 10 else user
-        for state, one in zip(states, (user, other), strict=True):
-            counted_twice(state, t, one, room())
-        seen.append(np.abs(states[0].levels.Y[0] - states[1].levels.Y[0]).sum())
-    assert seen[19] == 2 * seen[9] > 0
-
-
 def sensitivities(G):
     """ℓ1 and ℓ2 over all pairs of users with 2 steps and 2 states, through the real feature code."""
     sigma = [
@@ -247,11 +209,6 @@ def test_an_exact_certificate_is_that_of_the_worst_kind():
     pure = dp.Windows(0.3, **TEN, noise="exact").certificate(PROBLEM, H)
     assert 0.3 * (1 - 1e-6) < pure.replace_one <= 0.3 and pure.delta == 0.0
     assert dp.Windows(1.0, first=100, noise="exact").certificate(PROBLEM, H).replace_one == 0.0
-
-
-def test_pooled_agents_are_refused():
-    with pytest.raises(dp.InputError, match=r"^pooled: windows find out by themselves how far to pool"):
-        set_up(dp.riverswim(), dp.DPUCBVI(pooled=True), dp.Windows(1.0), 100)
 
 
 # --- what is handed on ----------------------------------------------------------------------------------------

@@ -5,9 +5,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from clinic import AGENT, MDP, PRIVATIZERS, A, H, S, ended
+from clinic import AGENT, MDP, MESSAGES, PRIVATIZERS, A, H, S, ended
 from hypothesis import given, settings, strategies as st
-from strangers import MESSAGES
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, statistics

@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 import pytest
+from clinic import MESSAGES, A, H, S
 from hypothesis import example, given, settings, strategies as st
-from strangers import MESSAGES, A, H, S
 
 import dpucbvi as dp
 from dpucbvi.counts import FAMILIES, Trajectory, sanitised, statistics

@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from clinic import AGENT, MDP, PRIVATIZERS, A, H, S, ended, follow, message, serve, session
+from clinic import AGENT, MDP, MESSAGES, PRIVATIZERS, A, H, S, ended, follow, message, serve, session
 from hypothesis import HealthCheck, given, settings, strategies as st
-from strangers import MESSAGES
 
 import dpucbvi as dp
 from dpucbvi import simulate

@@ -1,18 +1,21 @@
-"""The noise is Laplace with the right scale and sign, word by word, and its streams are named and apart.
+"""Simulated noise: Laplace and Gaussian, word by word, on its lattice; its streams are named and apart.
 
-False alarms: each distribution test refuses a right sampler with probability 1e-6. Power: with n = 20,000 the
-same test refuses the scales 2/3 and 3/2 but with probability below 1e-9 (Dvoretzky, Kiefer, Wolfowitz).
+False alarms: each distribution test refuses a right sampler with probability 1e-6. Power: but with probability
+below 1e-9 it refuses Laplace scales of 2/3 and 3/2 with n = 20,000, and Gaussian ones 2% off with n = 10^6
+(Dvoretzky, Kiefer, Wolfowitz).
 """
 
 import math
 
 import numpy as np
 import pytest
+from exact_laws import GaussianStream, fine_bits
 from scipy.stats import kstest, laplace
 
 import dpucbvi as dp
 from dpucbvi import simulate
-from dpucbvi.privacy import laplace as streams
+from dpucbvi.privacy import draws, laplace as streams
+from dpucbvi.privacy.gaussian import gaussian_from_words
 from dpucbvi.privacy.laplace import STREAMS, LaplaceStream, laplace_from_words, seed_stream
 from dpucbvi.projection import closed_form
 from dpucbvi.simulate import set_up
@@ -62,35 +65,75 @@ def test_draws_are_laplace_of_scale_1_and_not_of_another(seed):
         assert max(laplace_p_values(x, wrong)) < ALARM
 
 
-def correlation_z(x, y):
-    """A standard normal for independent Laplace samples (variance 2 each), by the central limit theorem."""
-    return float(np.mean(x * y)) / 2 * math.sqrt(len(x))
+# --- Gaussian ---------------------------------------------------------------------------------------------
 
 
-def test_streams_are_reproducible_and_apart():
-    """The same (seed, name) gives the same draws; another seed or another name gives unrelated ones."""
-    drawn = {}
-    for seed in range(4):
-        for name in STREAMS:
-            drawn[seed, name] = LaplaceStream(seed_stream(seed, name)).draw(4000)
-            again = LaplaceStream(seed_stream(seed, name)).draw(4000)
-            assert np.array_equal(drawn[seed, name], again)
-    keys = list(drawn)
-    for i, one in enumerate(keys):
-        for other in keys[:i]:
-            # 66 pairs, |z| < 6: false alarms below 1e-6 in all
-            assert not np.intersect1d(np.abs(drawn[one]), np.abs(drawn[other])).size
-            assert abs(correlation_z(drawn[one], drawn[other])) < 6
+def by_hand(radius_word, angle_word):
+    """One pair with the library's functions, U and φ by integer arithmetic, octants written out."""
+    radius = math.sqrt(-2.0 * math.log(uniform(radius_word)))
+    phi = math.pi / 4 * ((angle_word >> 12) / 2**52)
+    x, y = radius * math.cos(phi), radius * math.sin(phi)
+    if angle_word & 4:
+        x, y = y, x
+    return -x if angle_word & 1 else x, -y if angle_word & 2 else y
 
 
-def test_the_streams_have_fixed_names():
+def test_each_pair_is_box_and_mullers():
+    w = words(4000)
+    x, y = np.split(gaussian_from_words(w), 2)
+    expected = np.array([by_hand(*pair) for pair in zip(w[:2000].tolist(), w[2000:].tolist(), strict=True)])
+    np.testing.assert_allclose(np.column_stack([x, y]), expected, rtol=2e-15, atol=0)
+
+
+def test_draws_are_normal_of_scale_1_and_not_of_another():
+    drawn = GaussianStream(seed_stream(0, "privacy")).draw(10**6)
+    assert kstest(drawn, "norm").pvalue > ALARM
+    magnitudes = np.abs(drawn)
+    assert kstest(magnitudes, "halfnorm").pvalue > ALARM
+    for wrong in (0.98, 1.02):
+        assert kstest(magnitudes / wrong, "halfnorm").pvalue < ALARM
+
+
+# --- the lattice ------------------------------------------------------------------------------------------
+
+
+def on_the_lattice(scale, n):
+    return draws.seeded(seed_stream(0, "privacy"), np.full(n, float(scale)), gaussian=False).draw(n)
+
+
+def off_the_lattice(scale, n):
+    """From the same words."""
+    return scale * LaplaceStream(seed_stream(0, "privacy")).draw(n)
+
+
+@pytest.mark.parametrize("scale", [10, 60])
+def test_noise_on_the_lattice_has_no_fine_bits(scale):
+    """No count has them, and no reward. Control: off the lattice a count of 0 has them and one of 1 has not."""
+    for count in (0.0, 1.0, draws.snapped(0.1)):
+        released = count + on_the_lattice(scale, N)
+        assert fine_bits(released).sum() == 0
+        np.testing.assert_array_equal(released - count, on_the_lattice(scale, N))  # no sum was rounded
+    off = off_the_lattice(scale, N)
+    assert fine_bits(off).sum() > 50 and fine_bits(1.0 + off).sum() == 0
+
+
+def test_noise_on_the_lattice_is_laplace_noise():
+    """A scale that is 5% too large is found. No draw moves by more than 2^-21."""
+    off, on = off_the_lattice(10, 200_000), on_the_lattice(10, 200_000)
+    assert kstest(on, laplace(scale=10).cdf).pvalue > ALARM > kstest(1.05 * on, laplace(scale=10).cdf).pvalue
+    assert 0 < np.abs(on - off).max() <= 2.0**-21 and (on * 2.0**20 % 1 == 0).all()
+
+
+# --- whose noise it is ------------------------------------------------------------------------------------
+
+
+def test_streams_have_fixed_names_and_are_apart():
     """A stream's place in the list is part of every stored result: the order must not change."""
     assert STREAMS == ("environment", "privacy", "audit", "rewards")
     with pytest.raises(ValueError):
         seed_stream(0, "exploration")
-
-
-# --- whose noise it is ------------------------------------------------------------------------------------
+    states = {tuple(seed_stream(seed, name).generate_state(4)) for seed in range(4) for name in STREAMS}
+    assert len(states) == 4 * len(STREAMS)
 
 
 def last_counts(epsilon):
