@@ -1,16 +1,18 @@
 """The library alone: with numpy, scipy and numba everything runs; what needs more says so in one line.
 
+And to import it costs little: numba and scipy are imported by what uses them.
+
 In a process in which the packages of the extras and of the experiments cannot be imported, as if they were not
 installed, nor experiments/ itself.
 """
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from test_door import from_the_readme
 
 ROOT = Path(__file__).resolve().parents[2]
 MISSING = (
@@ -35,11 +37,15 @@ CALLS = {
     ),
 }
 ALONE = """
-import sys
+import sys, time
 sys.path.insert(0, {root!r})
 sys.modules.update(dict.fromkeys({missing}))
-import json
 import dpucbvi as dp
+cost = [time.process_time(), [name for name in ("numba", "llvmlite", "scipy") if name in sys.modules]]
+dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="reference")
+cost += [name for name in ("numba", "llvmlite") if name in sys.modules]
+
+import json
 from dpucbvi.agents import AGENTS
 from dpucbvi.privatizers import PRIVATIZERS
 
@@ -70,30 +76,34 @@ for call in {calls}:
         eval(call)
     except dp.InputError as error:
         told.append(str(error))
-print(json.dumps([readme, [list(PRIVATIZERS), list(AGENTS), ran, refused], told]))
+print(json.dumps([cost, readme, [list(PRIVATIZERS), list(AGENTS), ran, refused], told]))
 """
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> list:
     """What a process prints in which nothing else can be imported."""
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    readme = next(block for block in blocks if "import dpucbvi" in block)
-    code = ALONE.format(root=str(ROOT), missing=MISSING, readme=readme, calls=list(CALLS))
+    code = ALONE.format(root=str(ROOT), missing=MISSING, readme=from_the_readme(), calls=list(CALLS))
     command, folder = [sys.executable, "-c", code], tmp_path_factory.mktemp("alone")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def test_coming_in_is_quick_and_the_reference_compiles_nothing(alone):
+    """In seconds of the processor, of which it takes some 0.3, most of it numpy."""
+    seconds, *imported = alone[0]
+    assert seconds < 1.0 and imported == [[]]
+
+
 def test_the_readme_runs_and_says_that_no_lp_was_checked(alone):
-    regret, certificate, checks = alone[0]
+    regret, certificate, checks = alone[1]
     assert regret > 0 and certificate.startswith("JDP: pure ε = 50 ")
     assert checks == {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
 
 
 def test_every_privatizer_and_agent_runs(alone):
-    privatizers, agents, ran, refused = alone[1]
+    privatizers, agents, ran, refused = alone[2]
     assert {one for one, _ in ran} == set(privatizers) and {other for _, other in ran} == set(agents)
     assert all("takes policies that choose one action per state" in error for error in refused)
     assert len(ran) > 4 * len(agents) and len(refused) < 5
@@ -101,6 +111,6 @@ def test_every_privatizer_and_agent_runs(alone):
 
 def test_what_needs_more_says_so_in_one_line(alone):
     """Calibrating and comparing two sets of runs need nothing."""
-    difference, printed, *errors = alone[2]
+    difference, printed, *errors = alone[3]
     assert difference == 0.0 and printed
     assert errors == list(CALLS.values())

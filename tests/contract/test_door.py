@@ -1,10 +1,7 @@
-"""The door, `import dpucbvi as dp`: what is offered, what it costs to come in, and one line for bad input."""
+"""The door, `import dpucbvi as dp`: the first lines, what is offered, and one line for bad input."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from functools import partial
 from itertools import count
@@ -25,9 +22,10 @@ CENTRAL = dp.Central(epsilon=1.0)
 # --- the ten lines -------------------------------------------------------------------------------------------
 
 
-def from_the_readme() -> str:
+def from_the_readme(holding: str = "import dpucbvi") -> str:
+    """The first of its blocks that holds this."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    return next(block for block in blocks if "import dpucbvi" in block)
+    return next(block for block in blocks if holding in block)
 
 
 def from_the_docstring() -> str:
@@ -54,9 +52,8 @@ def test_the_first_lines_run_as_they_stand(text):
 
 def test_the_session_of_the_readme_serves_its_users(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    (text,) = [block for block in blocks if "dp.Session(" in block]
-    exec(compile(text.replace("1_000", "200"), "README.md", "exec"), names := {})
+    text = from_the_readme("dp.Session(").replace("1_000", "200")
+    exec(compile(text, "README.md", "exec"), names := {})
     with names["ses"] as ses:
         assert ses.left == 0 and ses.published.number == 1
     assert "JDP: pure ε = 5 if her trajectory is replaced, 2.5" in capsys.readouterr().out
@@ -287,31 +284,3 @@ def test_hostile_agents_that_end_are_one_line():
         run(agent=short)
     with pytest.raises(dp.InputError, match="is neither a generator"):
         run(agent=lambda problem, private: None)
-
-
-# --- what it costs to come in --------------------------------------------------------------------------------
-
-SLOW = {"numba", "llvmlite", "scipy", "cvxpy", "pandas", "matplotlib", "hydra", "joblib", "gymnasium"}
-
-
-def python(code: str, **environment: str) -> str:
-    """What a fresh interpreter prints."""
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_coming_in_is_quick_and_the_reference_runs_without_anything_slow():
-    """In seconds of the processor, of which it takes some 0.3, most of it numpy; a run adds scipy at most."""
-    told = python(f"""
-        import sys, time
-        import dpucbvi as dp
-        print(time.process_time(), *[name for name in {SLOW} if name in sys.modules])
-        dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="reference")
-        print(*[name for name in {SLOW - {"scipy"}} if name in sys.modules])
-    """)
-    first, _, after_a_run = told.partition("\n")
-    seconds, *imported = first.split()
-    assert imported == [] and after_a_run == ""
-    assert float(seconds) < 1.0

@@ -15,8 +15,11 @@ left all the same.
 
 import ast
 import json
+import os
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
 from typing import NamedTuple
 
@@ -203,10 +206,8 @@ def test_a_new_folder_needs_a_room():
 # --- what a small run imports, in processes of its own: a start is as slow as what it imports -----------------
 
 SMALL_RUN = """
-import json, sys
-sys.argv = ["run.py", "K=20", "runs=2", "runtime.workers=2", *sys.argv[1:]]
-from experiments import run
-run.main()
+import json, runpy, sys
+runpy.run_path(sys.argv[0], run_name="__main__")
 here = list(sys.modules)
 from functools import partial
 from experiments.lab.workers import processes
@@ -217,22 +218,41 @@ print(json.dumps([here, *processes([asked, asked], 2)]))
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory):
-    """The modules of the process that was started, and those of its workers after their runs."""
-    folder = tmp_path_factory.mktemp("small_run")
-    folders = [f"runtime.results={folder}", f"runtime.figures={folder}"]
+    """The modules of the process that was started, and those of its workers after their runs.
+
+    Started from another folder, by a Python that has the locked packages and not the project, as after
+    `conda env create -f environment.yml`; it ignores the .pth files of a folder that a .pth names.
+    """
+    folder, uninstalled = tmp_path_factory.mktemp("small_run"), tmp_path_factory.mktemp("uninstalled")
+    venv.create(uninstalled, symlinks=True)
+    paths = {"base": str(uninstalled), "platbase": str(uninstalled)}
+    packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    (packages / "locked.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    settings = ["K=20", "runs=2", "runtime.workers=2", f"runtime.results={folder}", f"runtime.figures={folder}"]
+    arguments = [str(ROOT / "experiments" / "run.py"), *settings]
+    without = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONHOME")
     done = subprocess.run(
-        [sys.executable, "-c", SMALL_RUN, *folders],
-        cwd=ROOT,  # where the imports of -c are looked for
+        [uninstalled / "bin" / "python", "-c", f"import sys; sys.argv = {arguments}\n{SMALL_RUN}"],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in without},
         capture_output=True,
         text=True,
-        check=True,
     )
+    assert done.returncode == 0, done.stderr
     assert (folder / "single.pdf").exists()
     here, *workers = json.loads(done.stdout.splitlines()[-1])
     return set(here), [set(worker) for worker in workers]
 
 
 @pytest.mark.slow  # a run with two workers
+def test_every_module_has_one_name(imported):
+    """experiments/ is a package that is never installed, and its folder no place to import from."""
+    here, workers = imported
+    for modules in (here, *workers):
+        assert modules & {"lab", "studies", "run", "paper", "experiments.run"} == set()
+
+
+@pytest.mark.slow
 def test_a_small_run_imports_nothing_that_it_does_not_use(imported):
     """seaborn draws the calibration alone, and brings pandas and scipy.stats; cvxpy is for its workers."""
     here, _ = imported
