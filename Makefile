@@ -59,6 +59,9 @@ bench: $(VENV) ## time the engines
 notebooks: $(VENV) ## execute notebooks/*.py into the notebooks/*.ipynb beside them
 	$(BIN)/python experiments/notebooks.py
 
+# A file of tests to one process, where its fixtures are made and its kernels compiled once.
+PARALLEL := -n 2 --dist loadfile
+
 # What a save can break, in every room and without a process or a compiler that is slow to start.
 QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py claims/test_lemma_5_4_postprocessing.py \
   $(addprefix unit/,core/test_mdp.py core/test_counts.py core/test_stats.py core/test_environments.py \
@@ -66,13 +69,13 @@ QUICK := $(addprefix tests/,contract/test_imports.py contract/test_deviations.py
   privatizers/test_privatizers.py audit/test_clopper_pearson.py studies/test_verdicts.py))
 
 quick: $(VENV) ## the fastest tests, for every save: under a minute
-	$(BIN)/python -m pytest -m "not slow" -n 2 $(QUICK)
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL) $(QUICK)
 
 test: lint types ## lint, types and all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 test-all: lint types ## lint, types and every test, slow ones too
-	$(BIN)/python -m pytest -n 2 --reliability=paper/results/reliability.md
+	$(BIN)/python -m pytest $(PARALLEL) --reliability=paper/results/reliability.md
 
 test-browser: $(VENV) ## work the page in Chromium, which must be on PATH
 	$(BIN)/python -m pytest tests/contract/test_page.py -m slow --browser

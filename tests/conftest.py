@@ -34,7 +34,7 @@ KINDS = {
     "reliability/test_fuzz.py::test_any": "fuzzed",
     "reliability/test_kills.py::test_who_ends_reproduce": "signals to reproduce.py while a step of it runs",
     "reliability/test_kills.py": "random kills of parent and workers",
-    "reliability/test_many_processes.py": "processes at once on one folder",
+    "reliability/test_surroundings.py::test_four": "processes at once on one folder",
     "reliability/test_surroundings.py": "odd terminals, variables and folders",
     "reliability/test_dask.py::test_an_address": "addresses that let strangers in",
     "reliability/test_dask.py": "clusters with a fault",
@@ -43,32 +43,6 @@ KINDS = {
     "reliability/test_full_disks.py": DISKS,
     "unit/lab/test_runner.py::test_a_full_disk": DISKS,
 }
-
-
-# What compiles most kernels: in one process, which then has them in memory.
-KERNELS = (
-    *("contract/test_digests", "contract/test_engines", "contract/test_reference"),
-    *("contract/test_door", "contract/test_imports", "studies/test_verify"),  # would compile what is missing
-    *("unit/audit/test_attack", "unit/engine/", "unit/privatizers/", "unit/session/", "unit/core/test_trace"),
-    *("privacy/test_exact", "privacy/test_float_leak"),
-    *("claims/test_appendix_b", "claims/test_appendix_c"),
-)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Give a file to one process: its fixtures are made, and its kernels compiled, once.
-
-    pytest-xdist 3.8 has groups for this (`xdist_group`), but under pytest 9 it takes every test for a group.
-    """
-    from xdist.scheduler import LoadFileScheduling
-
-    class ByKernels(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            file = super()._split_scope(nodeid)
-            return "kernels" if any(name in file for name in KERNELS) else file
-
-    return ByKernels(config, log)
 
 
 def pytest_addoption(parser):

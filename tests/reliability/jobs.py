@@ -27,6 +27,12 @@ def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen
     )
 
 
+def run(*arguments: str, **options) -> subprocess.CompletedProcess:
+    """A job from beginning to end."""
+    command = [sys.executable, str(RUN), *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=600, **options)
+
+
 def heeding() -> None:
     """A shell's & leaves SIGINT ignored, nohup SIGHUP."""
     for number in (signal.SIGINT, signal.SIGHUP):
