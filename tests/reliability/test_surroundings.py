@@ -8,7 +8,6 @@ from subprocess import PIPE
 
 import pytest
 from jobs import ROOT, content, leftovers, run, start
-from preloaded import Command
 
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=1", "runtime.workers=1")
 
@@ -89,12 +88,10 @@ def test_four_processes_on_one_folder_do_nothing_twice(tmp_path, faults):
     assert len(expected) == RUNS
     for i in range(TIMES):
         results = tmp_path / str(i)
-        places = [tmp_path / f"{i}-{j}" for j in range(PROCESSES)]
-        for place in places:
-            place.mkdir()
-        jobs = [Command(place, *SMALL, ARMS, f"runtime.results={results}") for place in places]
-        done = [job.wait(900) for job in jobs]
-        assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * PROCESSES
-        assert sum(int(re.search(r"(\d+) runs? computed", one.stdout)[1]) for one in done) == RUNS
+        jobs = [start(results, *SMALL, ARMS) for _ in range(PROCESSES)]
+        told = [job.communicate(timeout=900) for job in jobs]
+        assert [job.returncode for job in jobs] == [0] * PROCESSES
+        assert [err for _, err in told] == [""] * PROCESSES
+        assert sum(int(re.search(r"(\d+) runs? computed", out)[1]) for out, _ in told) == RUNS
         assert content(results) == expected
         assert leftovers(results) == []

@@ -1,5 +1,6 @@
 """A small job as a process of its own, and what it leaves on disk."""
 
+import multiprocessing
 import os
 import re
 import signal
@@ -10,8 +11,10 @@ from pathlib import Path
 
 from dpucbvi.archive import encode, read_run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 RUN = ROOT / "experiments" / "run.py"
+SERVER = multiprocessing.get_context("forkserver")  # forks processes that need not import the library again
+SERVER.set_forkserver_preload(["dpucbvi.engine.fast", "dpucbvi.session"])
 
 
 def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen:
