@@ -3,7 +3,7 @@
 And to import it costs little: numba and scipy are imported by what uses them.
 
 In a process in which the packages of the extras and of the experiments cannot be imported, as if they were not
-installed, nor experiments/ itself.
+installed, nor experiments/ itself. test_imports.py shows that nothing else in the library imports them.
 """
 
 import json
@@ -46,28 +46,14 @@ dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine=
 cost += [name for name in ("numba", "llvmlite") if name in sys.modules]
 
 import json
-from dpucbvi.agents import AGENTS
-from dpucbvi.privatizers import PRIVATIZERS
 
 {readme}
 readme = [run.regret[-1], str(run.certificate), run.checks]
 
-river, ran, refused = dp.riverswim(S=3, H=4), [], []
-for one in PRIVATIZERS:
-    private = PRIVATIZERS[one]() if one == "non_private" else PRIVATIZERS[one](epsilon=30.0)
-    for other in AGENTS:
-        agent = AGENTS[other]()
-        if private.model in agent.models:
-            try:
-                dp.run(river, agent, private, K=3, engine="reference")
-                ran.append((one, other))
-            except dp.InputError as error:
-                refused.append(str(error))
-
 def never(*episode):
     raise AssertionError("was run")
 
-private = dp.Central(epsilon=100)
+river, private = dp.riverswim(S=3, H=4), dp.Central(epsilon=100)
 runs = dp.run(river, dp.DPUCBVI(), private, K=3, seed=range(6), engine="reference")
 found = dp.calibrate(river, dp.UCBVI(), K=3, bonus=(0.1, 1.0), seed=(0,), engine="reference")
 told = [dp.compare(runs, runs).difference, len(str(found)) > 20]
@@ -76,7 +62,7 @@ for call in {calls}:
         eval(call)
     except dp.InputError as error:
         told.append(str(error))
-print(json.dumps([cost, readme, [list(PRIVATIZERS), list(AGENTS), ran, refused], told]))
+print(json.dumps([cost, readme, told]))
 """
 
 
@@ -102,15 +88,8 @@ def test_the_readme_runs_and_says_that_no_lp_was_checked(alone):
     assert checks == {"lp_checked": 0, "lp_unchecked": "cvxpy is not installed"}
 
 
-def test_every_privatizer_and_agent_runs(alone):
-    privatizers, agents, ran, refused = alone[2]
-    assert {one for one, _ in ran} == set(privatizers) and {other for _, other in ran} == set(agents)
-    assert all("takes policies that choose one action per state" in error for error in refused)
-    assert len(ran) > 4 * len(agents) and len(refused) < 5
-
-
 def test_what_needs_more_says_so_in_one_line(alone):
     """Calibrating and comparing two sets of runs need nothing."""
-    difference, printed, *errors = alone[3]
+    difference, printed, *errors = alone[2]
     assert difference == 0.0 and printed
     assert errors == list(CALLS.values())
