@@ -15,7 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from test_imports import imports, module_of
+from test_imports import imports
 
 import dpucbvi
 
@@ -70,8 +70,7 @@ def third_party_imports(folder: str) -> set[str]:
     """Top-level names that the folder's files import, also inside functions, and that are not ours."""
     names = set()
     for path in (ROOT / folder).rglob("*.py"):
-        found = imports(path.read_text(), module_of(path), path.stem == "__init__")
-        names |= {one.name.partition(".")[0] for one in found}
+        names |= {one.name.partition(".")[0] for one in imports(path.read_text())}
     own = {path.stem for path in (ROOT / "tests").rglob("*.py")}
     return names - {"dpucbvi", "experiments", "tests", "pictures"} - own - set(sys.stdlib_module_names)
 
