@@ -13,8 +13,8 @@ from dpucbvi.archive import encode, read_run
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ROOT / "experiments" / "run.py"
-SERVER = multiprocessing.get_context("forkserver")  # forks processes that need not import the library again
-SERVER.set_forkserver_preload(["dpucbvi.engine.fast", "dpucbvi.session"])
+SERVER = multiprocessing.get_context("forkserver")  # forks processes that need not import anything again
+SERVER.set_forkserver_preload(["experiments.run", "cvxpy", "dpucbvi.engine.fast", "dpucbvi.session"])
 
 
 def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen:
