@@ -15,6 +15,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from private_counts import ALARM, violations
 from scipy.stats import binomtest
 from watched_runs import true_counts, variance, watch
 
@@ -23,7 +24,6 @@ from dpucbvi.bonus import log_iota
 from dpucbvi.simulate import run_setup, set_up
 
 CHECKED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
-ALARM = 1e-6
 ROUNDING = 1 + 1e-9
 
 
@@ -47,14 +47,9 @@ def admissible(rng, N, E, ends):
 
 
 def assumption_3_1(N, N_tilde, E):
-    slack = 1e-9 * (E + N.max())
-    total = N_tilde.sum(axis=-1) - N.sum(axis=-1)
-    return (
-        np.abs(N_tilde - N).max() <= E + slack
-        and total.min() >= -slack
-        and total.max() <= E + slack
-        and N_tilde.min() > 0
-    )
+    total, slack = N.sum(axis=-1), 1e-9 * (E + N.max())
+    tilde, true = dp.Counts(N_tilde.sum(axis=-1), N_tilde, total), dp.Counts(total, N, total)
+    return not violations(tilde, true, E, slack)
 
 
 def remarks(N, N_tilde, E, V, H):

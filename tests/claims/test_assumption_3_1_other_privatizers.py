@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from private_counts import SMALL, assumption_3_1, assumption_3_1_holds
+from private_counts import SMALL, assumption_3_1, assumption_3_1_holds, failures
 from users import NOBODY, Fixed
 
 import dpucbvi as dp
@@ -145,7 +145,6 @@ def test_half_of_the_reward_part_is_not_enough_if_rewards_are_centred():
 
 # --- runs -------------------------------------------------------------------------------------------------
 
-STATIONARY = dp.riverswim(2, 3)
 PROVEN = {
     "central, tuned": (dp.Central(1.0, families="tuned", sensitivity="replace_one"), 0.0),
     "central, symbols": (dp.Central(1.0, families="symbols"), 0.0),
@@ -161,28 +160,20 @@ PROVEN = {
 }
 
 
-def failures(privatizer, zero, pooled, runs):
-    """In how many runs of 24 episodes, β = 0.3, Assumption 3.1 fails at some episode."""
-    mdp = STATIONARY if pooled else SMALL
-    setup = set_up(mdp, dp.DPUCBVI(pooled=pooled), privatizer, 24, beta=0.3, zero=zero)
-    assert setup.noise.proven and setup.noise.factor == privatizer.confidence_scale
-    return sum(not assumption_3_1_holds(setup, seed) for seed in range(runs))
-
-
 @pytest.mark.parametrize("pooled", [False, True], ids=["per step", "pooled"])
 @pytest.mark.parametrize(("privatizer", "zero"), PROVEN.values(), ids=PROVEN)
 def test_assumption_3_1_holds_with_the_proven_e(privatizer, zero, pooled):
     """In none of 30 runs does it fail. Were a case's failure rate above β/3 = 0.1, it would pass with
     probability below 0.9^30 = 4.3%. By what is proven a right mechanism may fail in a run with probability
     0.1; the bounds are far from tight (a union over all counters and releases), and all is seeded."""
-    assert failures(privatizer, zero, pooled, 30) == 0
+    assert failures(privatizer, 30, pooled, zero) == 0
 
 
 @pytest.mark.parametrize("name", ["kary_tree", "toeplitz", "local, tuned"])
 def test_a_sixteenth_of_e_is_noticed(name):
     """Control: the checker does see failures."""
     privatizer, zero = PROVEN[name]
-    assert failures(replace(privatizer, confidence_scale=1 / 16), zero, False, 10) == 10
+    assert failures(replace(privatizer, confidence_scale=1 / 16), 10, zero=zero) == 10
 
 
 def test_between_two_releases_the_lag_is_needed():

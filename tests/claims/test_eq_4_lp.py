@@ -43,6 +43,7 @@ INSTANCES = {
     f"S={S} w={w:g}": (*rows(S, w, i), w)
     for i, (S, w) in enumerate(product((1, 2, 3, 6, 12), (0.0, 1.0, 20.0, 1e5)))
 }
+every_instance = pytest.mark.parametrize(("y", "n", "w"), INSTANCES.values(), ids=INSTANCES.keys())
 
 
 def objective(x, y):
@@ -62,11 +63,24 @@ def highs(y, n, w):
 
 
 def unit(y, n, w):
-    """What errors of a row are measured against."""
-    return max(1.0, np.abs(y).max(), abs(n), w)
+    """What errors of rows are measured against."""
+    return max(1.0, np.abs(y).max(), np.abs(n).max(), w)
 
 
-@pytest.mark.parametrize(("y", "n", "w"), INSTANCES.values(), ids=INSTANCES.keys())
+def projected(y, n, w):
+    """The closed form, row by row."""
+    return np.array([project_row(y[row], float(n[row]), w) for row in range(len(n))])
+
+
+def check_solved(postprocess, y, n, w):
+    """All rows in one problem: values and counts to 1e-6 of the batch's largest number."""
+    x, t = postprocess.solve(y, n, w)
+    exact, tolerance = projected(y, n, w), 1e-6 * unit(y, n, w)
+    assert np.abs(t - objective(exact, y)).max() <= tolerance
+    assert np.abs(x - exact).max() <= tolerance
+
+
+@every_instance
 def test_the_closed_form_is_feasible_and_optimal(y, n, w):
     """Against HiGHS row by row, 3,000 in all: the same value to 1e-7 (the solver's), feasible to 1e-9."""
     for row in range(ROWS):
@@ -81,7 +95,7 @@ def test_the_closed_form_is_feasible_and_optimal(y, n, w):
             assert objective(x, y[row]) == pytest.approx(value, abs=100 * tolerance)
 
 
-@pytest.mark.parametrize(("y", "n", "w"), INSTANCES.values(), ids=INSTANCES.keys())
+@every_instance
 def test_the_closed_form_is_the_euclidean_projection(y, n, w):
     """By the variational inequality: (y - x*)·(x - x*) ≤ 0 for all x in F.
 
@@ -107,7 +121,7 @@ def lower_bound(y, n, w):
     return high
 
 
-@pytest.mark.parametrize(("y", "n", "w"), INSTANCES.values(), ids=INSTANCES.keys())
+@every_instance
 def test_the_closed_form_is_optimal_to_rounding(y, n, w):
     """Against bisection on t, which needs no solver: 1e-9 relative."""
     for row in np.flatnonzero(n >= -w):
@@ -116,15 +130,9 @@ def test_the_closed_form_is_optimal_to_rounding(y, n, w):
         assert objective(x, y[row]) == pytest.approx(lower_bound(y[row], n[row], w), abs=tolerance)
 
 
-@pytest.mark.parametrize(("y", "n", "w"), INSTANCES.values(), ids=INSTANCES.keys())
-def test_cvxpy_reaches_the_same_value_and_the_same_counts(y, n, w):
-    """Canonical cvxpy, all rows in one problem: values and counts to 1e-6 of the batch's largest number."""
-    solver = CvxpyPostprocess()
-    x, t = solver.solve(y, n, w)
-    exact = np.array([project_row(y[row], float(n[row]), w) for row in range(ROWS)])
-    tolerance = 1e-6 * unit(y, np.abs(n).max(), w)
-    assert np.abs(t - objective(exact, y)).max() <= tolerance
-    assert np.abs(x - exact).max() <= tolerance
+@every_instance
+def test_canonical_cvxpy_reaches_the_same_value_and_the_same_counts(y, n, w):
+    check_solved(CvxpyPostprocess(), y, n, w)
 
 
 @pytest.mark.parametrize("solver", ["HIGHS", "CLARABEL", "SCIPY"])
@@ -132,8 +140,7 @@ def test_every_accepted_solver_reaches_the_value(solver):
     y, n, w = INSTANCES["S=6 w=20"]
     for canonical in (False, True):
         x, t = CvxpyPostprocess(solver, canonical).solve(y, n, w)
-        exact = np.array([project_row(y[row], float(n[row]), w) for row in range(ROWS)])
-        tolerance = 1e-6 * unit(y, np.abs(n).max(), w)
+        exact, tolerance = projected(y, n, w), 1e-6 * unit(y, n, w)
         assert np.abs(t - objective(exact, y)).max() <= tolerance
         assert np.abs(objective(x, y) - objective(exact, y)).max() <= tolerance
         assert np.abs(np.abs(x.sum(axis=1) - n)[n >= -w]).max() <= w + 10 * tolerance
@@ -148,7 +155,7 @@ def test_the_whole_postprocess_agrees(S, E):
     N_hat_sa[0, 0, 0], N_hat_sa[1, 1, 1], N_hat_sa[1, 2, 0] = -E / 4, -E / 4 - 1, -E / 4 - 1e-9 * max(E, 1)
     N_hat_sa[N_hat_sa < -E / 4 - 2] = 5.0
     exact, solved = closed_form(N_hat_sa, N_hat_sas, E), CvxpyPostprocess()(N_hat_sa, N_hat_sas, E)
-    tolerance = 1e-6 * unit(N_hat_sas, np.abs(N_hat_sa).max(), E)
+    tolerance = 1e-6 * unit(N_hat_sas, N_hat_sa, E)
     assert exact.fallbacks == solved.fallbacks == int((N_hat_sa < -E / 4).sum()) >= 2
     assert np.abs(exact.N_sa - solved.N_sa).max() <= S * tolerance
     assert np.abs(exact.N_sas - solved.N_sas).max() <= tolerance
@@ -172,11 +179,7 @@ def test_cvxpy_when_the_band_is_wider_than_the_counts(batch, S, ratio, solver):
         rng = np.random.default_rng([seed, batch])
         y = rng.laplace(0, 1.0, size=(batch, S))
         n = y.sum(axis=1) + rng.laplace(0, 1.0, size=batch)
-        x, t = postprocess.solve(y, n, float(ratio))
-        exact = np.array([project_row(y[row], float(n[row]), float(ratio)) for row in range(batch)])
-        tolerance = 1e-6 * unit(y, np.abs(n).max(), ratio)
-        assert np.abs(t - objective(exact, y)).max() <= tolerance
-        assert np.abs(x - exact).max() <= tolerance
+        check_solved(postprocess, y, n, float(ratio))
 
 
 def test_the_lp_has_several_minimisers():
@@ -204,7 +207,7 @@ def test_a_problem_is_built_once_and_again_for_another_shape():
         n = rng.normal(15, 3, rows_)
         x, _ = solver.solve(y, n, w)
         seen.append(id(solver._lp))
-        assert x == pytest.approx(np.array([project_row(y[i], n[i], w) for i in range(rows_)]), abs=1e-5)
+        assert x == pytest.approx(projected(y, n, w), abs=1e-5)
     assert seen[0] == seen[1]
     assert seen[2] != seen[1]
 

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from private_counts import ALARM, RIVER, check_assumption_3_1, flat, users
+from private_counts import ALARM, RIVER, check_assumption_3_1, check_scale, flat, users
 from scipy.stats import binomtest, kstest
 from theory import exact_tail
 
@@ -230,10 +230,7 @@ NODE_SCALE = 3 * 20 * 3 / 2.0  # 3 families · H = 20 · L = 3 levels / ε = 2
 def test_noise_is_a_sum_of_popcount_laplace_at_the_right_scale_only(tree_noise, t):
     z = tree_noise[t]
     assert len(z) == 4 * 1920
-    cdf = magnitude_cdf(t.bit_count())
-    assert kstest(np.abs(z) / NODE_SCALE, cdf).pvalue > ALARM
-    for wrong in (2 / 3, 3 / 2):
-        assert kstest(np.abs(z) / (wrong * NODE_SCALE), cdf).pvalue < ALARM
+    check_scale(z, NODE_SCALE, magnitude_cdf(t.bit_count()))
     assert binomtest(int((z > 0).sum()), len(z)).pvalue > ALARM
 
 

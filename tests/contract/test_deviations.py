@@ -29,17 +29,13 @@ def cited_places(text: str) -> list[tuple[str, str]]:
 
 def defined_names(path: Path) -> set[str]:
     """The functions and classes of a file, and the methods as Class.method."""
-    nodes = [
-        node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    ]
-    methods = {
-        f"{node.name}.{inner.name}"
-        for node in nodes
-        if isinstance(node, ast.ClassDef)
-        for inner in node.body
-        if isinstance(inner, ast.FunctionDef)
-    }
-    return {node.name for node in nodes} | methods
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}
+    return names
 
 
 def missing_places(text: str) -> list[str]:

@@ -1,10 +1,7 @@
-"""The door, `import dpucbvi as dp`: what is offered, what it costs to come in, and one line for bad input."""
+"""The door, `import dpucbvi as dp`: the first lines, what is offered, and one line for bad input."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from functools import partial
 from itertools import count
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_privatizers import Mine
 
 import dpucbvi as dp
 from dpucbvi.planning import uniform_loss
@@ -25,9 +23,10 @@ CENTRAL = dp.Central(epsilon=1.0)
 # --- the ten lines -------------------------------------------------------------------------------------------
 
 
-def from_the_readme() -> str:
+def from_the_readme(holding: str = "import dpucbvi") -> str:
+    """The first of its blocks that holds this."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    return next(block for block in blocks if "import dpucbvi" in block)
+    return next(block for block in blocks if holding in block)
 
 
 def from_the_docstring() -> str:
@@ -54,9 +53,8 @@ def test_the_first_lines_run_as_they_stand(text):
 
 def test_the_session_of_the_readme_serves_its_users(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    (text,) = [block for block in blocks if "dp.Session(" in block]
-    exec(compile(text.replace("1_000", "200"), "README.md", "exec"), names := {})
+    text = from_the_readme("dp.Session(").replace("1_000", "200")
+    exec(compile(text, "README.md", "exec"), names := {})
     with names["ses"] as ses:
         assert ses.left == 0 and ses.published.number == 1
     assert "JDP: pure ε = 5 if her trajectory is replaced, 2.5" in capsys.readouterr().out
@@ -116,13 +114,9 @@ def run(mdp=RIVER, agent=dp.DPUCBVI(), privatizer=CENTRAL, K=5, **settings):  # 
     return dp.run(mdp, agent, privatizer, K=K, **settings)
 
 
-def planned(pi):
-    """An agent that always plans this."""
-    return {"agent": dp.planner(lambda counts: dp.Plan(pi, np.zeros((4, 3, 2)), np.zeros((5, 3))))}
-
-
 # What is told, and what is given to dp.run in the place of something right. Environments and arrays that are
-# none are in reliability/test_bad_input.py, the settings of a command line in contract/test_cli.py.
+# none are in reliability/test_bad_input.py, the settings of a command line in contract/test_cli.py, privatizers
+# that are none in unit/privatizers/.
 BAD_RUNS = {
     "K: 0 is not accepted; it must be an integer from 1 to 2147483647": {"K": 0},
     "K: 5.0 is not accepted; it must be an integer": {"K": 5.0},
@@ -134,13 +128,8 @@ BAD_RUNS = {
     "seed: more than 1 to 1,000,000 integers": {"seed": count()},
     "known_rewards: 'no' is not accepted; it must be True or False": {"known_rewards": "no"},
     "mdp: ndarray is not accepted; it must be a TabularMDP": {"mdp": RANDOM.P},
-    "privatizer: Central is not accepted": {"privatizer": dp.Central},
     "agent: DPUCBVI is not accepted": {"agent": dp.DPUCBVI},
     "privatizer: UCBVI takes none and Central is JDP": {"agent": dp.UCBVI()},
-    "postprocess: PrivateUCBVI uses the noisy counts; it takes none": {
-        "agent": dp.PrivateUCBVI(),
-        "postprocess": "closed_form",
-    },
     "postprocess: DPUCBVI takes closed_form, clip or cvxpy when counts are noisy": {"postprocess": "none"},
     "pooled: true needs an environment whose P and r do not depend on h": {
         "mdp": RANDOM,
@@ -148,17 +137,8 @@ BAD_RUNS = {
     },
     "engine: 'gpu' is not one of reference, fast": {"engine": "gpu"},
 }
-NO_POLICY = {
-    "nothing": None,
-    "another shape": np.zeros((2, 2), int),
-    "an action that is not there": np.full((4, 3), 2),
-    "no probabilities": np.ones((4, 3, 2)),
-}
 BAD_PARTS = {
     "epsilon: -1 is not accepted; it must be a number >= 1e-100": lambda: dp.Central(epsilon=-1),
-    "sensitivity: 'replace-one' is not one of paper, replace_one": (
-        lambda: dp.Central(epsilon=1, sensitivity="replace-one")
-    ),
     "confidence_scale: -1 is not accepted; it must be a number >= 0": (
         lambda: dp.Central(epsilon=1, confidence_scale=-1)
     ),
@@ -169,7 +149,6 @@ BAD_PARTS = {
 }
 BAD = {
     **{told: partial(run, **given) for told, given in BAD_RUNS.items()},
-    **{f"policy: {name}": partial(run, **planned(pi)) for name, pi in NO_POLICY.items()},
     **BAD_PARTS,
 }
 
@@ -178,29 +157,10 @@ BAD = {
 def test_bad_input_is_one_clear_line(told):
     with pytest.raises(dp.InputError) as error:
         BAD[told]()
-    said = "agent: its plan of episode 1 is no policy" if told.startswith("policy: ") else told
-    assert str(error.value).startswith(said) and "\n" not in str(error.value)
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)
 
 
 # --- user code that misbehaves -------------------------------------------------------------------------------
-
-
-class Mine:
-    """A privatizer of one's own, any part of whose answers can be replaced."""
-
-    model, families = "JDP", "paper"
-
-    def __init__(self, noise=dp.Noise(1.0, 3.0), certificate=dp.Certificate("JDP", 1.0, 2.0), released=None):  # noqa: B008
-        self._noise, self._certificate, self._released = noise, certificate, released
-
-    def noise_of(self, problem, G):
-        return self._noise
-
-    def certificate(self, problem, G):
-        return self._certificate
-
-    def release(self, *given):
-        return self if len(given) == 3 else self._released
 
 
 SIZE = 4 * 3 * 2 * (3 + 2)
@@ -226,17 +186,22 @@ def test_hostile_answers_of_a_privatizer_are_one_line(told, engine):
     assert str(error.value).startswith(told) and "\n" not in str(error.value)
 
 
+NO_POLICY = "its plan of episode 1 is no policy"
 HOSTILE_PLANS = {
-    "policy rows that sum to more than 1": (np.full((4, 3, 2), 0.5 + 1e-5), 0.0, 0.0),
-    "Q is not finite": (np.zeros((4, 3), int), np.nan, 0.0),
-    "V is not finite": (np.zeros((4, 3), int), 0.0, np.inf),
+    "nothing": (None, 0.0, 0.0, NO_POLICY),
+    "another shape": (np.zeros((2, 2), int), 0.0, 0.0, NO_POLICY),
+    "an action that is not there": (np.full((4, 3), 2), 0.0, 0.0, NO_POLICY),
+    "no probabilities": (np.ones((4, 3, 2)), 0.0, 0.0, NO_POLICY),
+    "policy rows that sum to more than 1": (np.full((4, 3, 2), 0.5 + 1e-5), 0.0, 0.0, NO_POLICY),
+    "Q is not finite": (np.zeros((4, 3), int), np.nan, 0.0, "its plan of episode 1"),
+    "V is not finite": (np.zeros((4, 3), int), 0.0, np.inf, "its plan of episode 1"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE_PLANS)
 def test_hostile_plans_are_one_line(name):
-    pi, Q, V = HOSTILE_PLANS[name]
-    with pytest.raises(dp.InputError, match=r"^agent: [^\n]*its plan of episode 1[^\n]*$"):
+    pi, Q, V, said = HOSTILE_PLANS[name]
+    with pytest.raises(dp.InputError, match=rf"^agent: [^\n]*{said}[^\n]*$"):
         run(agent=dp.planner(lambda _: dp.Plan(pi, np.full((4, 3, 2), Q), np.full((5, 3), V))))
 
 
@@ -287,31 +252,3 @@ def test_hostile_agents_that_end_are_one_line():
         run(agent=short)
     with pytest.raises(dp.InputError, match="is neither a generator"):
         run(agent=lambda problem, private: None)
-
-
-# --- what it costs to come in --------------------------------------------------------------------------------
-
-SLOW = {"numba", "llvmlite", "scipy", "cvxpy", "pandas", "matplotlib", "hydra", "joblib", "gymnasium"}
-
-
-def python(code: str, **environment: str) -> str:
-    """What a fresh interpreter prints."""
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_coming_in_is_quick_and_the_reference_runs_without_anything_slow():
-    """In seconds of the processor, of which it takes some 0.3, most of it numpy; a run adds scipy at most."""
-    told = python(f"""
-        import sys, time
-        import dpucbvi as dp
-        print(time.process_time(), *[name for name in {SLOW} if name in sys.modules])
-        dp.run(dp.riverswim(S=3, H=3), dp.DPUCBVI(), dp.Central(epsilon=1), K=3, engine="reference")
-        print(*[name for name in {SLOW - {"scipy"}} if name in sys.modules])
-    """)
-    first, _, after_a_run = told.partition("\n")
-    seconds, *imported = first.split()
-    assert imported == [] and after_a_run == ""
-    assert float(seconds) < 1.0

@@ -1,6 +1,6 @@
 """The files around the code agree with each other and with the code."""
 
-import ast
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from test_imports import imports
 
 import dpucbvi
 
@@ -51,16 +52,6 @@ NOT_IMPORTED = {
 }
 
 
-def tracked_files() -> list[Path]:
-    """Files of the working tree that git tracks or would add; skips what .gitignore names."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip("not a git checkout")
-    files = [ROOT / name for name in done.stdout.split("\0") if name]
-    return [path for path in files if path.is_file()]
-
-
 def locked(file: str = "requirements.lock") -> dict[str, tuple[str, int]]:
     """name -> (version, number of hashes) of a lock."""
     text = (ROOT / file).read_text().replace("\\\n", " ")
@@ -79,28 +70,13 @@ def third_party_imports(folder: str) -> set[str]:
     """Top-level names that the folder's files import, also inside functions, and that are not ours."""
     names = set()
     for path in (ROOT / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                names.add(node.module.partition(".")[0])
-    ours = {"dpucbvi", "experiments", "tests", "pictures"} | {
-        path.stem for path in (ROOT / "tests").rglob("*.py")
-    }
-    return names - ours - set(sys.stdlib_module_names)
+        names |= {one.name.partition(".")[0] for one in imports(path.read_text())}
+    own = {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    return names - {"dpucbvi", "experiments", "tests", "pictures"} - own - set(sys.stdlib_module_names)
 
 
 def import_name(requirement: Requirement) -> str:
     return IMPORT_NAME.get(requirement.name, requirement.name)
-
-
-def test_top_level_holds_the_promised_entries():
-    """And nothing else: a stray file fails."""
-    folders = {"paper", "experiments", "dpucbvi", "conf", "notebooks", "tests", "docs", ".ci", ".github"}
-    prose = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARTIFACT-APPENDIX.md", "LICENSE", "CITATION.cff"}
-    made_of = {"Makefile", "Dockerfile", "pyproject.toml", "requirements.lock", "environment.yml"}
-    dots = {".gitignore", ".gitattributes", ".dockerignore", ".pre-commit-config.yaml"}
-    assert {path.relative_to(ROOT).parts[0] for path in tracked_files()} == folders | prose | made_of | dots
 
 
 def test_environment_yml_installs_the_lock():
@@ -132,6 +108,17 @@ def test_what_is_installed_is_the_library_with_its_types(tmp_path):
     assert "\nProject-URL: Paper, https://" in metadata and (ROOT / "README.md").read_text() in metadata
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "dpucbvi").rglob("*.py")}
     assert {name for name in names if not name.startswith(info)} == ours | {"dpucbvi/py.typed"}
+
+
+@pytest.mark.slow  # mypy reads the library
+def test_the_types_of_the_door_are_there_for_others(tmp_path):
+    """--strict takes a name for offered only if the door says so; py.typed says that types are meant."""
+    names = [name for name in dpucbvi.__all__ if name != "load"]
+    (tmp_path / "mine.py").write_text("import dpucbvi as dp\n\n" + "".join(f"dp.{name}\n" for name in names))
+    flags = ("--strict", "--follow-imports=silent", "--ignore-missing-imports")
+    command, environment = [sys.executable, "-m", "mypy", *flags, "mine.py"], {**os.environ, "MYPYPATH": ROOT}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_same_pythons_everywhere():
@@ -191,14 +178,6 @@ def test_the_small_lock_is_a_part_of_the_large_one():
     assert {canonicalize_name(one.name) for one in RUNTIME + required("paper")} <= set(small)
 
 
-def test_no_package_host_is_named():
-    # Split, so that this file does not match itself.
-    hosts = ["pypi" + ".org", "python" + "hosted", "anaconda" + ".org"]
-    pattern = re.compile("|".join(map(re.escape, hosts)).encode(), re.IGNORECASE)
-    named = [p.relative_to(ROOT) for p in tracked_files() if pattern.search(p.read_bytes())]
-    assert named == []
-
-
 def headings(text: str) -> set[str]:
     """The anchors of a Markdown file's headings."""
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -207,8 +186,7 @@ def headings(text: str) -> set[str]:
 
 def test_every_link_of_the_prose_leads_somewhere():
     broken = []
-    pages = [path for path in tracked_files() if path.suffix == ".md"]
-    for path in (path for path in pages if path.parent.name != "texts"):  # what pages are made of
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "paper").rglob("*.md")):
         for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
             file, _, anchor = link.partition("#")
             target = path.parent / file if file else path

@@ -1,11 +1,11 @@
 """Hundreds of malformed settings, MDPs and files: each is one line that names what is wrong.
 
 What the command line itself gets wrong is in contract/test_cli.py. These cases begin one step later, with a
-config that Hydra has composed, and are therefore cheap.
+config that Hydra has composed, and are therefore cheap. Of arrays that are no MDP (unit/core/test_mdp.py) and
+of files with bytes, types or shapes that are wrong (test_fuzz.py) here are those that neither meets.
 """
 
 import io
-import re
 import struct
 import zipfile
 from copy import deepcopy
@@ -159,8 +159,6 @@ def with_entry(key, value):
 
 MDPS = {
     **{f"{key} with {value}": with_entry(key, value) for key in RIGHT for value in (NAN, INF, -0.25, 1.5)},
-    **{f"{key} flat": {**RIGHT, key: array.ravel()[:, None]} for key, array in RIGHT.items()},
-    **{f"{key} empty": {**RIGHT, key: np.zeros(0)} for key in RIGHT},
     **{f"{key} a text": {**RIGHT, key: np.array("x")} for key in RIGHT},
     **{f"{key} complex": {**RIGHT, key: array.astype(complex) + 1j} for key, array in RIGHT.items()},
     **{f"{key} records": {**RIGHT, key: np.zeros(2, [("a", float)])} for key in RIGHT},
@@ -168,13 +166,11 @@ MDPS = {
     **{f"{key} objects": {**RIGHT, key: np.array([{}, None])} for key in RIGHT},
     "no states": {"P": np.zeros((2, 0, 1, 0)), "r": np.zeros((2, 0, 1)), "initial": np.zeros(0)},
     "no actions": {"P": np.zeros((2, 2, 0, 2)), "r": np.zeros((2, 2, 0)), "initial": RIGHT["initial"]},
-    "no steps": {"P": np.zeros((0, 2, 1, 2)), "r": np.zeros((0, 2, 1)), "initial": RIGHT["initial"]},
-    "other H": {**RIGHT, "r": np.zeros((3, 2, 1))},
-    "other S": {**RIGHT, "initial": np.full(4, 0.25)},
 }
 
 
 @pytest.mark.parametrize("arrays", MDPS.values(), ids=MDPS)
+@pytest.mark.filterwarnings("ignore")  # a cast that only warns is none
 def test_a_file_with_no_mdp_in_it_is_one_line(arrays, tmp_path):
     np.savez(tmp_path / "mdp.npz", **arrays)
     told(lambda: from_file(str(tmp_path / "mdp.npz")))
@@ -197,34 +193,17 @@ def zipped(members) -> bytes:
 WHOLE = {f"{key}.npy": npy(array) for key, array in RIGHT.items()}
 
 
-def in_headers(at: int, byte: int) -> bytes:
-    """With this byte in the headers of all members: at 6 the flags (1: encrypted), at 8 the compression."""
-    data = bytearray(zipped(WHOLE))
-    for mark, later in ((b"PK\x03\x04", 0), (b"PK\x01\x02", 2)):
-        for found in re.finditer(re.escape(mark), bytes(data)):
-            data[found.start() + at + later] = byte
-    return bytes(data)
-
-
 def header(shape: str, kind: str = "<f8") -> bytes:
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
 FILES = {
-    "encrypted": in_headers(6, 1),
     "half": zipped(WHOLE)[:400],
-    "no known compression": in_headers(8, 99),
-    "a folder for P": zipped({"P.npy/": b"", **{k: v for k, v in WHOLE.items() if k != "P.npy"}}),
     "a path for P": zipped({"../P.npy": WHOLE["P.npy"], "r.npy": WHOLE["r.npy"]}),
     "P cut off": zipped({**WHOLE, "P.npy": WHOLE["P.npy"][:100]}),
-    "P of no length": zipped({**WHOLE, "P.npy": b""}),
     "P of huge shape": zipped({**WHOLE, "P.npy": header("(1000000, 1000000, 1000000)") + bytes(8)}),
-    "P of negative shape": zipped({**WHOLE, "P.npy": header("(-1, 2)") + bytes(8)}),
-    "P of no type": zipped({**WHOLE, "P.npy": header("(2,)", "<q99") + bytes(16)}),
-    "P a pickle": zipped({**WHOLE, "P.npy": header("(1,)", "|O") + b"cos\nsystem\n(S'true'\ntR."}),
-    "P of version 9": zipped({**WHOLE, "P.npy": WHOLE["P.npy"].replace(b"NUMPY\x01", b"NUMPY\x09")}),
-    "a tar": b"P.npy".ljust(512, b"\0"),
+    "P a pickle": zipped({**WHOLE, "P.npy": header("(1,)", "|O") + b"cos\nabort\n(tR."}),
     "empty": b"",
 }
 

@@ -1,6 +1,6 @@
 """A real Dask scheduler with real workers on the loopback: killed, stopped, or not there at all.
 
-Both are started from another folder, as docs/SCALING.md says.
+Both are started from another folder, with the commands of docs/SCALING.md.
 """
 
 import json
@@ -10,10 +10,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from jobs import content, start
+from jobs import ROOT, content, start
 
 from dpucbvi.errors import InputError
 from experiments.lab.process import GO_ON
@@ -21,9 +22,6 @@ from experiments.lab.settings import is_guarded
 from experiments.lab.workers import dask
 
 SETTINGS = ("engine=reference", "env.H=3", "env.S=3", "K=2000", "runs=4")
-
-
-ROOT = Path(__file__).resolve().parents[2]
 FILES = {"ca-file": "pem", "cert": "pem", "key": "key"}  # options of dask, and which file each is
 VARIABLES = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
 
@@ -56,23 +54,32 @@ def test_an_address_that_lets_strangers_in_is_not_accepted(address):
     assert is_guarded(address) == (address in GUARDED)
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """(address, workers, scheduler)"""
-    file = tmp_path / "scheduler.json"
-    local = ("--host=127.0.0.1", "--port=0", "--no-dashboard")
-    scheduler = launch(tmp_path, "scheduler", *local, f"--scheduler-file={file}")
-    options = (f"--scheduler-file={file}", "--nthreads=1", "--no-dashboard", "--no-nanny")
-    workers = [launch(tmp_path, "worker", *options) for _ in range(2)]
+WORKER = ("--nthreads=1", "--no-dashboard", "--no-nanny")
+
+
+@contextmanager
+def started(folder: Path, workers: int, *options: str):
+    """(address, workers, scheduler); the options are for all of them."""
+    file = folder / "scheduler.json"
+    local = ("--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={file}")
+    processes = [launch(folder, "scheduler", *local, *options)]
     try:
         deadline = time.monotonic() + 300
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.2)
-        yield json.loads(file.read_text())["address"], workers, scheduler
+        address = json.loads(file.read_text())["address"]
+        processes += [launch(folder, "worker", address, *WORKER, *options) for _ in range(workers)]
+        yield address, processes[1:], processes[0]
     finally:
-        for process in (*workers, scheduler):
+        for process in processes:
             process.kill()
             process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with started(tmp_path, 2) as all_of_them:
+        yield all_of_them
 
 
 @pytest.mark.slow  # a scheduler, two workers and two jobs
@@ -100,15 +107,7 @@ def test_a_cluster_with_certificates_works_as_documented_and_without_is_one_line
     made = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=me -keyout me.key -out me.pem"
     subprocess.run(made.split(), cwd=tmp_path, check=True, capture_output=True)
     tls = [f"--tls-{key}={tmp_path}/me.{end}" for key, end in FILES.items()]
-    file, local = tmp_path / "scheduler.json", ("--host=127.0.0.1", "--port=0", "--no-dashboard")
-    processes = [launch(tmp_path, "scheduler", *local, "--protocol=tls", *tls, f"--scheduler-file={file}")]
-    try:
-        while not file.exists() and processes[0].poll() is None:
-            time.sleep(0.2)
-        address = json.loads(file.read_text())["address"]
-        processes.append(
-            launch(tmp_path, "worker", address, "--nthreads=1", "--no-dashboard", "--no-nanny", *tls)
-        )
+    with started(tmp_path, 1, "--protocol=tls", *tls) as (address, _, _):
         job = (*SETTINGS[:-2], "K=8", "runs=2", "runtime=dask", f"runtime.address={address}")
         assert address.startswith("tls://127.0.0.1:")
         shown = {key: str(tmp_path / f"me.{end}") for key, end in zip(VARIABLES, FILES.values(), strict=True)}
@@ -118,10 +117,6 @@ def test_a_cluster_with_certificates_works_as_documented_and_without_is_one_line
         _, err = stranger.communicate(timeout=300)
         why = "tls:// needs certificates: docs/SCALING.md"
         assert err == f"error: runtime.address: no Dask scheduler at {address} ({why})\n"
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 SLEEPS = """
@@ -165,7 +160,6 @@ def test_workers_that_are_stopped_or_missing_are_named_and_waited_for(cluster, t
     for worker in (one, other):
         worker.kill()
     late: list[subprocess.Popen] = []
-    options = (address, "--nthreads=1", "--no-dashboard", "--no-nanny")
-    told = said_of(address, 1, lambda: late.append(launch(tmp_path, "worker", *options)))
+    told = said_of(address, 1, lambda: late.append(launch(tmp_path, "worker", address, *WORKER)))
     assert told == "note: the Dask scheduler has had no workers for 2 s; the runs wait for them\n"
     late[0].kill()

@@ -5,29 +5,15 @@ is stored, and the same command goes on where there is room again.
 """
 
 import resource
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
-from jobs import RUN, leftovers
+from jobs import leftovers, run
 
 TINY = ("engine=reference", "env.H=2", "env.S=2", "K=60", "runtime.workers=1", "runtime.progress=false")
 GO_ON = "; finished runs are stored, run again to go on"
-
-
-def run(results: Path, *settings: str, limit: int | None = None, **options) -> subprocess.CompletedProcess:
-    """A job whose files may have so many bytes."""
-
-    def limited() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    command = [sys.executable, str(RUN), *TINY, *settings, f"runtime.results={results}"]
-    options = {"stdout": subprocess.PIPE, **options}
-    return subprocess.run(
-        command, stderr=subprocess.PIPE, text=True, timeout=600, preexec_fn=limited, **options
-    )
 
 
 FULL = {  # what cannot be written, how many runs and bytes a file may have; which are stored
@@ -40,14 +26,16 @@ FULL = {  # what cannot be written, how many runs and bytes a file may have; whi
 @pytest.mark.slow  # two processes that draw
 @pytest.mark.parametrize(("file", "runs", "limit", "stored"), FULL.values(), ids=FULL)
 def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(file, runs, limit, stored, tmp_path):
-    full = run(tmp_path, f"runs={runs}", limit=limit)
+    command = (*TINY, f"runs={runs}", f"runtime.results={tmp_path}")
+    limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+    full = run(*command, stdout=PIPE, preexec_fn=limited)
     assert full.returncode == 1
     named, _, said = full.stderr.removeprefix("error: ").partition(": ")
     assert Path(named).match(str(tmp_path / file))
     assert said == f"cannot be read or written (File too large){GO_ON}\n"
     assert leftovers(tmp_path) == [] and not Path(named).exists()
     assert sorted({path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.*")}) == stored
-    again = run(tmp_path, f"runs={runs}")
+    again = run(*command, stdout=PIPE)
     assert (again.returncode, again.stderr) == (0, "")
     computed = 0 if stored else runs
     assert f"{computed} runs computed, {runs - computed} loaded".replace("1 runs", "1 run") in again.stdout
@@ -57,7 +45,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(file, runs, lim
 @pytest.mark.slow  # a process that draws
 def test_an_output_that_is_full_is_one_line(tmp_path):
     with open("/dev/full", "w") as full:
-        done = run(tmp_path, "runs=1", stdout=full)
+        done = run(*TINY, "runs=1", f"runtime.results={tmp_path}", stdout=full)
     said = "error: a file, or the output: cannot be read or written (No space left on device)"
     assert (done.returncode, done.stderr) == (1, f"{said}{GO_ON}\n")
 

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from own_privatizers import Mine
 
 import dpucbvi as dp
 from dpucbvi.agents import AGENTS
@@ -31,17 +32,12 @@ FEW, MANY, SECONDS = 25, 600, 300
 NAN, INF = float("nan"), float("inf")
 NUMBERS = [*(0, 1, -1, 3, 7, 0.5, 1.5, -0.25, NAN, INF, -INF, 1e308, 5e-324), *(2**31, 2**63, 10**20)]
 NUMBERS += [10**400, -(10**400)]
+LEFT = np.zeros((4, 3), int)  # a policy
 OBJECTS = [
     *(None, True, False, "", "x", "é\0\n", "1", b"ab", [], [1, "a"], [[1, 2], [3]], {}, {"a": 1}, (), set()),
     *(1 + 2j, Fraction(1, 3), object(), lambda *_: None, range(3), np.float32(3), np.int8(2)),
     *(np.zeros(0), np.zeros((2, 2)), np.full((4, 3, 2), NAN), np.array("x"), np.array([{}], dtype=object)),
-    *(
-        np.zeros((4, 3), int),
-        np.full((4, 3, 2), 0.5 + 1e-5),
-        np.datetime64("2023-01-01"),
-        iter([1, 2]),
-        NotImplemented,
-    ),
+    *(LEFT, np.full((4, 3, 2), 0.5 + 1e-5), np.datetime64("2023-01-01"), iter([1, 2]), NotImplemented),
 ]
 RIVER, CENTRAL = dp.riverswim(S=3, H=4), dp.Central(epsilon=1.0)
 
@@ -92,24 +88,11 @@ def right_call(rng: random.Random):
             **{"known_support": False, "trace_points": 2_000, "lp_checks": 200},
         }
     if kind == "own agent":
-        return run_planner, {
-            "pi": np.zeros((4, 3), int),
-            "Q": np.zeros((4, 3, 2)),
-            "V": np.zeros((5, 3)),
-            "K": 3,
-        }
+        return run_planner, {"pi": LEFT, "Q": np.zeros((4, 3, 2)), "V": np.zeros((5, 3)), "K": 3}
     if kind == "own privatizer":
-        return run_privatizer, {
-            **{
-                "model": "JDP",
-                "families": "paper",
-                "scale": 1.0,
-                "E": 3.0,
-                "add_remove": 1.0,
-                "replace_one": 2.0,
-            },
-            **{"delta": 0.0, "noise": "simulation", "released": np.zeros(4 * 3 * 2 * 5), "certificate": ...},
-        }
+        declared = {"model": "JDP", "add_remove": 1.0, "replace_one": 2.0, "delta": 0.0, "noise": "simulation"}
+        released = {"families": "paper", "scale": 1.0, "E": 3.0, "released": np.zeros(4 * 3 * 2 * 5)}
+        return run_privatizer, {**declared, **released, "certificate": ...}
     if kind == "others":
         name, given = rng.choice(
             (
@@ -132,19 +115,9 @@ def run_planner(pi, Q, V, K):
 
 
 def run_privatizer(model, families, scale, E, released, certificate, noise, **epsilons):
-    class Mine:
-        def noise_of(self, problem, G):
-            return dp.Noise(scale, E)
-
-        def certificate(self, problem, G):
-            return dp.Certificate(model, **epsilons, noise=noise) if certificate is ... else certificate
-
-        def release(self, problem, G, seed):
-            return self
-
-    Mine.model, Mine.families = model, families
-    mine = Mine()
-    mine.release = lambda *given: mine if len(given) == 3 else released
+    declared = dp.Certificate(model, **epsilons, noise=noise) if certificate is ... else certificate
+    mine = Mine(dp.Noise(scale, E), declared, released)
+    mine.model, mine.families = model, families
     return dp.run(RIVER, dp.DPUCBVI(), mine, K=3, engine="reference")
 
 
@@ -163,12 +136,8 @@ def a_call_of_the_library(rng: random.Random, _) -> None:
     for name in rng.sample(names, min(len(names), rng.choice((1, 1, 2)))):
         given[name] = hostile(rng)
     if function is getattr(dp, "from_gymnasium") and rng.random() < 0.7:  # noqa: B009
-        row = [
-            rng.choice((0.5, 1.0, NAN, "x")),
-            rng.choice((0, 1, 9, -1, None)),
-            rng.choice((1.0, INF, None)),
-            False,
-        ]
+        p, to = rng.choice((0.5, 1.0, NAN, "x")), rng.choice((0, 1, 9, -1, None))
+        row = [p, to, rng.choice((1.0, INF, None)), False]
         given["id"] = Table(rng.choice(([[[row]]], [[[row]], []], {0: {}}, [[3]], [], 3, [[[row[:2]]]])))
     with bounded(f"{getattr(function, '__name__', function)}({ {k: given[k] for k in sorted(given)} })"[:800]):
         made = function(**given)
@@ -236,9 +205,8 @@ def a_stored_run(rng: random.Random, folder) -> None:
         arrays = dict(data)
     if rng.random() < 0.5:
         about = json.loads(arrays["about"].tobytes())
-        edit_json(
-            rng, rng.choice((about, about["facts"][0], about["facts"][0], about["facts"][0]["certificate"]))
-        )
+        facts = about["facts"][0]
+        edit_json(rng, rng.choice((about, facts, facts, facts["certificate"])))
         arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     else:
         key = rng.choice(list(arrays))

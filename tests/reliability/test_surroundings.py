@@ -1,13 +1,13 @@
-"""Where a job may find itself: no ε on the terminal, no locale, nobody who reads, no folder, odd variables."""
+"""Where a job may find itself: no ε on the terminal, no compiler, nobody who reads, odd variables, others."""
 
 import io
 import os
 import re
-import subprocess
 import sys
+from subprocess import PIPE
 
 import pytest
-from jobs import ROOT, RUN
+from jobs import ROOT, content, leftovers, run, start
 
 TINY = ("engine=reference", "env.H=3", "env.S=3", "K=8", "runs=1", "runtime.workers=1")
 
@@ -33,12 +33,6 @@ def test_without_a_compiler_the_compiled_engine_is_one_line(cli, monkeypatch, tm
     assert re.fullmatch(r"error: engine.name: fast [^\n]+ NUMBA_DISABLE_JIT is set; it takes [^\n]+\n", err)
 
 
-def run(*arguments, **options) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, str(RUN), *arguments], stderr=subprocess.PIPE, timeout=600, **options
-    )
-
-
 ODD = {  # none of them may cost a run, or say a word
     "LC_ALL": "xx_YY",
     "PYTHONIOENCODING": "ascii",
@@ -60,15 +54,10 @@ ODD = {  # none of them may cost a run, or say a word
 @pytest.mark.slow  # a process that draws
 def test_odd_variables_cost_nothing(tmp_path, faults):
     faults(len(ODD))
-    done = run(
-        *TINY,
-        f"runtime.results={tmp_path}",
-        stdout=subprocess.PIPE,
-        env={**os.environ, **ODD, "PYTHONPATH": str(ROOT)},
-        cwd=tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"1 run computed" in done.stdout and done.stdout.isascii()
+    environment = {**os.environ, **ODD, "PYTHONPATH": str(ROOT)}
+    done = run(*TINY, f"runtime.results={tmp_path}", stdout=PIPE, env=environment, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 run computed" in done.stdout and done.stdout.isascii()
     assert (tmp_path / "figures" / "single.png").exists()
 
 
@@ -81,5 +70,28 @@ def test_nobody_who_reads(faults):
     for buffered in ("", "1"):  # at the first line, or at the end
         environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
         closed = run("task=certify", *TINY, stdout=writer, env=environment)
-        assert (closed.returncode, closed.stderr) == (1, b"")
+        assert (closed.returncode, closed.stderr) == (1, "")
     os.close(writer)
+
+
+SMALL = ("engine=reference", "env.H=3", "env.S=3", "K=300", "runs=4", "runtime.workers=1")
+ARMS = "+arms={one: {}, two: {privatizer: {epsilon: 2}}}"
+PROCESSES, TIMES, RUNS = 4, 10, 8
+
+
+@pytest.mark.slow  # 41 processes
+def test_four_processes_on_one_folder_do_nothing_twice(tmp_path, faults):
+    faults(PROCESSES * TIMES)
+    alone = start(tmp_path / "alone", *SMALL, ARMS)
+    assert alone.wait(600) == 0
+    expected = content(tmp_path / "alone")
+    assert len(expected) == RUNS
+    for i in range(TIMES):
+        results = tmp_path / str(i)
+        jobs = [start(results, *SMALL, ARMS) for _ in range(PROCESSES)]
+        told = [job.communicate(timeout=900) for job in jobs]
+        assert [job.returncode for job in jobs] == [0] * PROCESSES
+        assert [err for _, err in told] == [""] * PROCESSES
+        assert sum(int(re.search(r"(\d+) runs? computed", out)[1]) for out, _ in told) == RUNS
+        assert content(results) == expected
+        assert leftovers(results) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from clinic import AGENT, BATCH, PRIVATIZERS, A, H, S, ended, message, serve, serve_and_tell, session
-from preloaded import SERVER
+from jobs import SERVER
 
 import dpucbvi as dp
 from dpucbvi.counts import as_counts

@@ -1,5 +1,6 @@
 """A small job as a process of its own, and what it leaves on disk."""
 
+import multiprocessing
 import os
 import re
 import signal
@@ -10,8 +11,10 @@ from pathlib import Path
 
 from dpucbvi.archive import encode, read_run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 RUN = ROOT / "experiments" / "run.py"
+SERVER = multiprocessing.get_context("forkserver")  # forks processes that need not import anything again
+SERVER.set_forkserver_preload(["experiments.run", "cvxpy", "dpucbvi.engine.fast", "dpucbvi.session"])
 
 
 def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen:
@@ -25,6 +28,12 @@ def start(results: Path, *settings: str, **environment: str) -> subprocess.Popen
         preexec_fn=heeding,
         env={**os.environ, **environment},
     )
+
+
+def run(*arguments: str, **options) -> subprocess.CompletedProcess:
+    """A job from beginning to end."""
+    command = [sys.executable, str(RUN), *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=600, **options)
 
 
 def heeding() -> None:
