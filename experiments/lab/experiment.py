@@ -25,7 +25,6 @@ from experiments.lab.settings import (
     TOP_KEYS,
     AttackSettings,
     ExperimentSettings,
-    FigureSettings,
     RunSettings,
     RuntimeSettings,
     arm_settings,
@@ -79,7 +78,6 @@ class Experiment:
     study: str
     arms: list[Arm]
     seeds: list[int]
-    figure: FigureSettings
     results: Path
     figures: Path
     runtime: RuntimeSettings
@@ -111,7 +109,7 @@ def experiment_from(
     seeds = [c.seed + i for i in range(c.runs)]
     results = _folder("results", root, c.runtime.results)
     figures = _folder("figures", root, c.runtime.figures)
-    return Experiment(c.task, c.name, c.study, arms, seeds, c.figure, results, figures, c.runtime, changed)
+    return Experiment(c.task, c.name, c.study, arms, seeds, results, figures, c.runtime, changed)
 
 
 def _folder(key: str, root: Path, given: str) -> Path:

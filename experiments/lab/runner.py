@@ -13,7 +13,7 @@ first translation stays in use, from the cache comes the one that LLVM made of i
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -72,8 +72,7 @@ def run_experiment(experiment: Experiment) -> Tally:
     computed = _compute(experiment, todo)
     for id in tasks:
         is_claimed(store.claim(id))  # removes the claim of a killed process
-    figure = asdict(experiment.figure)
-    store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
+    store.save_experiment(experiment.name, experiment.study, index(experiment), experiment.changed)
     return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
 
 

@@ -43,7 +43,6 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {"env": (), "agent": BONUS, "privatizer"
 TASKS = ("run", "audit", "certify", "plan")
 ENGINES = ("reference", "fast")
 COMPUTERS = ("processes", "dask")
-AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
 RUNS = f"an integer from 1 to {MOST_RUNS}"
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
@@ -143,14 +142,6 @@ class RuntimeSettings:
 
 
 @dataclass
-class FigureSettings:
-    """The scales of a figure's axes."""
-
-    x: str = "log"
-    y: str = "log"
-
-
-@dataclass
 class ExperimentSettings:
     """What stands beside the settings of a run and the arms."""
 
@@ -159,7 +150,6 @@ class ExperimentSettings:
     study: str = "regret"
     runs: int = 5
     seed: int = 0
-    figure: FigureSettings = field(default_factory=FigureSettings)
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
@@ -200,7 +190,6 @@ def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentS
         ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
         ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
-        *((f"figure.{key}", v, v in AXES, f"one of {', '.join(AXES)}") for key, v in asdict(c.figure).items()),
     ]
     r = c.runtime
     rules += [

@@ -37,7 +37,7 @@ def experiment() -> StoredExperiment:
         StoredArm("a@K=1000", "a", {"K": 1000}, "A", "jdp_eps1", "b", [run(0), run(1)]),
         StoredArm("c", "c", {}, "C", None, None, [run(1), run(2, K=40)]),
     ]
-    return StoredExperiment("mine", "regret", {"x": "log", "y": "log"}, arms, ("K=1000",))
+    return StoredExperiment("mine", "regret", arms, ("K=1000",))
 
 
 @pytest.mark.parametrize("state", [True, False])
