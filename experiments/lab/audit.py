@@ -13,7 +13,7 @@ import numpy as np
 from dpucbvi.audit import actions, audit
 from dpucbvi.audit.attack import ALPHA
 from dpucbvi.audit.audit import Finding
-from dpucbvi.errors import InputError, whole
+from dpucbvi.errors import InputError, check_name, whole
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privacy.laplace import seed_stream
 from dpucbvi.privatizers import Certificate
@@ -29,8 +29,7 @@ DIGITS = 9  # of what is stored
 def check(setup: Setup, attack: str, variant: str | None, trials: int) -> None:
     """Raise InputError, before anything is run, for an audit that cannot be made."""
     whole("trials", trials, 100)
-    if attack not in ATTACKS:
-        raise InputError(f"attack: {attack!r} is not accepted; it must be one of {', '.join(ATTACKS)}")
+    check_name("attack", attack, ATTACKS)
     if variant is not None and attack != "released":
         raise InputError(f"broken: the attack {attack} is on honest releases; it must be null")
     if attack == "actions":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpucbvi.counts import add_user
-from dpucbvi.errors import InputError
+from dpucbvi.errors import InputError, check_name
 from dpucbvi.privacy.draws import fill
 from dpucbvi.privatizers import Batches, Central, Local, Toeplitz, Windows
 from dpucbvi.privatizers.arrays import Arrays, Take
@@ -189,8 +189,7 @@ BROKEN = {
 
 def broken(name: str, setup: Setup) -> Setup:
     """The setup with this mistake in its privatizer; InputError if there is none of it."""
-    if name not in BROKEN:
-        raise InputError(f"broken: {name!r} is not accepted; it must be null or one of {', '.join(BROKEN)}")
+    check_name("broken", name, BROKEN)
     mistake = BROKEN[name]
     if type(setup.privatizer) is not mistake.of or is_exact(setup.privatizer):
         raise InputError(f"broken: {name} needs {mistake.of.__name__} with simulated noise")

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
-from dpucbvi.errors import InputError, Registry, refused
+from dpucbvi.errors import InputError, Registry, check_name, refused
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
@@ -137,7 +137,6 @@ class RuntimeSettings:
     address: str | None = None
     workers: int = 2
     results: str = "results"
-    figures: str = "results/figures"
     progress: bool = True
 
 
@@ -183,22 +182,24 @@ def run_settings(tree: dict[str, Any]) -> RunSettings:
 def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentSettings:
     """Plain data to settings, whose values are checked too; `studies` are the names that `study` may have."""
     c = build(ExperimentSettings, tree)
+    for key, name, names in (
+        ("task", c.task, TASKS),
+        ("study", c.study, studies),
+        ("runtime.name", c.runtime.name, COMPUTERS),
+    ):
+        check_name(key, name, names)
     file_name = "at most 100 letters, digits, '_', '-' and '.' (it names files)"
     rules: list[tuple[str, Any, object, str]] = [
-        ("task", c.task, c.task in TASKS, f"one of {', '.join(TASKS)}"),
         ("name", c.name, FILE_NAME.fullmatch(c.name), file_name),
         ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
         ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
-        ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
     ]
     r = c.runtime
     rules += [
         ("runtime.workers", r.workers, r.workers >= 1, "an integer >= 1, or auto"),
-        ("runtime.name", r.name, r.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
         ("runtime.address", r.address, r.address is None or r.name == "dask", "null without runtime=dask"),
         ("runtime.address", r.address, r.name != "dask" or is_guarded(r.address or ""), SCHEDULER),
         ("runtime.results", r.results, r.results.strip(), "the name of a folder"),
-        ("runtime.figures", r.figures, r.figures.strip(), "the name of a folder"),
     ]
     for key, value, good, accepted in rules:
         if not good:
@@ -375,9 +376,9 @@ def _source(thing: Callable[..., Any]) -> str:
 
 def canonical(settings: RunSettings) -> RunSettings:
     """The same run with every parameter filled in and every unread setting None."""
-    _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
-    _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
-    _one_of("engine.name", settings.engine.name, ENGINES)
+    check_name("postprocess.name", settings.postprocess.name, POSTPROCESSES)
+    check_name("confidence.name", settings.confidence.name, ("proven", "printed"))
+    check_name("engine.name", settings.engine.name, ENGINES)
     privatizer, attack = _canonical_privatizer(settings.privatizer), settings.attack
     if settings.audits and attack.trials is None:
         raise InputError("attack.trials: a value is needed")
@@ -436,7 +437,7 @@ def _canonical_privatizer(given: Group) -> Group:
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:
     if c.name != "cvxpy":
         return replace(c, solver=None, canonical=None)
-    _one_of("postprocess.solver", c.solver, LP_OPTIONS)
+    check_name("postprocess.solver", c.solver, LP_OPTIONS)
     if c.canonical is None:
         raise InputError("postprocess.canonical: null is not accepted; it must be true or false")
     return c
@@ -462,11 +463,6 @@ def _canonical_engine(c: EngineSettings, audits: bool) -> EngineSettings:
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
     return c
-
-
-def _one_of(key: str, value: object, accepted: Any) -> None:
-    if value not in accepted:
-        raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")
 
 
 def _without_none(tree: dict[str, Any]) -> dict[str, Any]:

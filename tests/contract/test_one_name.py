@@ -40,10 +40,10 @@ def ended(command: list, cwd: Path, **more: str) -> subprocess.CompletedProcess:
 @pytest.mark.slow  # three processes that import all
 def test_run_py_and_its_workers(python, tmp_path):
     """With two workers of loky; -X importtime names every module that the first process imports."""
-    settings = (*SMALL, f"runtime.results={tmp_path}", f"runtime.figures={tmp_path}")
+    settings = (*SMALL, f"runtime.results={tmp_path}")
     done = ended([python, "-X", "importtime", ROOT / "experiments" / "run.py", *settings], tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.startswith("single: 2 runs computed") and (tmp_path / "single.pdf").is_file()
+    assert done.stdout.startswith("single: 2 runs computed") and (tmp_path / "figures" / "single.pdf").is_file()
     imported = re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE)
     assert imported.count("experiments.lab.store") == imported.count("dpucbvi.simulate") == 1
     assert not {"lab", "studies", "run", "paper"} & {name.split(".")[0] for name in imported}

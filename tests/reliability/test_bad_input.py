@@ -65,7 +65,6 @@ SETTINGS = {  # key: values that are not accepted
     "task": (None, "", "attack", *NO_TEXT),
     "attack": (3, TEXT, LIST, {"K": 3}),
     "runtime.results": (None, "", "  ", *NO_TEXT),
-    "runtime.figures": (None, "", "  ", *NO_TEXT),
     "runtime.progress": (None, 1, TEXT, LIST),
     "runtime.name": (None, "", "cloud", *NO_TEXT),
     "arms": (3, TEXT, LIST, {"a": 3}, {"a": None}, {"a": {"printed": [1]}}, {"a": {"seed": 3}}, {5: {"K": 0}}),

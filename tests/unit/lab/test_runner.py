@@ -41,8 +41,8 @@ def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
         Arm(key, {}, key, None, None, canonical(settings))
         for key, settings in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
-    figures, runtime = folder / "figures", RuntimeSettings(workers=workers)
-    return Experiment("run", "small", "regret", made, list(seeds), folder, figures, runtime)
+    runtime = RuntimeSettings(workers=workers)
+    return Experiment("run", "small", "regret", made, list(seeds), folder, runtime)
 
 
 def files(folder):

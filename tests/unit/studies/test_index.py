@@ -31,7 +31,7 @@ def test_the_figures_that_are_kept_are_in_the_paper():
 
 def test_an_unknown_name_is_refused_and_never_a_default(tmp_path):
     for name in ("pie", "shared"):
-        with pytest.raises(InputError, match=rf"^study: '{name}' is not accepted; it must be one of "):
+        with pytest.raises(InputError, match=rf"^study: '{name}' is not one of "):
             study(name)
     with pytest.raises(InputError):
         draw(stored_experiment("pie", []), tmp_path / "figures")
