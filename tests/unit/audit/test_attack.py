@@ -21,8 +21,7 @@ from dpucbvi.privacy import draws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.protocol import Problem, User
 from dpucbvi.simulate import fitted, set_up
-from experiments.lab.audit import check, run
-from experiments.lab.mistakes import BROKEN, broken
+from experiments.lab.audit import BROKEN, broken, check, run
 
 SMALL = {"H": 1, "A": 1}
 PAIRS = {"first": 2, "growth": 1.0, "drop_empty": False}

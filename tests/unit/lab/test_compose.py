@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from dpucbvi.errors import InputError
+from experiments.lab.audit import BROKEN
 from experiments.lab.compose import Job, changes, check_changes, composed, config_of, own_name, with_grids
 from experiments.lab.experiment import certified, experiment_from
-from experiments.lab.mistakes import BROKEN
 from experiments.studies import names
 
 
