@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
-from dpucbvi.errors import InputError, Registry, check_name, refused
+from dpucbvi.errors import InputError, Registry, check_name, refused, whole
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
@@ -44,7 +44,6 @@ TASKS = ("run", "audit", "certify", "plan")
 ENGINES = ("reference", "fast")
 COMPUTERS = ("processes", "dask")
 MOST_RUNS = 1_000_000
-RUNS = f"an integer from 1 to {MOST_RUNS}"
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 MOST_INTEGER = 2**63  # what numpy has room for
 SCHEDULER = "tls://HOST:PORT of a Dask scheduler, or tcp://127.0.0.1:PORT (docs/SCALING.md)"
@@ -97,7 +96,7 @@ class EngineSettings:
 class AttackSettings:
     """Of task=audit: no run but an attack on what a privatizer releases (lab/audit.py).
 
-    It has `trials` for each of two users. `broken` names a mistake (lab/mistakes.py).
+    It has `trials` for each of two users. `broken` names a mistake of its privatizer.
     """
 
     name: str | None = None
@@ -182,28 +181,22 @@ def run_settings(tree: dict[str, Any]) -> RunSettings:
 def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentSettings:
     """Plain data to settings, whose values are checked too; `studies` are the names that `study` may have."""
     c = build(ExperimentSettings, tree)
-    for key, name, names in (
-        ("task", c.task, TASKS),
-        ("study", c.study, studies),
-        ("runtime.name", c.runtime.name, COMPUTERS),
-    ):
-        check_name(key, name, names)
-    file_name = "at most 100 letters, digits, '_', '-' and '.' (it names files)"
-    rules: list[tuple[str, Any, object, str]] = [
-        ("name", c.name, FILE_NAME.fullmatch(c.name), file_name),
-        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
-        ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
-    ]
-    r = c.runtime
-    rules += [
-        ("runtime.workers", r.workers, r.workers >= 1, "an integer >= 1, or auto"),
-        ("runtime.address", r.address, r.address is None or r.name == "dask", "null without runtime=dask"),
-        ("runtime.address", r.address, r.name != "dask" or is_guarded(r.address or ""), SCHEDULER),
-        ("runtime.results", r.results, r.results.strip(), "the name of a folder"),
-    ]
-    for key, value, good, accepted in rules:
-        if not good:
-            raise refused(key, value, accepted)
+    runtime = c.runtime
+    check_name("task", c.task, TASKS)
+    if not FILE_NAME.fullmatch(c.name):
+        raise refused("name", c.name, "at most 100 letters, digits, '_', '-' and '.' (it names files)")
+    whole("runs", c.runs, 1, MOST_RUNS)
+    whole("seed", c.seed, 0)
+    check_name("study", c.study, studies)
+    if runtime.workers < 1:
+        raise refused("runtime.workers", runtime.workers, "an integer >= 1, or auto")
+    check_name("runtime.name", runtime.name, COMPUTERS)
+    if runtime.name != "dask" and runtime.address is not None:
+        raise refused("runtime.address", runtime.address, "null without runtime=dask")
+    if runtime.name == "dask" and not is_guarded(runtime.address or ""):
+        raise refused("runtime.address", runtime.address, SCHEDULER)
+    if not runtime.results.strip():
+        raise refused("runtime.results", runtime.results, "the name of a folder")
     return c
 
 
@@ -212,8 +205,8 @@ def arm_settings(tree: dict[str, Any], at: str, curves: list[str] | None) -> Arm
     c = build(ArmSettings, tree, at)
     if c.printed is not None and curves is not None and c.printed not in curves:
         raise InputError(f"{at}.printed: {c.printed!r} is no reported curve; {nearest(c.printed, curves)}")
-    if c.runs is not None and not 1 <= c.runs <= MOST_RUNS:
-        raise refused(f"{at}.runs", c.runs, RUNS)
+    if c.runs is not None:
+        whole(f"{at}.runs", c.runs, 1, MOST_RUNS)
     return c
 
 
