@@ -109,7 +109,7 @@ def orders_rows(table: Table) -> Cells:
     columns = [f"{SHORT_ENVIRONMENTS[env]}: {what}" for env in table.environments for what in ("bound", "rank")]
     made = [["System", "Model", *columns, "over √(SAH²T)"]]
     for row, model, found in systems(table):
-        ranks = [cell for m in found for cell in (in_thousands(m.bound), _ranks(m))]
+        ranks = [cell for m in found for cell in (in_thousands(m.bound), bold(m.ranks, not m.in_order))]
         made.append([row.name, model, *ranks, f"{found[-1].over_lower_bound:.2f}"])
     return made
 
@@ -118,7 +118,7 @@ def factors_cell(made: Calibration) -> str:
     """Powers of ten, bold at an edge; in brackets, how many points are as good."""
     powers = [f"{round(log10(factor), 1):g}" for factor in made.choice]
     text = "; ".join("10" + power.translate(SUPERSCRIPTS) for power in powers)
-    return f"{f'**{text}**' if made.at_edge else text} ({len(made.valley)})"
+    return f"{bold(text, made.at_edge)} ({len(made.valley)})"
 
 
 def systems(table: Table) -> list[tuple[Row, str, list[Measurement]]]:
@@ -152,9 +152,8 @@ def _lower_half(table: Table, row: Row, model: str) -> list[str]:
     return [bound.text, *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
 
 
-def _ranks(m: Measurement) -> str:
-    text = f"{m.rank_bound} → {m.rank_measured}"
-    return text if m.in_order else f"**{text}**"
+def bold(text: str, stands_out: bool) -> str:
+    return f"**{text}**" if stands_out else text
 
 
 def environments_text(table: Table) -> str:
@@ -170,7 +169,7 @@ def in_order(experiment: StoredExperiment) -> Rows:
     for row, model, found in systems(table):
         bound = row.bound(model)
         assert bound is not None
-        ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
+        ranks = ", ".join(m.ranks for m in found)
         agrees = "yes" if all(m.in_order for m in found) else "no"
         made.append((row.name, model, bound.text, ranks, agrees if row.printed else "-"))
     return made
