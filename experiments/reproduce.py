@@ -11,18 +11,13 @@ if __name__ == "__main__":
     # In place of this folder, which python -P leaves out: every module has one name.
     sys.path[: not sys.flags.safe_path] = [str(Path(__file__).resolve().parents[1])]
 
-import resource
 import signal
 import subprocess
-import time
 from typing import NamedTuple
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C before the first step ends without a traceback
 
-import numpy as np
-
-from dpucbvi.protocol import Floats
 from experiments.lab.compose import experiments, named
 from experiments.lab.process import ROOT, parser, print_errors
 from experiments.lab.runner import run_ids
@@ -65,19 +60,6 @@ def plan(todo: list[Step]) -> str:
     return "\n".join([*(f"{line} to compute" for line in lines), in_all])
 
 
-def clock() -> Floats:
-    """Seconds so far: on the wall, and of processors in steps that ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return np.array([time.monotonic(), used.ru_utime + used.ru_stime])
-
-
-def ended(name: str, code: int, seconds: Floats) -> str:
-    """What a step took. Half its processor time is what two cores with nothing else to do would take."""
-    wall, used = seconds
-    how = f"failed (exit code {code})" if code else "done"
-    return f"{name}: {how}, {wall / 60:.1f} minutes, {used / 120:.1f} of 2 cores"
-
-
 def run(script: str, *arguments: str) -> int:
     """Run one of the scripts beside this one; its exit code."""
     print(f"\n$ python experiments/{script} {' '.join(arguments)}".rstrip(), flush=True)
@@ -111,13 +93,11 @@ def main() -> None:
     commands += [("ship.py", f"--results={arguments.results}"), ("paper.py",)]
     failed = []
     for command in commands:
-        name, before = " ".join(command[:2]), clock()
         code = run(*command)
-        print(ended(name, code, clock() - before), flush=True)
         if code in INTERRUPTED:
             sys.exit(code if code > 0 else 128 - code)
         if code:
-            failed.append(name)
+            failed.append(" ".join(command[:2]))
     if failed:
         print_errors([f"{len(failed)} of {len(commands)} steps failed: {', '.join(failed)}"])
     print_errors(f"was not run: {reason}" for reason in wrong)

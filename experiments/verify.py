@@ -34,12 +34,11 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 
 from dpucbvi.archive import PER_EPISODE
 from dpucbvi.errors import InputError, whole
-from dpucbvi.simulate import run_setup
 from dpucbvi.trace import Trace
 from experiments.lab.assemble import assemble
 from experiments.lab.compose import any_line, named
 from experiments.lab.process import NOTHING_STORED, few, guarded, parser
-from experiments.lab.runner import audit_run, compile_first
+from experiments.lab.runner import compile_first, computed
 from experiments.lab.shipped import Shipped
 from experiments.lab.store import StoredRun, run_id, settings_of
 from experiments.lab.workers import processes
@@ -78,7 +77,7 @@ def tasks(shipped: Shipped, names: list[str]) -> tuple[dict[str, StoredRun], lis
 def compare(arms: str, run: StoredRun) -> Answer:
     """Run it again. What ships of a run is thinned: fresh numbers between its episodes have no other side."""
     try:
-        stored, fresh = numbers_of(run.trace), numbers_of(computed(run))
+        stored, fresh = numbers_of(run.trace), numbers_of(afresh(run))
     except Exception as error:  # one that cannot be run must not cost the others
         return Answer(arms, 0, DIFFERENT, any_line(error))
     if "findings" not in run.trace.checks:
@@ -86,15 +85,13 @@ def compare(arms: str, run: StoredRun) -> Answer:
     return Answer(arms, len(stored), *grade_of(stored, fresh))
 
 
-def computed(run: StoredRun) -> Trace:
-    """The run, computed afresh."""
-    settings, seed = settings_of(run.config), run.config["seed"]
+def afresh(run: StoredRun) -> Trace:
+    """The run, computed once more."""
+    settings = settings_of(run.config)
     setup = assemble(settings)
     if run.config["env"].get("sha256", setup.mdp.sha256) != setup.mdp.sha256:
         raise InputError("env: the MDP is not the one that was run (another SHA-256)")
-    if settings.audits:
-        return audit_run(setup, seed, settings.attack)
-    return run_setup(setup._replace(lp_checks=0), seed, settings.engine.name)
+    return computed(setup._replace(lp_checks=0), settings, run.config["seed"])
 
 
 def numbers_of(trace: Trace) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from experiments.lab.settings import (
     TOP_KEYS,
     AttackSettings,
     ExperimentSettings,
-    FigureSettings,
     RunSettings,
     RuntimeSettings,
     arm_settings,
@@ -72,18 +71,20 @@ class Arm:
 
 @dataclass
 class Experiment:
-    """Arms × seeds, which study draws them, and where their results go (absolute paths)."""
+    """Arms × seeds, which study draws them, and where their results go (an absolute path)."""
 
     task: str
     name: str
     study: str
     arms: list[Arm]
     seeds: list[int]
-    figure: FigureSettings
     results: Path
-    figures: Path
     runtime: RuntimeSettings
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
+
+    @property
+    def figures(self) -> Path:
+        return self.results / "figures"
 
     def seeds_of(self, arm: Arm) -> list[int]:
         return self.seeds[: arm.runs]
@@ -96,7 +97,7 @@ def experiment_from(
     curves: Iterable[str] = (),
     changed: tuple[str, ...] = (),
 ) -> Experiment:
-    """The experiment that a composed config describes; relative folders lie in `root`.
+    """The experiment that a composed config describes; a relative folder lies in `root`.
 
     `studies` are the names that `study` may have, `curves` those that an arm's `printed` may have. Raises
     InputError if any arm could not run.
@@ -109,16 +110,12 @@ def experiment_from(
             _ = arm.setup  # what cannot be run is an InputError here
         arms.append(arm)
     seeds = [c.seed + i for i in range(c.runs)]
-    results = _folder("results", root, c.runtime.results)
-    figures = _folder("figures", root, c.runtime.figures)
-    return Experiment(c.task, c.name, c.study, arms, seeds, c.figure, results, figures, c.runtime, changed)
-
-
-def _folder(key: str, root: Path, given: str) -> Path:
+    given = c.runtime.results
     try:
-        return root / Path(given).expanduser()
+        results = root / Path(given).expanduser()
     except RuntimeError as error:  # of a ~ that is nobody's
-        raise InputError(f"runtime.{key}: {given!r} is no folder ({error})") from None
+        raise InputError(f"runtime.results: {given!r} is no folder ({error})") from None
+    return Experiment(c.task, c.name, c.study, arms, seeds, results, c.runtime, changed)
 
 
 def described(config: DictConfig) -> dict[str, list[Any]]:

@@ -13,7 +13,7 @@ first translation stays in use, from the cache comes the one that LLVM made of i
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -28,7 +28,7 @@ from dpucbvi.trace import NOTHING_LEARNT, Trace, none_learnt
 from experiments.lab.assemble import assemble
 from experiments.lab.experiment import Arm, Experiment
 from experiments.lab.process import Stopped, few, note
-from experiments.lab.settings import AttackSettings, RunSettings, RuntimeSettings
+from experiments.lab.settings import RunSettings, RuntimeSettings
 from experiments.lab.store import Store, StoredExperiment, claim, identity, is_claimed, provenance, run_id
 from experiments.lab.workers import Job, WorkerKilled, dask, processes, progress
 
@@ -72,8 +72,7 @@ def run_experiment(experiment: Experiment) -> Tally:
     computed = _compute(experiment, todo)
     for id in tasks:
         is_claimed(store.claim(id))  # removes the claim of a killed process
-    figure = asdict(experiment.figure)
-    store.save_experiment(experiment.name, experiment.study, figure, index(experiment), experiment.changed)
+    store.save_experiment(experiment.name, experiment.study, index(experiment), experiment.changed)
     return Tally(computed, len(tasks) - computed, sum(by != code() for by in made_by.values()))
 
 
@@ -131,12 +130,12 @@ def learnt_nothing(experiment: StoredExperiment) -> list[str]:
 
 def _make_folders(experiment: Experiment) -> None:
     """Before hours of work, see that its results can be written."""
-    for key, folder in (("results", experiment.results), ("figures", experiment.figures)):
+    for folder in (experiment.results, experiment.figures):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=folder).close()
         except OSError as error:
-            raise InputError(f"runtime.{key}: cannot write in {folder} ({error.strerror})") from None
+            raise InputError(f"runtime.results: cannot write in {folder} ({error.strerror})") from None
 
 
 def _id(arm: Arm, seed: int) -> str:
@@ -227,33 +226,29 @@ def run_one(task: Task, results: Path, origin: dict[str, Any]) -> Outcome:
         store.check_replaceable(task.id, task.settings)
         setup = assemble(task.settings)
         start = time.thread_time()
-        trace = _run(setup, task.settings, task.seed)
+        trace = computed(setup, task.settings, task.seed)
         tree = identity(task.settings, setup.mdp, task.seed)
         store.save(tree, trace, time.thread_time() - start, origin)
     return task.id, COMPUTED
 
 
-def _run(setup: Setup, settings: RunSettings, seed: int) -> Trace:
-    if settings.audits:
-        return audit_run(setup, seed, settings.attack)
-    return run_setup(setup, seed, settings.engine.name)
-
-
-def audit_run(setup: Setup, seed: int, c: AttackSettings) -> Trace:
-    """One attack, from settings."""
+def computed(setup: Setup, settings: RunSettings, seed: int) -> Trace:
+    """One run, or one attack."""
+    attack = settings.attack
+    if attack.name is None or attack.trials is None:
+        return run_setup(setup, seed, settings.engine.name)
     from experiments.lab.audit import run  # here, because it compiles code of its own
 
-    assert c.name is not None and c.trials is not None
-    return run(setup, seed, c.name, c.broken, c.trials)
+    return run(setup, seed, attack.name, attack.broken, attack.trials)
 
 
 def _seconds_per_episode(settings: RunSettings) -> float:
     """From a shorter run, without the LPs that check it."""
     short = replace(settings, K=min(settings.K, TIMED_EPISODES[settings.engine.name]))
     setup = assemble(short)._replace(lp_checks=0)
-    _run(setup, short, 0)  # the first may compile
+    computed(setup, short, 0)  # the first may compile
     start = time.thread_time()
-    _run(setup, short, 0)
+    computed(setup, short, 0)
     return (time.thread_time() - start) / short.K
 
 

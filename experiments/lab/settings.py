@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 
 from dpucbvi.agents import AGENTS
 from dpucbvi.environments import ENVIRONMENTS
-from dpucbvi.errors import InputError, Registry, refused
+from dpucbvi.errors import InputError, Registry, check_name, refused, whole
 from dpucbvi.privacy.certificate import SIMULATION
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.projection import LP_OPTIONS, POSTPROCESSES
@@ -43,9 +43,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {"env": (), "agent": BONUS, "privatizer"
 TASKS = ("run", "audit", "certify", "plan")
 ENGINES = ("reference", "fast")
 COMPUTERS = ("processes", "dask")
-AXES = ("log", "linear")
 MOST_RUNS = 1_000_000
-RUNS = f"an integer from 1 to {MOST_RUNS}"
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 MOST_INTEGER = 2**63  # what numpy has room for
 SCHEDULER = "tls://HOST:PORT of a Dask scheduler, or tcp://127.0.0.1:PORT (docs/SCALING.md)"
@@ -98,7 +96,7 @@ class EngineSettings:
 class AttackSettings:
     """Of task=audit: no run but an attack on what a privatizer releases (lab/audit.py).
 
-    It has `trials` for each of two users. `broken` names a mistake (lab/mistakes.py).
+    It has `trials` for each of two users. `broken` names a mistake of its privatizer.
     """
 
     name: str | None = None
@@ -138,16 +136,7 @@ class RuntimeSettings:
     address: str | None = None
     workers: int = 2
     results: str = "results"
-    figures: str = "results/figures"
     progress: bool = True
-
-
-@dataclass
-class FigureSettings:
-    """The scales of a figure's axes."""
-
-    x: str = "log"
-    y: str = "log"
 
 
 @dataclass
@@ -159,7 +148,6 @@ class ExperimentSettings:
     study: str = "regret"
     runs: int = 5
     seed: int = 0
-    figure: FigureSettings = field(default_factory=FigureSettings)
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
@@ -193,27 +181,22 @@ def run_settings(tree: dict[str, Any]) -> RunSettings:
 def experiment_settings(tree: dict[str, Any], studies: list[str]) -> ExperimentSettings:
     """Plain data to settings, whose values are checked too; `studies` are the names that `study` may have."""
     c = build(ExperimentSettings, tree)
-    file_name = "at most 100 letters, digits, '_', '-' and '.' (it names files)"
-    rules: list[tuple[str, Any, object, str]] = [
-        ("task", c.task, c.task in TASKS, f"one of {', '.join(TASKS)}"),
-        ("name", c.name, FILE_NAME.fullmatch(c.name), file_name),
-        ("runs", c.runs, 1 <= c.runs <= MOST_RUNS, RUNS),
-        ("seed", c.seed, c.seed >= 0, "an integer >= 0"),
-        ("study", c.study, c.study in studies, f"one of {', '.join(studies)}"),
-        *((f"figure.{key}", v, v in AXES, f"one of {', '.join(AXES)}") for key, v in asdict(c.figure).items()),
-    ]
-    r = c.runtime
-    rules += [
-        ("runtime.workers", r.workers, r.workers >= 1, "an integer >= 1, or auto"),
-        ("runtime.name", r.name, r.name in COMPUTERS, f"one of {', '.join(COMPUTERS)}"),
-        ("runtime.address", r.address, r.address is None or r.name == "dask", "null without runtime=dask"),
-        ("runtime.address", r.address, r.name != "dask" or is_guarded(r.address or ""), SCHEDULER),
-        ("runtime.results", r.results, r.results.strip(), "the name of a folder"),
-        ("runtime.figures", r.figures, r.figures.strip(), "the name of a folder"),
-    ]
-    for key, value, good, accepted in rules:
-        if not good:
-            raise refused(key, value, accepted)
+    runtime = c.runtime
+    check_name("task", c.task, TASKS)
+    if not FILE_NAME.fullmatch(c.name):
+        raise refused("name", c.name, "at most 100 letters, digits, '_', '-' and '.' (it names files)")
+    whole("runs", c.runs, 1, MOST_RUNS)
+    whole("seed", c.seed, 0)
+    check_name("study", c.study, studies)
+    if runtime.workers < 1:
+        raise refused("runtime.workers", runtime.workers, "an integer >= 1, or auto")
+    check_name("runtime.name", runtime.name, COMPUTERS)
+    if runtime.name != "dask" and runtime.address is not None:
+        raise refused("runtime.address", runtime.address, "null without runtime=dask")
+    if runtime.name == "dask" and not is_guarded(runtime.address or ""):
+        raise refused("runtime.address", runtime.address, SCHEDULER)
+    if not runtime.results.strip():
+        raise refused("runtime.results", runtime.results, "the name of a folder")
     return c
 
 
@@ -222,8 +205,8 @@ def arm_settings(tree: dict[str, Any], at: str, curves: list[str] | None) -> Arm
     c = build(ArmSettings, tree, at)
     if c.printed is not None and curves is not None and c.printed not in curves:
         raise InputError(f"{at}.printed: {c.printed!r} is no reported curve; {nearest(c.printed, curves)}")
-    if c.runs is not None and not 1 <= c.runs <= MOST_RUNS:
-        raise refused(f"{at}.runs", c.runs, RUNS)
+    if c.runs is not None:
+        whole(f"{at}.runs", c.runs, 1, MOST_RUNS)
     return c
 
 
@@ -386,9 +369,9 @@ def _source(thing: Callable[..., Any]) -> str:
 
 def canonical(settings: RunSettings) -> RunSettings:
     """The same run with every parameter filled in and every unread setting None."""
-    _one_of("postprocess.name", settings.postprocess.name, POSTPROCESSES)
-    _one_of("confidence.name", settings.confidence.name, ("proven", "printed"))
-    _one_of("engine.name", settings.engine.name, ENGINES)
+    check_name("postprocess.name", settings.postprocess.name, POSTPROCESSES)
+    check_name("confidence.name", settings.confidence.name, ("proven", "printed"))
+    check_name("engine.name", settings.engine.name, ENGINES)
     privatizer, attack = _canonical_privatizer(settings.privatizer), settings.attack
     if settings.audits and attack.trials is None:
         raise InputError("attack.trials: a value is needed")
@@ -447,7 +430,7 @@ def _canonical_privatizer(given: Group) -> Group:
 def _canonical_postprocess(c: PostprocessSettings) -> PostprocessSettings:
     if c.name != "cvxpy":
         return replace(c, solver=None, canonical=None)
-    _one_of("postprocess.solver", c.solver, LP_OPTIONS)
+    check_name("postprocess.solver", c.solver, LP_OPTIONS)
     if c.canonical is None:
         raise InputError("postprocess.canonical: null is not accepted; it must be true or false")
     return c
@@ -473,11 +456,6 @@ def _canonical_engine(c: EngineSettings, audits: bool) -> EngineSettings:
     if c.lp_checks is None:
         raise InputError("engine.lp_checks: null is not accepted; it must be an integer >= 0")
     return c
-
-
-def _one_of(key: str, value: object, accepted: Any) -> None:
-    if value not in accepted:
-        raise InputError(f"{key}: {value} is not accepted; it must be one of {', '.join(accepted)}")
 
 
 def _without_none(tree: dict[str, Any]) -> dict[str, Any]:

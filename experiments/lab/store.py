@@ -145,7 +145,6 @@ class StoredExperiment(NamedTuple):
 
     name: str
     study: str
-    figure: dict[str, Any]
     arms: list[StoredArm]
     changed: tuple[str, ...] = ()  # what the command line changed of the experiment of conf/exp
 
@@ -216,13 +215,11 @@ class Store:
             return False
         return True
 
-    def save_experiment(
-        self, name: str, study: str, figure: Tree, arms: Tree, changed: Sequence[str] = ()
-    ) -> None:
+    def save_experiment(self, name: str, study: str, arms: Tree, changed: Sequence[str] = ()) -> None:
         """Write which study it is, and for every arm its label, printed curve and run ids."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        about = {"name": name, "study": study, "figure": figure, "changed": list(changed), "ids": []}
-        write(self.file(name), {**about, "arms": arms}, [])
+        about = {"name": name, "study": study, "changed": list(changed), "ids": [], "arms": arms}
+        write(self.file(name), about, [])
 
     def load_experiment(self, name: str) -> StoredExperiment:
         """An experiment with all its runs; InputError if it is not there or not complete."""
@@ -305,7 +302,7 @@ def stored_experiment(found: Results) -> StoredExperiment:
         arm = about["arms"][key]
         stored = [stored_run(trace, id) for trace, id in zip(runs, arm["runs"], strict=True)]
         arms.append(StoredArm(key, **{**arm, "runs": stored}))
-    return StoredExperiment(about["name"], about["study"], about["figure"], arms, tuple(about["changed"]))
+    return StoredExperiment(about["name"], about["study"], arms, tuple(about["changed"]))
 
 
 def results(experiment: StoredExperiment) -> Results:

@@ -17,7 +17,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpucbvi.errors import InputError
+from dpucbvi.errors import check_name
 from dpucbvi.files import replacing
 from experiments.lab.store import StoredExperiment
 from experiments.studies.shared.arms import changes_of, check_same_grid, noise_of, runs_text
@@ -86,8 +86,7 @@ def names() -> tuple[str, ...]:
 
 def study(name: str) -> Study:
     """The study of this name; InputError if there is none."""
-    if name not in names():
-        raise InputError(f"study: {name!r} is not accepted; it must be one of {', '.join(names())}")
+    check_name("study", name, names())
     found: Study = import_module(f"{__name__}.{name}").STUDY
     return found
 

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpucbvi.audit.audit import Finding
 from dpucbvi.drawing.style import BLACK, MARKER, SMALL
@@ -14,7 +13,7 @@ from dpucbvi.privacy.certificate import at_most
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Rows, Stored, Study
 from experiments.studies.shared.arms import check_same_grid
-from experiments.studies.shared.style import PRIVACY, legend_below, new_panels
+from experiments.studies.shared.style import PRIVACY, entry, legend_below, new_panels
 from experiments.studies.shared.tables import markdown
 
 TITLES = {
@@ -120,12 +119,9 @@ def draw(experiment: StoredExperiment) -> Figure:
     axes.grid(False, axis="y")
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("ε, a user replaced")
-    marks = [Line2D([], [], linestyle="", label=name, **mark) for name, mark in MARKS.items()]
+    marks = [entry(name, linestyle="", **mark) for name, mark in MARKS.items()]
     models = sorted({row.arm.certificate.model for row in made})
-    marks += [
-        Line2D([], [], linestyle="", marker="o", color=PRIVACY[model], label=AUDITED[model], **MARKER)
-        for model in models
-    ]
+    marks += [entry(AUDITED[m], linestyle="", marker="o", color=PRIVACY[m], **MARKER) for m in models]
     legend_below(figure, marks, 3)
     return figure
 

@@ -20,12 +20,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import dpucbvi as dp
 from dpucbvi.bonus import BernsteinConstants, bernstein_bonus, next_value_gap
 from dpucbvi.drawing.style import DOTTED, MARKER, QUIET, SMALL
 from dpucbvi.privacy.certificate import at_most
 from dpucbvi.protocol import Floats, Setup
-from experiments.lab.assemble import assemble, without_checksum
-from experiments.lab.settings import run_settings
+from dpucbvi.simulate import set_up
+from experiments.lab.assemble import environment, without_checksum
 from experiments.lab.store import StoredArm, StoredExperiment
 from experiments.studies import Study
 from experiments.studies.shared.style import PRIVACY, new_panels
@@ -33,8 +34,7 @@ from experiments.studies.shared.style import PRIVACY, new_panels
 EXACT = "exact"  # the panel of the arms that must agree
 DRAWN = None  # the panel of the arms at the size of Figure 1
 LEVELS = {1: "o", 10: "D"}  # b < H and b < H/10, and how they are marked
-MODELS = {"non_private": "none", "central": "JDP", "local": "LDP"}
-EPSILONS = (1.0, 10.0, 100.0)
+PRIVATE = tuple(kind(epsilon) for kind in (dp.Central, dp.Local) for epsilon in (1.0, 10.0, 100.0))
 MOST_LEVELS = 62  # counts stay 64-bit integers
 SHIFTS = {False: -0.17, True: 0.17}  # counts per step above, pooled below
 
@@ -97,17 +97,16 @@ def _draw_learned(axes: Axes, arms: list[StoredArm]) -> None:
 
 def _draw_needed(axes: Axes, base: StoredArm) -> None:
     """For every model and ε the episodes that DP-UCBVI would need in the environment of the arm."""
-    K = base.K
-    rows = [("non_private", 1.0), *((model, epsilon) for model in ("central", "local") for epsilon in EPSILONS)]
-    for y, (model, epsilon) in enumerate(rows):
+    K, mdp = base.K, environment(without_checksum(base.config["env"]))
+    for y, privatizer in enumerate([dp.NonPrivate(), *PRIVATE]):
         for pooled, shift in SHIFTS.items():
-            setup = literal_setup(base.config, pooled, model, epsilon)
-            found = {part: episodes_needed(setup, base.config["env"]["H"] / part) for part in LEVELS}
-            _draw_range(axes, y + shift, found, PRIVACY[MODELS[model]], pooled)
-    names = [f"{MODELS[model]} ε = {epsilon:g}" for model, epsilon in rows[1:]]
-    axes.set_yticks(range(len(rows)), ["not private", *names])
+            setup = set_up(mdp, dp.DPUCBVI(pooled=pooled), privatizer, K, base.config["beta"])
+            found = {part: episodes_needed(setup, mdp.H / part) for part in LEVELS}
+            _draw_range(axes, y + shift, found, PRIVACY[privatizer.model], pooled)
+    names = ["not private", *(f"{privatizer.model} ε = {privatizer.epsilon:g}" for privatizer in PRIVATE)]
+    axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0, labelcolor="black")
-    axes.set(xscale="log", ylim=(len(rows) - 0.4, -0.6), xlabel="episodes $K$ needed")
+    axes.set(xscale="log", ylim=(len(names) - 0.4, -0.6), xlabel="episodes $K$ needed")
     axes.axvline(K, color=QUIET, linewidth=0.9, linestyle=DOTTED, zorder=1)
     axes.annotate(f"K = {K:,}", (K, 0.45), (3, 0), textcoords="offset points", fontsize=SMALL, color=QUIET)
     axes.grid(False, axis="y")
@@ -157,18 +156,6 @@ def with_episodes(setup: Setup, K: int) -> Setup:
     problem = setup.problem._replace(K=K)
     noise = setup.privatizer.noise_of(problem, setup.G)
     return setup._replace(problem=problem, noise=noise, constants=setup.agent.constants(problem, noise))
-
-
-def literal_setup(config: dict[str, Any], pooled: bool, model: str, epsilon: float) -> Setup:
-    """DP-UCBVI in the environment of a stored run with the literal constants."""
-    private = {} if model == "non_private" else {"epsilon": epsilon}
-    tree = {
-        "env": without_checksum(config["env"]),
-        "agent": {"name": "dp_ucbvi", "pooled": pooled},
-        "privatizer": {"name": model, **private},
-        "beta": config["beta"],
-    }
-    return assemble(run_settings(tree))
 
 
 def check_literal(experiment: StoredExperiment) -> None:

@@ -22,7 +22,7 @@ from experiments.studies.ablation import times, variants
 from experiments.studies.epsilon import EPSILON, match, series
 from experiments.studies.shared.arms import grouped, uniform_regret
 from experiments.studies.shared.printed import DIGITISATION, final_regrets
-from experiments.studies.shared.style import PAGE, PRIVACY, PRIVATIZERS, new_panels
+from experiments.studies.shared.style import PAGE, PRIVACY, PRIVATIZERS, band, new_panels
 from experiments.studies.shared.tables import as_regret, finals, interval_of, markdown, spread_of
 
 MODELS = {"JDP": "jdp", "LDP": "ldp"}  # a certificate's name, and how a printed curve's begins
@@ -131,9 +131,7 @@ def _draw_panel(axes: Axes, experiment: StoredExperiment, panel: str, model: str
     for arms in curves(experiment, panel, model):
         x, regret = series(arms, EPSILON)
         label, style = arms[0].label, look(arms[0])
-        mean, low, high = bootstrap(regret.T)
-        axes.plot(x, mean, zorder=4, label=label, **style)
-        axes.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
+        band(axes, x, *bootstrap(regret.T), label=label, **style)
         end = float(x[-1]), float(regret.mean(axis=1)[-1])
         labels.append(EndLabel(label, "", style["color"], style["marker"], *end))
     for epsilon, regret_printed in printed_of(experiment, model).items():

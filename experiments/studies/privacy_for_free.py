@@ -57,10 +57,11 @@ def check_certified(experiment: StoredExperiment) -> None:
 
 def costs(arms: list[StoredArm]) -> list[Cost]:
     """Every private algorithm's cost; its runs and UCBVI's are paired by seed."""
-    baseline = {arm.K: arm for arm in arms if _model(arm) == "none"}
-    private = sorted((arm for arm in arms if _model(arm) != "none"), key=lambda arm: arm.K)
+    baseline = {arm.K: arm for arm in arms if arm.certificate.model == "none"}
+    private = sorted((arm for arm in arms if arm.certificate.model != "none"), key=lambda arm: arm.K)
     made = []
-    for group in grouped(private, lambda arm: (_model(arm), round(arm.certificate.add_remove, 9))).values():
+    by_epsilon = grouped(private, lambda arm: (arm.certificate.model, round(arm.certificate.add_remove, 9)))
+    for group in by_epsilon.values():
         seeds = [[run.config["seed"] for run in arm.runs] for arm in (*group, *(baseline[a.K] for a in group))]
         assert all(of == seeds[0] for of in seeds), f"{group[0].key}: seeds without a pair"
         excess = [arm.finals - baseline[arm.K].finals for arm in group]
@@ -129,17 +130,13 @@ def _log_axes(axes: Axes, first: float, last: float, ends: list[float]) -> None:
         axes.set_ylim(0.1, 1.0)
 
 
-def _model(arm: StoredArm) -> str:
-    return arm.certificate.model
-
-
 def _name(arm: StoredArm) -> str:
     model, epsilon, _ = arm.certificate[:3]
     return arm.label if model == "none" else f"{model} ε = {at_most(epsilon)}"
 
 
 def _hue(arm: StoredArm) -> str:
-    return PRIVACY[_model(arm)]
+    return PRIVACY[arm.certificate.model]
 
 
 def _mark(arm: StoredArm) -> str:

@@ -20,14 +20,13 @@ def draw(experiment: StoredExperiment) -> Figure:
         traces = [run.trace for run in arm.runs]
         said = name, with_learnt(detail, traces)
         curves.append(curve(traces[0].episodes, arm.regret, *said, i, printed_beside(arm)))
-    scales = experiment.figure["x"], experiment.figure["y"]
     environments = [arm.config["env"] for arm in arms]
     alike = all(env == environments[0] for env in environments)
     mdp = stored_environment(environments[0]) if alike else None
     H, S, A = arms[0].sizes
     one = f"Regret on {environment_name(environments[0])}, $S={S}$, $A={A}$, $H={H}$"
     title = one if alike else "Regret, several environments"
-    return draw_curves(curves, Panel(title, "", *scales, mdp, PRINTED))
+    return draw_curves(curves, Panel(title, "", mdp=mdp, dashed=PRINTED))
 
 
 def caption(experiment: StoredExperiment) -> str:

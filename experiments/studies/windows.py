@@ -33,8 +33,13 @@ class Row(NamedTuple):
     arms: dict[str, StoredArm]
 
     @property
+    def first(self) -> StoredArm:
+        return next(iter(self.arms.values()))
+
+    @property
     def depends(self) -> bool:
-        return depends(next(iter(self.arms.values())))
+        """Whether the environment depends on the step."""
+        return str(self.first.config["env"]["name"]) not in STATIONARY
 
 
 def rows_of(experiment: StoredExperiment, model: str) -> list[Row]:
@@ -51,11 +56,6 @@ def rows_of(experiment: StoredExperiment, model: str) -> list[Row]:
             marks = {label: here[label] for label in LOOKS if label in here}
             found += [Row(name, marks)] if marks else []
     return sorted(found, key=lambda row: row.depends)
-
-
-def depends(arm: StoredArm) -> bool:
-    """Whether the environment depends on the step."""
-    return str(arm.config["env"]["name"]) not in STATIONARY
 
 
 def draw(experiment: StoredExperiment) -> Figure:
@@ -79,7 +79,7 @@ def _draw_rows(axes: Axes, rows: list[Row]) -> None:
     """Means with their intervals; rows whose environment depends on the step are shaded."""
     lanes = dict(zip(LOOKS, np.linspace(-0.26, 0.26, len(LOOKS)), strict=True))
     for y, row in enumerate(rows):
-        axes.plot([uniform_regret(next(iter(row.arms.values())))], [y], "|", color=QUIET, markersize=11)
+        axes.plot([uniform_regret(row.first)], [y], "|", color=QUIET, markersize=11)
         for label, arm in row.arms.items():
             mean, low, high = arm.interval
             look, at = _look(label), y + lanes[label]

@@ -228,7 +228,7 @@ def imported(tmp_path_factory):
     paths = {"base": str(uninstalled), "platbase": str(uninstalled)}
     packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
     (packages / "locked.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    settings = ["K=20", "runs=2", "runtime.workers=2", f"runtime.results={folder}", f"runtime.figures={folder}"]
+    settings = ["K=20", "runs=2", "runtime.workers=2", f"runtime.results={folder}"]
     arguments = [str(ROOT / "experiments" / "run.py"), *settings]
     without = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONHOME")
     done = subprocess.run(
@@ -239,7 +239,7 @@ def imported(tmp_path_factory):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert (folder / "single.pdf").exists()
+    assert (folder / "figures" / "single.pdf").exists()
     here, *workers = json.loads(done.stdout.splitlines()[-1])
     return set(here), [set(worker) for worker in workers]
 

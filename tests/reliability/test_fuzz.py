@@ -234,7 +234,7 @@ SETTINGS = """
 K beta runs seed name study task trace_points save_arms grid arms +arms.a env env.S env.H env.name agent
 agent.pooled agent.cap privatizer privatizer.epsilon privatizer.every privatizer.families privatizer.name
 postprocess.zero confidence.scale bonus.scale bonus.without engine engine.lp_checks runtime runtime.workers
-runtime.address runtime.results figure.x attack.name attack.trials grid.K grid.env.H hydra.run.dir +exp
+runtime.address runtime.results attack.name attack.trials grid.K grid.env.H hydra.run.dir +exp
 ~bonus.scale ~env ++new.key +arms.a.K +arms.a.privatizer.epsilon = -m --cfg
 """
 KEYS = [*SETTINGS.split(), ""]

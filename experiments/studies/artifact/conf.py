@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import asdict
 from typing import NamedTuple
 
 from dpucbvi.errors import InputError
@@ -53,11 +52,9 @@ def check_index(name: str, found: StoredExperiment) -> None:
     if name not in experiments():
         raise InputError(f"{name}: no such experiment; it must be one of {', '.join(experiments())}")
     made = experiment_of(name)
-    wanted = json.loads(json.dumps({"study": made.study, "figure": asdict(made.figure), "arms": index(made)}))
-    stored = results(found).about
+    ours, theirs = json.loads(json.dumps(index(made))), results(found).about["arms"]
     other = [f"changed: {change}" for change in found.changed]
-    other += [key for key in ("study", "figure") if wanted[key] != stored[key]]
-    ours, theirs = wanted["arms"], stored["arms"]
+    other += ["study"] if made.study != found.study else []
     other += [key for key in {**ours, **theirs} if (key in ours) != (key in theirs)]
     both = [key for key in ours if key in theirs]
     other += [f"{key}: {what}" for key in both for what in ours[key] if ours[key][what] != theirs[key][what]]

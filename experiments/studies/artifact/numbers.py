@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 
 from dpucbvi.errors import InputError
-from dpucbvi.stats import Summary, exponent, tail, three_digits
+from dpucbvi.stats import exponent, exponent_text, tail, three_digits
 from experiments.lab.store import StoredExperiment
 from experiments.studies import Stored, ablation, audit, horizon, privacy_for_free
 from experiments.studies.epsilon import printed_matches
@@ -115,7 +115,7 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
             for what, grows in (("slope", cost.excess), ("E", E)):
                 fit = exponent(*tail(cost.episodes, grows, privacy_for_free.LAST))
                 name = f"privacy_for_free.{what}.{_slug(panel)}.{cost.arms[0].certificate.model}"
-                slopes.setdefault(name, []).append(_power(fit))
+                slopes.setdefault(name, []).append(exponent_text(fit, "").strip())
         yield from ((name, ", ".join(found)) for name, found in slopes.items())
 
     H, S, A = experiment.arms[0].sizes
@@ -128,8 +128,7 @@ def _privacy_for_free(experiment: StoredExperiment) -> Iterator[tuple[str, str]]
 def _table1(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     table = tabulate(experiment)
     for row, model, found in systems(table):
-        ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
-        yield f"table1.rank.{row.agent}.{model}", ranks
+        yield f"table1.rank.{row.agent}.{model}", ", ".join(m.ranks for m in found)
     yield "table1.environments", ", ".join(SHORT_ENVIRONMENTS[env] for env in table.environments)
 
 
@@ -138,13 +137,6 @@ def _audit(experiment: StoredExperiment) -> Iterator[tuple[str, str]]:
     told = audit.summary(found)
     yield from ((f"audit.{name}", told[name]) for name in ("honest", "broken", "share"))
     yield from ((f"audit.{row.arm.key}", audit.at_least(row.audited, 2)) for row in found)
-
-
-def _power(fit: Summary) -> str:
-    mean, half_width = map(float, fit)
-    if np.isnan(mean):
-        return "-"
-    return f"{mean:.2f}" if np.isnan(half_width) else f"{mean:.2f} ± {half_width:.2f}"
 
 
 def _slug(text: str) -> str:
@@ -160,7 +152,8 @@ MAKERS: dict[str, Callable[[StoredExperiment], Iterable[tuple[str, str]]]] = {
     "explain": lambda made: ((f"explain.{key}", value) for key, value in summary(made).items()),
     "riverswim": _riverswim,
     "horizon": lambda made: (
-        (f"horizon.exponent.{of}", _power(horizon.growth(arms))) for of, arms in horizon.worst(made).items()
+        (f"horizon.exponent.{of}", exponent_text(horizon.growth(arms), "").strip())
+        for of, arms in horizon.worst(made).items()
     ),
     "epsilon": _epsilon,
     "privacy_for_free": _privacy_for_free,

@@ -1,7 +1,7 @@
 """The paper's Table 1 with every row running: bounds, measured regret, and the order of both.
 
 The figure has the regret of every system under both models as dots, a panel for each environment;
-paper/tables/table1.{md,csv} have the table.
+paper/tables/table1.md has the table.
 """
 
 from math import log10
@@ -87,11 +87,6 @@ def parts(experiment: StoredExperiment, stored: Stored) -> dict[str, object]:
     }
 
 
-def records(experiment: StoredExperiment) -> list[dict[str, object]]:
-    """The table for programs."""
-    return [_record(m) for m in tabulate(experiment).measurements]
-
-
 # --- cells ---------------------------------------------------------------------------------------------------
 
 
@@ -117,7 +112,7 @@ def orders_rows(table: Table) -> Cells:
     columns = [f"{SHORT_ENVIRONMENTS[env]}: {what}" for env in table.environments for what in ("bound", "rank")]
     made = [["System", "Model", *columns, "over √(SAH²T)"]]
     for row, model, found in systems(table):
-        ranks = [cell for m in found for cell in (in_thousands(m.bound), _ranks(m))]
+        ranks = [cell for m in found for cell in (in_thousands(m.bound), bold(m.ranks, not m.in_order))]
         made.append([row.name, model, *ranks, f"{found[-1].over_lower_bound:.2f}"])
     return made
 
@@ -126,7 +121,7 @@ def factors_cell(made: Calibration) -> str:
     """Powers of ten, bold at an edge; in brackets, how many points are as good."""
     powers = [f"{round(log10(factor), 1):g}" for factor in made.choice]
     text = "; ".join("10" + power.translate(SUPERSCRIPTS) for power in powers)
-    return f"{f'**{text}**' if made.at_edge else text} ({len(made.valley)})"
+    return f"{bold(text, made.at_edge)} ({len(made.valley)})"
 
 
 def systems(table: Table) -> list[tuple[Row, str, list[Measurement]]]:
@@ -160,9 +155,8 @@ def _lower_half(table: Table, row: Row, model: str) -> list[str]:
     return [bound.text, *(f"*{in_thousands(bound.value(at))}*" for at in sizes)]
 
 
-def _ranks(m: Measurement) -> str:
-    text = f"{m.rank_bound} → {m.rank_measured}"
-    return text if m.in_order else f"**{text}**"
+def bold(text: str, stands_out: bool) -> str:
+    return f"**{text}**" if stands_out else text
 
 
 def environments_text(table: Table) -> str:
@@ -178,24 +172,10 @@ def in_order(experiment: StoredExperiment) -> Rows:
     for row, model, found in systems(table):
         bound = row.bound(model)
         assert bound is not None
-        ranks = ", ".join(f"{m.rank_bound} → {m.rank_measured}" for m in found)
+        ranks = ", ".join(m.ranks for m in found)
         agrees = "yes" if all(m.in_order for m in found) else "no"
         made.append((row.name, model, bound.text, ranks, agrees if row.printed else "-"))
     return made
 
 
-def _record(m: Measurement) -> dict[str, object]:
-    bound, (S, A, H, T, epsilon) = m.row.bound(m.model), m.at
-    assert bound is not None
-    numbers = {"regret": m.regret, "low_95": m.low, "high_95": m.high, "bound_value": m.bound}
-    return {
-        **{"agent": m.row.agent, "name": m.row.name, "model": m.model, "bonus": m.row.bonus},
-        **{"reconstructed": int(m.row.reconstructed), "bound": bound.text, "environment": m.env},
-        **{"S": S, "A": A, "H": H, "T": T, "epsilon_add_remove": epsilon},
-        **{key: f"{value:.1f}" for key, value in numbers.items()},
-        **{"rank_bound": m.rank_bound, "rank_measured": m.rank_measured},
-        "regret_over_sqrt_SAH2T": f"{m.over_lower_bound:.4f}",
-    }
-
-
-STUDY = Study(draw, in_order, parts, records, folder="tables")
+STUDY = Study(draw, in_order, parts, folder="tables")

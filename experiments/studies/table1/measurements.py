@@ -41,6 +41,11 @@ class Measurement(NamedTuple):
         return bound.value(self.at)
 
     @property
+    def ranks(self) -> str:
+        """By bound, and as measured."""
+        return f"{self.rank_bound} → {self.rank_measured}"
+
+    @property
     def in_order(self) -> bool:
         """Whether the measured rank is one that the bound leaves open."""
         return 0 <= self.rank_measured - self.rank_bound < self.equals

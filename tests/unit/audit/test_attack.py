@@ -21,8 +21,7 @@ from dpucbvi.privacy import draws
 from dpucbvi.privatizers.arrays import PRIVATIZERS
 from dpucbvi.protocol import Problem, User
 from dpucbvi.simulate import fitted, set_up
-from experiments.lab.audit import check, run
-from experiments.lab.mistakes import BROKEN, broken
+from experiments.lab.audit import BROKEN, broken, check, run
 
 SMALL = {"H": 1, "A": 1}
 PAIRS = {"first": 2, "growth": 1.0, "drop_empty": False}
@@ -188,9 +187,13 @@ def setup_of(privatizer, K=4, **sizes):
 
 
 WRONG = {
-    "attack": (dp.Local(1.0), ("guess", None, 1000), "attack: 'guess' is not accepted"),
+    "attack": (dp.Local(1.0), ("guess", None, 1000), "attack: 'guess' is not one of released, actions"),
     "trials": (dp.Local(1.0), ("released", None, 3), "trials: 3 is not accepted"),
-    "no such mistake": (dp.Local(1.0), ("released", "quarter", 1000), "broken: 'quarter' is not accepted"),
+    "no such mistake": (
+        dp.Local(1.0),
+        ("released", "quarter", 1000),
+        "broken: 'quarter' is not one of ten",
+    ),
     "of another": (dp.Local(1.0), ("released", "two_batches", 1000), "broken: two_batches needs Batches"),
     "actions, local": (dp.Local(1.0), ("actions", None, 1000), "attack: actions is for JDP"),
     "nothing released": (dp.Batches(1.0), ("released", None, 1000), "K: nothing is released to 3 users"),

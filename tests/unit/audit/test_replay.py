@@ -14,8 +14,8 @@ from dpucbvi.audit import replay, worlds
 from dpucbvi.privatizers import PRIVATIZERS
 from dpucbvi.protocol import Problem
 from dpucbvi.simulate import fitted
+from experiments.lab.audit import BROKEN, Broken, Mistake, broken
 from experiments.lab.compose import privatizers
-from experiments.lab.mistakes import BROKEN, Broken, Mistake, broken
 
 SETTINGS = {"sensitivity": "replace_one", "families": "tuned", "first": 1, "growth": 1.5}
 
@@ -183,14 +183,10 @@ def test_attacks_on_windows_that_jump_look_at_what_is_handed_on():
     assert [one.attack for one in findings].count("releases") == 4 and not any(one.caught for one in findings)
 
 
-def past_the_release(take):
+def past_the_release(take, state, t, user, noisy):
     """Her rewards are added to what was learnt from releases."""
-
-    def broken(state, t, user, noisy):
-        state.levels.Y[:, 0, 0] += user.r.sum()
-        return take(state, t, user, noisy)
-
-    return broken
+    state.levels.Y[:, 0, 0] += user.r.sum()
+    return take(state, t, user, noisy)
 
 
 PAST = Mistake("", dp.Windows, take=past_the_release)

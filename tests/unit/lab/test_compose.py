@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from dpucbvi.errors import InputError
+from experiments.lab.audit import BROKEN
 from experiments.lab.compose import Job, changes, check_changes, composed, config_of, own_name, with_grids
 from experiments.lab.experiment import certified, experiment_from
-from experiments.lab.mistakes import BROKEN
 from experiments.studies import names
 
 
@@ -58,7 +58,7 @@ def test_a_setting_that_some_arms_take_is_told(command, line):
 
 SILENT = [
     ("K=50000",),  # what it is anyway
-    ("+exp=riverswim", "K=200", "runs=2", "figure.x=linear", "runtime.workers=1", "name=mine"),
+    ("+exp=riverswim", "K=200", "runs=2", "study=regret", "runtime.workers=1", "name=mine"),
     ("+exp=riverswim", "arms.jdp_eps1.privatizer.epsilon=5", "~arms.ldp_eps2", "arms.ucbvi.panel=b"),
     ("+exp=explain", "runs=2"),  # where arms have 5 runs in the file
     ("agent=ucbvi_bf", "privatizer=non_private"),  # neither is an experiment without the other
@@ -83,7 +83,7 @@ def test_a_grid_goes_before_an_arms_value_and_its_own_grid_before_that(tmp_path)
         ("+exp=riverswim runtime.workers=1 runtime.results=/x name=mine", ""),
         ("+exp=audit task=run", "task=run"),
         ("+exp=riverswim K=200 runs=2", "K=200 runs=2"),
-        ("+exp=riverswim ~arms.ldp_eps2 figure.x=linear", "~arms.ldp_eps2 figure.x=linear"),
+        ("+exp=riverswim ~arms.ldp_eps2 study=regret", "~arms.ldp_eps2 study=regret"),
         ("K=200 privatizer=local", ""),  # no experiment of conf/exp, so nothing of it is changed
         ("privatizer=local ++exp=table1", "privatizer=local"),
     ],

@@ -30,7 +30,7 @@ def stored(tmp_path_factory):
         "runs": 2,
         "seed": 7,
         "grid": {"bonus.scale": [0.01, 1.0]},
-        "runtime": {"results": str(folder), "figures": str(folder), "workers": 1, "progress": False},
+        "runtime": {"results": str(folder), "workers": 1, "progress": False},
     }
     run_experiment(experiment_from(OmegaConf.create(tree), folder, ["regret"]))
     return folder

@@ -21,7 +21,6 @@ from experiments.lab.process import Stopped
 from experiments.lab.runner import Tally
 from experiments.lab.settings import (
     EngineSettings,
-    FigureSettings,
     PostprocessSettings,
     RunSettings,
     RuntimeSettings,
@@ -41,8 +40,8 @@ def experiment(folder, workers=1, seeds=(0, 1), **arms) -> Experiment:
         Arm(key, {}, key, None, None, canonical(settings))
         for key, settings in (arms or {"dp": BASE, "public": PUBLIC}).items()
     ]
-    figure, figures, runtime = FigureSettings(), folder / "figures", RuntimeSettings(workers=workers)
-    return Experiment("run", "small", "regret", made, list(seeds), figure, folder, figures, runtime)
+    runtime = RuntimeSettings(workers=workers)
+    return Experiment("run", "small", "regret", made, list(seeds), folder, runtime)
 
 
 def files(folder):

@@ -94,7 +94,7 @@ REFUSED = {
     f"privatizer.name: 'shuffle' is not one of {', '.join(PRIVATIZERS)}": with_privatizer(name="shuffle"),
     "privatizer.epsilom: no such key; did you mean epsilon?": with_privatizer(epsilom=1.0),
     "postprocess.name: PrivateUCBVI uses the noisy counts; it takes none": with_agent(name="private_ucb_vi"),
-    "postprocess.solver: OSQP is not accepted; it must be one of HIGHS": solved_by(solver="OSQP"),
+    "postprocess.solver: 'OSQP' is not one of HIGHS": solved_by(solver="OSQP"),
     "engine.name: fast has no compiled twin of the post-processing by cvxpy; it takes engine=reference": (
         RunSettings(postprocess=PostprocessSettings("cvxpy"))
     ),

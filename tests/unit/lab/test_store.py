@@ -214,20 +214,20 @@ def test_an_experiment_is_its_arms_in_order(store):
         "b": {**ARM, "label": "B", "printed": "jdp_eps1", "runs": ids},
         "a": {**ARM, "label": "A", "runs": ids[:1]},
     }
-    store.save_experiment("both", "regret", {"x": "log"}, arms)
+    store.save_experiment("both", "regret", arms)
     assert store.experiments() == ["both"]
     experiment = store.load_experiment("both")
     found = [(arm.key, arm.label, arm.printed, len(arm.runs)) for arm in experiment.arms]
     assert found == [("b", "B", "jdp_eps1", 2), ("a", "A", None, 1)]
     assert [run.config["seed"] for run in experiment.arms[0].runs] == [4, 5]
-    assert (experiment.name, experiment.study, experiment.figure) == ("both", "regret", {"x": "log"})
+    assert (experiment.name, experiment.study) == ("both", "regret")
 
 
 def test_an_incomplete_experiment_is_refused(store):
     with pytest.raises(InputError, match="nowhere"):
         store.load_experiment("nowhere")
     id = saved(store)
-    store.save_experiment("one", "regret", {}, {"a": {**ARM, "runs": [id]}})
+    store.save_experiment("one", "regret", {"a": {**ARM, "runs": [id]}})
     store.run_file(id).unlink()
     with pytest.raises(InputError, match="run it again"):
         store.load_experiment("one")
@@ -282,7 +282,7 @@ INDEXES = {
 
 @pytest.mark.parametrize(("change", "message"), INDEXES.values(), ids=INDEXES)
 def test_an_experiment_that_is_none_is_refused(store, change, message):
-    about = {"name": "one", "study": "regret", "figure": {}, "changed": [], "ids": []}
+    about = {"name": "one", "study": "regret", "changed": [], "ids": []}
     about["arms"] = {"a": {**ARM, "runs": [saved(store)]}}
     write(store.file("one"), about, [])
     store.load_experiment("one")

@@ -102,8 +102,8 @@ def stored_arm(
     return StoredArm(key, of, point, label or of, printed, panel, made)
 
 
-def stored_experiment(study: str, arms: list[StoredArm], x: str = "log", y: str = "log") -> StoredExperiment:
-    return StoredExperiment(study, study, {"x": x, "y": y}, arms)
+def stored_experiment(study: str, arms: list[StoredArm]) -> StoredExperiment:
+    return StoredExperiment(study, study, arms)
 
 
 def with_regrets(arm: StoredArm, regrets: Iterable[np.ndarray | float], seed: int = 0) -> StoredArm:

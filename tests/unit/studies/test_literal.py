@@ -19,7 +19,6 @@ from experiments.studies.literal import (
     check_literal,
     episodes_needed,
     least_bonus,
-    literal_setup,
     with_episodes,
 )
 from experiments.studies.shared.style import PRIVACY
@@ -92,7 +91,7 @@ def test_every_cell_is_the_share_that_was_learned(figure):
 
 @cache
 def needed(pooled: bool, model: str, epsilon: float, level: float) -> int | None:
-    return episodes_needed(literal_setup({"env": ENV, "beta": 0.05}, pooled, model, epsilon), level)
+    return episodes_needed(literal_of(model, epsilon, pooled, ENV), level)
 
 
 def test_every_range_is_what_the_bonus_needs(figure):
@@ -134,16 +133,18 @@ def test_exact_arms_that_differ_are_refused():
 # --- the least K at which the literal bonus is below a level: against brute force -----------------------------
 
 
-SMALL = {"env": {"name": "riverswim", "S": 2, "H": 2}, "beta": 0.05}
+SMALL = {"name": "riverswim", "S": 2, "H": 2}
 
 
-def literal_of(model="central", epsilon=1.0, pooled=False) -> Setup:
-    return literal_setup(SMALL, pooled, model, epsilon)
+def literal_of(model="central", epsilon=1.0, pooled=False, env=SMALL) -> Setup:
+    private = {} if model == "non_private" else {"epsilon": epsilon}
+    agent, privatizer = {"name": "dp_ucbvi", "pooled": pooled}, {"name": model, **private}
+    return assemble(run_settings({"env": env, "agent": agent, "privatizer": privatizer}))
 
 
 def with_factors(model: str) -> Setup:
     factors = {"bonus": {"scale": 0.01}, "confidence": {"scale": 0.5}}
-    return assemble(run_settings({**SMALL, **factors, "privatizer": {"name": model, "epsilon": 500.0}}))
+    return assemble(run_settings({"env": SMALL, **factors, "privatizer": {"name": model, "epsilon": 500.0}}))
 
 
 def bonus_at(setup: Setup, K: int) -> float:

@@ -33,17 +33,15 @@ def three_arms(**settings) -> list[StoredArm]:
 NAMES = ["UCBVI", "DP-UCBVI, JDP ε = 1", "DP-UCBVI, LDP ε = 2.5"]
 
 
-def drawn(arms: list[StoredArm], x: str = "log", y: str = "log"):
-    (axes,) = STUDY.draw(stored_experiment("regret", arms, x, y)).axes
+def drawn(arms: list[StoredArm]):
+    (axes,) = STUDY.draw(stored_experiment("regret", arms)).axes
     return axes
 
 
-@pytest.mark.parametrize("x", ["log", "linear"])
-@pytest.mark.parametrize("y", ["log", "linear"])
-def test_every_arm_has_its_curve_at_its_label(x, y):
+def test_every_arm_has_its_curve_at_its_label():
     arms = three_arms()
-    axes = drawn(arms, x, y)
-    assert is_log(axes) == (x == "log", y == "log")
+    axes = drawn(arms)
+    assert is_log(axes) == (True, True)
     curves = labelled(axes, least=len(EPISODES))
     assert list(curves) == NAMES
     for arm, name in zip(arms, NAMES, strict=True):
@@ -120,7 +118,6 @@ def test_the_uniform_policy_is_drawn_beside_them():
     (line,) = [line for line in lines(axes) if line.look == legend(axes)[UNIFORM].look]
     np.testing.assert_allclose(line.y, (3.3973 - 0.0438) * line.x, rtol=1e-4)
     assert line.x[-1] == 50_000
-    assert "the axis is the best policy's" in " ".join(legend(drawn(three_arms(), "log", "linear")))
 
 
 def test_an_arm_that_learnt_nothing_says_so():
@@ -159,6 +156,10 @@ def test_plot_draws_runs_by_their_names(tmp_path):
     assert "Regret on riverswim-chowdhury_zhou, $S=3$, $A=2$, $H=4$" in said(figure)
     assert (tmp_path / "both.png").stat().st_size > 10_000
     assert UNIFORM in legend(figure.axes[0]) and UNIFORM not in legend(dp.plot(one).axes[0])
+    assert is_log(figure.axes[0]) == (True, True)
+    assert is_log(dp.plot(one, x="linear").axes[0]) == (False, True)
+    (linear,) = dp.plot(one, river, y="linear").axes
+    assert is_log(linear) == (True, False) and "the axis is the best policy's" in " ".join(legend(linear))
     for wrong in ({}, {"a": one.runs[0]}, one.runs[0]):
         with pytest.raises(dp.InputError, match="plot: it takes runs over several seeds"):
             dp.plot(wrong)

@@ -64,7 +64,6 @@ OTHER = {
     "b@bonus.scale=0.25, b@bonus.scale=0.5": ("[0.5]", "[0.25]"),
     "a: runs, b@bonus.scale=0.5: runs": ("K: 5", "K: 6"),
     "study": ("study: regret", "study: literal"),
-    "figure": ("runs: 1", "runs: 1\nfigure: {x: linear}"),
     "c": ("arms:", "arms:\n  c: {}"),
 }
 

@@ -37,7 +37,7 @@ def press(cli):
 
 def ship(folder: Path, *runs: StoredRun, name: str = "mine") -> Path:
     arms = [StoredArm(f"arm{i}", f"arm{i}", {}, "A", None, None, [run]) for i, run in enumerate(runs)]
-    return Shipped(folder / "results").ship(StoredExperiment(name, "regret", {}, arms), 10, False)
+    return Shipped(folder / "results").ship(StoredExperiment(name, "regret", arms), 10, False)
 
 
 def with_last_regret(run: StoredRun, regret: float) -> StoredRun:
