@@ -22,6 +22,7 @@ from experiments.lab.shipped import Shipped
 from experiments.lab.store import Store, StoredExperiment
 from experiments.studies import caption, draw, draw_files, drawn, keeps_figure, study
 from experiments.studies.artifact.conf import check_index
+from experiments.studies.artifact.data import write_data
 from experiments.studies.artifact.figures import SUMMARY, draw_summary, summary_caption, write_captions
 
 
@@ -94,6 +95,10 @@ class Publisher:
         """captions.md, beside the figures."""
         return [write_captions(self.paper / "figures", self.captions)]
 
+    def write_data(self) -> list[Path]:
+        """All runs as one table, and what its columns are."""
+        return write_data(map(self.load, self.shipped.experiments()), self.paper / "results")
+
     def find(self, name: str) -> StoredExperiment | None:
         return self.load(name) if name in self.shipped.experiments() else None
 
@@ -108,7 +113,7 @@ def main() -> None:
     if publisher.captions:
         failed |= take({"captions": publisher.write_captions})
     if not arguments.names:  # last: the appendix has links to the files that are there
-        failed |= take({"claims": publisher.write_claims})
+        failed |= take({"claims": publisher.write_claims, "runs": publisher.write_data})
     print_errors(failed.values())
     unknown = set(arguments.names) - set(publisher.all_names())
     sys.exit(2 if unknown else min(len(failed), 1))

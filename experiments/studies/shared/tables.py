@@ -72,10 +72,10 @@ def _row(arm: StoredArm) -> tuple[str, ...]:
     )
 
 
-def as_csv(records: Sequence[Mapping[str, object]]) -> str:
-    """A table for programs: a line for each record, the keys of the first above."""
+def as_csv(records: Sequence[Mapping[str, object]], header: Sequence[str] = ()) -> str:
+    """A table for programs: a line for each record; without a header, it is the keys of the first."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0] if records else ()), lineterminator="\n")
+    writer = csv.DictWriter(text, header or list(records[0] if records else ()), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: as_cell(value) for key, value in record.items()} for record in records)
     return text.getvalue()

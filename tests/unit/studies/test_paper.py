@@ -54,7 +54,8 @@ def press(monkeypatch, tmp_path, cli):
         monkeypatch.setattr(paper, "Shipped", FakeStore)
         monkeypatch.setattr(paper, "experiments", lambda: [*shipped, *also])
         monkeypatch.setattr(paper, "check_index", check)
-        monkeypatch.setattr(paper.Publisher, "write_claims", lambda self: [])
+        for last in ("write_claims", "write_data"):
+            monkeypatch.setattr(paper.Publisher, last, lambda self: [])
         folders = ["--results", str(tmp_path / "results"), "--paper", str(tmp_path / "paper")]
         return cli(*arguments, *folders, script="paper")
 

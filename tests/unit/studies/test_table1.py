@@ -1,5 +1,6 @@
 """Table 1: ranks on runs made up for the purpose, and every dot and cell that shows them."""
 
+import csv
 import math
 import re
 from fractions import Fraction
@@ -159,10 +160,9 @@ def report(tmp_path_factory):
     return STUDY.report(experiment(), tmp_path_factory.mktemp("report"), others.get)
 
 
-def written(report: list[Path]) -> str:
-    (path,) = report
-    assert path.name == "table1.md"
-    return path.read_text()
+def written(report: list[Path]) -> dict[str, str]:
+    assert [path.name for path in report] == ["table1.md", "table1.csv"]
+    return {path.suffix[1:]: path.read_text() for path in report}
 
 
 def parts(text: str) -> list[list[list[str]]]:
@@ -178,7 +178,7 @@ def systems(model: str) -> list[str]:
 
 
 def test_markdown_has_every_regret_beside_its_bound(report):
-    _, *rows = parts(written(report))[0]
+    _, *rows = parts(written(report)["md"])[0]
     by_name = {row[0]: row[1:] for row in rows}
     for row in ROWS:
         if row.none is not None:
@@ -208,11 +208,11 @@ def test_markdown_has_every_regret_beside_its_bound(report):
     assert by_name["UCBVI, refined, no privacy"] == [refined.none.text, "NA", "NA", "", "", "", refined.bonus]
     assert len(rows) == 5 + 2 + 3 + 1
     certified = "Every private run certifies pure ε = 500 if a user is added or removed, twice that if she is"
-    assert certified in written(report)
+    assert certified in written(report)["md"]
 
 
 def test_markdown_has_both_ranks_of_every_system(report):
-    _, *rows = parts(written(report))[1]
+    _, *rows = parts(written(report)["md"])[1]
     found = iter(rows)
     for model in ("JDP", "LDP", "none"):
         for agent in systems(model):
@@ -225,13 +225,38 @@ def test_markdown_has_both_ranks_of_every_system(report):
 
 
 def test_markdown_has_the_factors(report):
-    _, *rows = parts(written(report))[2]
+    _, *rows = parts(written(report)["md"])[2]
     assert [row[1] for row in rows] == [model for model in ("JDP", "LDP", "none") for _ in systems(model)]
     for name, model, *cells in rows:
         (agent,) = [row.agent for row in ROWS if row.name == name]
         for shown, env in zip(cells, ENVIRONMENTS, strict=True):
             text, edge, good = factors_wanted(agent, model, env, "10", lambda x: "⁻" + "⁰¹²³⁴"[-x])
             assert shown == f"{f'**{text}**' if edge else text} ({good})"
+
+
+def test_the_csv_has_every_number(report):
+    rows = list(csv.DictReader(written(report)["csv"].splitlines()))
+    assert len(rows) == 2 * len(REGRETS)
+    for row in rows:
+        agent, model, env = row["agent"], row["model"], row["environment"]
+        entry, epsilon = BY_AGENT, math.inf if model == "none" else 500.0
+        mean, low, high = interval(agent, model, env)
+        S, A, H = SIZES[env]
+        bound = entry[agent].bound(model)
+        value = bound.value(Sizes(S, A, H, H * K, epsilon))
+        numbers = [row[key] for key in ("regret", "low_95", "high_95", "bound_value")]
+        assert numbers == [f"{x:.1f}" for x in (mean, low, high, value)]
+        assert (row["bound"], row["name"], row["bonus"]) == (
+            bound.text,
+            entry[agent].name,
+            entry[agent].bonus,
+        )
+        assert row["reconstructed"] == str(int(entry[agent].reconstructed))
+        assert [int(row[x]) for x in "SAHT"] == [S, A, H, H * K] and float(row["epsilon_add_remove"]) == epsilon
+        ranks = RANKS[agent, model][list(ENVIRONMENTS).index(env)].strip("*")
+        ranked = f"{row['rank_bound']} → {row['rank_measured']}"
+        assert ranked == ranks
+        assert row["regret_over_sqrt_SAH2T"] == f"{mean / math.sqrt(S * A * H**3 * K):.4f}"
 
 
 def test_a_row_reproduces_if_its_ranks_agree_in_every_environment():
