@@ -126,6 +126,23 @@ def test_trials_are_compiled_and_are_those_of_the_reference():
         assert not np.array_equal(one, other)
 
 
+class OutsideItsArrays(Fresh):
+    """Writes behind the counts."""
+
+    @staticmethod
+    def take(state, t, user, noisy):
+        noisy.counts[noisy.counts.size] = 1.0
+        return True
+
+
+def test_a_release_that_writes_outside_its_arrays_is_not_compiled():
+    setup = fitted(dp.DPUCBVI(), OutsideItsArrays(1.0), Problem(1, 2, 1, 4, 0.05))
+    trials = Trials(setup, worlds.world(setup, np.random.default_rng(0), False), np.arange(8))
+    assert not trials.compiled
+    with pytest.raises(IndexError, match="out of bounds"):
+        trials.draw(1, np.random.default_rng(1))
+
+
 # --- messages -------------------------------------------------------------------------------------------------
 
 
