@@ -6,8 +6,8 @@ Regret is known at x_1 < x_2 < ..., some runs each. Between neighbours the mean 
 line of log regret against log x; the answer is the least x at which the line has the wanted regret. Its
 interval is the percentile bootstrap: seeds are resampled, the same for all x_i (arms share their seeds); a
 printed regret is read anew within the error of its digitisation; and half of the time one of the two points
-beside the answer is left out, so that the error of interpolating is in the interval. With 5 runs it is narrow
-by about √(4/5).
+beside the answer is left out, so that the error of interpolating is in the interval. With n runs it is narrow
+by about √((n-1)/n).
 """
 
 from collections.abc import Sequence
