@@ -23,7 +23,7 @@ DELTA = 1e-6
 # Label, privatizer, δ, and the regret a·ε^-p of pooled counts. No two arms are alike.
 MECHANISMS = {
     "JDP": {
-        "paper": ("Algorithm 1, Section 5's noise", "central", 0.0, 40_000.0, 0.5),
+        "paper": ("Section 5's noise", "central", 0.0, 40_000.0, 0.5),
         "tree": ("binary tree", "central", 0.0, 9000.0, 0.4),
         "kary_tree": ("k-ary tree", "kary_tree", 0.0, 12_000.0, 0.6),
         "toeplitz": ("Toeplitz, δ = 1e-6", "toeplitz", DELTA, 7000.0, 0.3),
@@ -31,7 +31,7 @@ MECHANISMS = {
         "gaussian_batches": ("Gaussian batches, δ = 1e-6", "batches", DELTA, 4000.0, 0.1),
     },
     "LDP": {
-        "local_paper": ("Algorithm 1, Section 5's noise", "local", 0.0, 90_000.0, 0.3),
+        "local_paper": ("Section 5's noise", "local", 0.0, 90_000.0, 0.3),
         "local": ("noise of every user", "local", 0.0, 41_900.0, 0.5),
         "one_question": ("one question", "one_question", 0.0, 20_000.0, 0.35),
     },
@@ -146,7 +146,7 @@ def test_gaussian_noise_is_dashed_and_the_papers_mechanisms_have_their_models_co
     entries, names = curves(figure, place), MECHANISMS[model].values()
     dashed = {label for label, entry in entries.items() if entry.look[0] == "--"}
     assert dashed == {label for label, _, delta, *_ in names if delta}
-    assert entries["Algorithm 1, Section 5's noise"].colour == PRIVACY[model].lower()
+    assert entries["Section 5's noise"].colour == PRIVACY[model].lower()
 
 
 def test_no_two_mechanisms_look_alike(figure):
