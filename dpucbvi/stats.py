@@ -9,8 +9,8 @@ Two arms with the same seeds are compared seed by seed: these runs share the str
 
 The exponent a of y = c xᵃ is the slope of log y against log x, by least squares in every run alone. Runs are
 independent and points of one run are not, so the spread between runs, and not the residuals of a fit, tells how
-well the exponent is known. Slopes are nearly normal and often come from five runs, for which a bootstrap is too
-narrow. Their interval is Student's: x̄ ± t_{0.975, n-1} s/√n.
+well the exponent is known. Slopes are nearly normal and often come from ten runs, for which a bootstrap is
+too narrow. Their interval is Student's: x̄ ± t_{0.975, n-1} s/√n.
 """
 
 from collections.abc import Callable

@@ -192,9 +192,9 @@ def summary(made: list[Row]) -> dict[str, str]:
         "by_replay": str(sum(any(one.caught and one.attack == "replay" for one in r.findings) for r in broken)),
         "leaks": _leaks([row for row in honest if row not in exact]),
         "exact_leaks": _leaks(exact),
-        "share": f"{max(acted, default=math.nan):.0%}",
+        "share": f"{math.floor(100 * max(acted, default=0.0))}%",
         "bounds": str(sum(row.bounds for row in made)),
-        "false_alarms": f"{sum(row.bounds * row.checks['alpha'] for row in made):.1e}",
+        "false_alarms": f"{sum(row.bounds * row.checks['alpha'] for row in made):.2e}",
         "alpha": f"{max(row.checks['alpha'] for row in made):.0e}",
     }
 

@@ -194,7 +194,7 @@ def _regrets(experiment: StoredExperiment, panel: str, model: str) -> str:
 
 def _levers(experiment: StoredExperiment) -> str:
     arms = [arm for arm in experiment.arms if arm.panel == "levers"]
-    header = ("batches with", "mean regret (median; largest)", "95% interval", "× all changes (95%)", "p")
+    header = ("batches with", "mean regret (median; largest)", "95% interval", "× all levers (95%)", "p")
     rows = [(one.label, spread_of(one.arm), interval_of(one.arm), *times(one)) for one in variants(arms)]
     return markdown([header, *rows])
 

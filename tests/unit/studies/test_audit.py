@@ -108,7 +108,7 @@ def test_report(tmp_path):
     assert "- Lowest bits of floating-point noise: 2 of 4 attacks show more than is certified." in words
     assert "Of exact noise: 0 of 2." in words and "shows at least 20% of ε" in words
     assert (
-        "All 21 bounds hold together with probability at least 1 - 2.1e-08; each alone with 1 - 1e-09" in words
+        "All 21 bounds hold together with probability at least 1 - 2.10e-08; each alone with 1 - 1e-09" in words
     )
     assert "not rounded" in words
     with table.open() as file:
