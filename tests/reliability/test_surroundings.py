@@ -1,4 +1,4 @@
-"""Where a job may find itself: no ε on the terminal, no compiler, nobody who reads, odd variables, others."""
+"""Jobs in odd surroundings: a terminal without ε, no compiler, a closed pipe, odd variables, other processes."""
 
 import io
 import os

@@ -80,7 +80,7 @@ def spread(arm: StoredArm) -> float:
 
 
 def widest(runs: int) -> float:
-    """How many standard deviations of so many of our runs half a band may be."""
+    """The largest half-width of a band, in standard deviations of our runs, that chance still allows."""
     return float(norm.ppf(0.975) * np.sqrt(F.isf(FALSE_ALARM, PRINTED_RUNS - 1, runs - 1)))
 
 

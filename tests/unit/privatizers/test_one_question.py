@@ -35,7 +35,7 @@ class Coins:
 
 
 class QuestionsByHand:
-    """Both sides: the server's tallies of answers, and the user who gives one."""
+    """The server's tallies of answers, and the user who gives one answer."""
 
     def __init__(self, privatizer, problem, G, coins):
         self._privatizer, self._coins = privatizer, coins
