@@ -1,4 +1,4 @@
-"""Jobs in odd surroundings: a terminal without ε, no compiler, a closed pipe, odd variables, other processes."""
+"""Jobs in odd surroundings: a terminal without ε, no compiler, a closed pipe, odd variables, other jobs."""
 
 import io
 import os
